@@ -149,4 +149,9 @@ std::optional<PublicError> PublicErrorOf(const absl::Status& status) {
   return error;
 }
 
+std::string PublicMessageOf(const absl::Status& status) {
+  const std::optional<PublicError> error = PublicErrorOf(status);
+  return error ? error->message : std::string(status.message());
+}
+
 }  // namespace curator

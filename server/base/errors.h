@@ -79,4 +79,7 @@ absl::Status ForOperators(absl::Status status, const PublicError& instead);
 // What ForOperators() attached; none for any other status.
 std::optional<PublicError> PublicErrorOf(const absl::Status& status);
 
+// The message of a status that a client may read: what ForOperators() attached, or else its own.
+std::string PublicMessageOf(const absl::Status& status);
+
 }  // namespace curator

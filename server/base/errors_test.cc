@@ -46,6 +46,8 @@ TEST(ForOperators, KeepsCodeAndMessageAndSaysWhatAClientGets) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(status.message(), "no route to db.example");
   EXPECT_EQ(PublicErrorOf(status), instead);
+  EXPECT_EQ(PublicMessageOf(status), "the store does not answer");
+  EXPECT_EQ(PublicMessageOf(absl::UnavailableError("ask again")), "ask again");
   EXPECT_EQ(PublicErrorOf(absl::UnavailableError("ask again")), std::nullopt);
 }
 

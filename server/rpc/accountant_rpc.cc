@@ -170,7 +170,7 @@ absl::Status CancelReservation(service::Services& services, const Call& call,
 absl::Status ExtendReservation(service::Services& services, const Call& call,
                                const v1::ExtendReservationRequest& request, v1::Charge& response) {
   return Respond(services,
-                 service::ExtendReservation(services.ledger, call.principal(), request.charge_id(),
+                 service::ExtendReservation(services, call.principal(), request.charge_id(),
                                             LifetimeOf(request.lifetime())),
                  response);
 }

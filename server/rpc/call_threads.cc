@@ -1,5 +1,6 @@
 #include "rpc/call_threads.h"
 
+#include <exception>
 #include <utility>
 
 namespace curator::rpc {
@@ -21,11 +22,21 @@ void CallThreads::Run(std::function<void()> task) {
   if (static_cast<size_t>(idle_) >= tasks_.size() || static_cast<int>(threads_.size()) >= most_) {
     has_task_.Signal();
   } else {
-    threads_.emplace_back([this] { Loop(); });
+    StartOneMore();
   }
 }
 
-void CallThreads::Loop() {
+void CallThreads::StartOneMore() {
+  try {
+    threads_.push_back(start_([this] { RunTasks(); }));
+  } catch (const std::exception&) {
+    if (!threads_.empty()) return;  // they run the task when they have ended others
+    tasks_.pop_back();
+    throw;
+  }
+}
+
+void CallThreads::RunTasks() {
   while (true) {
     std::function<void()> task;
     {

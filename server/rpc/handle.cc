@@ -53,11 +53,6 @@ google::rpc::QuotaFailure QuotaFailureOf(const std::vector<FullAccount>& account
   return failure;
 }
 
-std::string MessageOf(const absl::Status& status) {
-  const std::optional<PublicError> error = PublicErrorOf(status);
-  return error ? error->message : std::string(status.message());
-}
-
 std::string ReasonOf(const absl::Status& status, const std::vector<FullAccount>& full) {
   if (!full.empty()) return "BUDGET_FULL";
   if (service::IsDailyBound(status)) return "DAILY_CHARGES";
@@ -119,9 +114,17 @@ void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context
   if (!principal.ok()) return End(ToGrpcStatus(principal.status()));
   absl::StatusOr<Admission::Place> place = calls.admission.Admit(kind, principal->name());
   if (!place.ok()) return End(ToGrpcStatus(place.status()));
+  try {
+    Queue(calls, *std::move(principal), *std::move(place), std::move(work));
+  } catch (const std::exception&) {
+    End(ToGrpcStatus(Overloaded("the server has no thread or memory left for this call; ask again")));
+  }
+}
+
+void HandledCall::Queue(Calls& calls, Principal principal, Admission::Place place, Work work) {
   // A task of the threads must be copyable, and a place is not.
-  auto held = std::make_shared<std::optional<Admission::Place>>(*std::move(place));
-  calls.threads.Run([this, &calls, held, principal = *std::move(principal), work = std::move(work)] {
+  auto held = std::make_shared<std::optional<Admission::Place>>(std::move(place));
+  calls.threads.Run([this, &calls, held, principal = std::move(principal), work = std::move(work)] {
     const absl::Status status = RunGuarded(work, Call(principal, client_left_.get_token()));
     // Before the client has its answer: its next call must find the place free.
     held->reset();
@@ -134,7 +137,7 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   const std::vector<FullAccount> full = FullAccountsOf(status);
   const auto code = static_cast<grpc::StatusCode>(status.code());
-  const std::string message = full.empty() ? MessageOf(status) : BudgetFullMessage(full);
+  const std::string message = full.empty() ? PublicMessageOf(status) : BudgetFullMessage(full);
 
   google::rpc::Status details;
   details.set_code(code);

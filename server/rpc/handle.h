@@ -14,6 +14,9 @@
 #include <grpcpp/support/server_callback.h>
 #include <grpcpp/support/status.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -34,6 +37,25 @@ namespace curator::rpc {
 
 // How long a stream waits for the client: for its next message, or until it takes one.
 inline constexpr absl::Duration kStreamPatience = absl::Seconds(30);
+
+// How long a client may take for a stream as a whole: twice the patience, and what a slow network takes for
+// the bytes. Otherwise one that takes a message shortly before each patience ends would hold the stream's
+// memory for hours. Not thread-safe.
+class SendingTime {
+ public:
+  explicit SendingTime(absl::Duration patience) : patience_(patience), left_(2 * patience) {}
+
+  // How long the client may take for the next message, of `bytes`.
+  absl::Duration ForNext(size_t bytes) {
+    left_ += absl::Microseconds(bytes);  // 1 MB/s
+    return std::min(patience_, left_);
+  }
+  void NoteTaken(absl::Duration taken) { left_ -= taken; }
+
+ private:
+  const absl::Duration patience_;
+  absl::Duration left_;
+};
 
 // What handling calls needs; made once, in app.cc. Holds references only: the parts must outlive it.
 struct Calls {
@@ -91,8 +113,9 @@ template <typename Message>
 class MessageWriter {
  public:
   virtual ~MessageWriter() = default;
-  // Blocks until the message is on its way. False when the client has left, or has taken nothing for
-  // Calls::stream_patience: ClientDisconnected() is then the handler's error.
+  // Blocks until the message is on its way. False when the client has left, has taken nothing for
+  // Calls::stream_patience, or takes the stream as a whole too slowly (SendingTime): ClientDisconnected() is
+  // then the handler's error.
   virtual bool Write(const Message& message) = 0;
 };
 
@@ -124,6 +147,9 @@ class HandledCall {
   void NoteThatClientLeft() { client_left_.request_stop(); }
 
  private:
+  // Throws std::exception when the call will not be handled.
+  void Queue(Calls& calls, Principal principal, Admission::Place place, Work work);
+
   std::stop_source client_left_;
 };
 
@@ -143,9 +169,11 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
                              public MessageWriter<Message> {
  public:
   WritingReactor(grpc::CallbackServerContext& context, absl::Duration patience)
-      : context_(context), patience_(patience) {}
+      : context_(context), time_(patience) {}
 
   bool Write(const Message& message) override {
+    const absl::Duration patience = time_.ForNext(message.ByteSizeLong());
+    const auto start = std::chrono::steady_clock::now();
     {
       const absl::MutexLock lock(&mutex_);
       is_writing_ = true;
@@ -153,10 +181,11 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
     this->StartWrite(&message);
     const absl::MutexLock lock(&mutex_);
     const auto is_written = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !is_writing_; };
-    if (!mutex_.AwaitWithTimeout(absl::Condition(&is_written), patience_)) {
+    if (!mutex_.AwaitWithTimeout(absl::Condition(&is_written), patience)) {
       context_.TryCancel();
       mutex_.Await(absl::Condition(&is_written));
     }
+    time_.NoteTaken(absl::FromChrono(std::chrono::steady_clock::now() - start));
     return ok_;
   }
 
@@ -168,7 +197,7 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
 
  private:
   grpc::CallbackServerContext& context_;
-  const absl::Duration patience_;
+  SendingTime time_;
   absl::Mutex mutex_;
   bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ok_ ABSL_GUARDED_BY(mutex_) = true;

@@ -4,13 +4,18 @@
 #include <grpcpp/impl/client_unary_call.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <functional>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "base/errors.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
@@ -147,7 +152,11 @@ class HandleTest : public service::ServiceTest {
   }
 
   Admission admission_;
-  CallThreads threads_{2};
+  bool can_start_threads_ = true;
+  CallThreads threads_{2, [this](CallThreads::Loop loop) {
+                         if (!can_start_threads_) throw std::system_error(EAGAIN, std::system_category());
+                         return std::thread(std::move(loop));
+                       }};
   Calls calls_{services_, admission_, threads_,
                [this](const absl::Status& status) { logged_.emplace_back(status.message()); },
                absl::Milliseconds(50)};
@@ -221,6 +230,26 @@ TEST_F(HandleTest, AnExceptionOfAHandlerIsAnErrorNotAnAbort) {
   EXPECT_EQ(CallOf({"ana"}).error_code(), grpc::StatusCode::INTERNAL);
 }
 
+TEST_F(HandleTest, ACallForWhichNoThreadCanBeStartedIsOverloadAndNeverHandled) {
+  can_start_threads_ = false;
+  const grpc::Status refused = CallOf({"ana"});
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(refused)->reason(), "OVERLOADED");
+  can_start_threads_ = true;
+  EXPECT_EQ(CallOf({"bea"}).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(handled_, std::vector<std::string>{"bea"});
+}
+
+TEST_F(HandleTest, ATaskForWhichNoThreadCanBeStartedRunsOnOneThatIsThere) {
+  absl::Notification may_end;
+  absl::Notification has_run;
+  threads_.Run([&] { may_end.WaitForNotification(); });
+  can_start_threads_ = false;
+  threads_.Run([&] { has_run.Notify(); });
+  may_end.Notify();
+  has_run.WaitForNotification();
+}
+
 TEST_F(HandleTest, AMessageForOperatorsIsLoggedAndNotSent) {
   handler_ = [](const Call&) {
     return ForOperators(absl::UnavailableError("no answer at host db.example, port 5432"),
@@ -249,6 +278,17 @@ TEST_F(HandleTest, AStreamWhoseClientSendsNothingEndsInWordsAndFreesItsPlace) {
   EXPECT_EQ(ended.error_message(), "no message came for 50ms: send the stream again, without such pauses");
   FillShareOf("ana", CallKind::kStream);
   EXPECT_EQ(static_cast<int>(places_.size()), kPlaces[1].of_one);
+}
+
+TEST(SendingTime, OfAStreamAsAWholeIsTwiceThePatienceAndASecondForEachMegabyte) {
+  SendingTime time(absl::Seconds(30));
+  EXPECT_EQ(time.ForNext(1'000'000), absl::Seconds(30));
+  time.NoteTaken(absl::Seconds(29));
+  EXPECT_EQ(time.ForNext(1'000'000), absl::Seconds(30));
+  time.NoteTaken(absl::Seconds(29));
+  EXPECT_EQ(time.ForNext(1'000'000), absl::Seconds(60 + 3 - 2 * 29));
+  time.NoteTaken(absl::Seconds(5));
+  EXPECT_EQ(time.ForNext(0), absl::ZeroDuration());
 }
 
 TEST(IntentOf, IsThatOfTheFieldValidateOnly) {

@@ -1,8 +1,8 @@
 #include "rpc/server_rpc.h"
 
+#include <new>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "rpc/handle.h"
 
 namespace curator::rpc {
@@ -26,36 +26,66 @@ HealthCheckResponse ResponseOf(HealthCheckResponse::ServingStatus status) {
 
 }  // namespace
 
-HealthRpc::HealthRpc(ledger::Ledger& ledger, Admission& admission)
+HealthRpc::HealthRpc(ledger::Ledger& ledger, Admission& admission, absl::Duration patience)
     : ledger_(ledger),
       admission_(admission),
+      patience_(patience),
       ledger_state_(ledger),
-      answered_at_(absl::Now()),
-      thread_([this] { AskLedgerUntilShutDown(); }) {}
+      answered_at_(std::chrono::steady_clock::now()),
+      asks_([this] { AskLedgerUntilShutDown(); }),
+      notifies_([this] { NotifyUntilShutDown(); }) {}
 
 HealthRpc::~HealthRpc() {
   ShutDown();
-  thread_.join();
+  notifies_.join();
+  asks_.join();
 }
 
 HealthRpc::Status HealthRpc::StatusOf(const std::string& service) const {
   if (!IsOurs(service)) return HealthCheckResponse::SERVICE_UNKNOWN;
-  const bool is_fresh = absl::Now() - answered_at_ < kLedgerPatience;
+  const bool is_fresh = absl::FromChrono(std::chrono::steady_clock::now() - answered_at_) < patience_;
   const bool is_verified = service != kHistories || ledger_state_.are_histories_verified;
   return ledger_state_.is_healthy && is_verified && is_fresh && !shut_down_
              ? HealthCheckResponse::SERVING
              : HealthCheckResponse::NOT_SERVING;
 }
 
+std::optional<HealthRpc::LedgerState> HealthRpc::AskLedger() const {
+  try {
+    return LedgerState(ledger_);
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;  // as if it had not answered
+  }
+}
+
 void HealthRpc::AskLedgerUntilShutDown() {
   while (true) {
-    const LedgerState state(ledger_);
+    const std::optional<LedgerState> state = AskLedger();
     const absl::MutexLock lock(&mutex_);
-    answered_at_ = absl::Now();
-    if (std::exchange(ledger_state_, state) != state) {
-      for (const auto& [key, writer] : writers_) writer.second->Send(ResponseOf(StatusOf(writer.first)));
+    if (state) {
+      ledger_state_ = *state;
+      answered_at_ = std::chrono::steady_clock::now();
     }
     if (mutex_.AwaitWithTimeout(absl::Condition(&shut_down_), kAskInterval)) return;
+  }
+}
+
+void HealthRpc::NotifyUntilShutDown() {
+  const absl::MutexLock lock(&mutex_);
+  while (!mutex_.AwaitWithTimeout(absl::Condition(&shut_down_), kAskInterval)) {
+    try {
+      NotifyWatchers();
+    } catch (const std::bad_alloc&) {  // the next round compares again
+    }
+  }
+}
+
+void HealthRpc::NotifyWatchers() {
+  for (auto& [key, watched] : writers_) {
+    const Status status = StatusOf(watched.service);
+    if (status == watched.sent) continue;
+    watched.writer->Send(ResponseOf(status));
+    watched.sent = status;
   }
 }
 
@@ -94,11 +124,12 @@ grpc::ServerWriteReactor<HealthCheckResponse>* HealthRpc::Watch(grpc::CallbackSe
   });
   watching->writer = writer.get();
   const absl::MutexLock lock(&mutex_);
-  writer->Send(ResponseOf(StatusOf(request->service())));
+  const Status status = StatusOf(request->service());
+  writer->Send(ResponseOf(status));
   if (shut_down_) {
     writer->End(grpc::Status::OK);
   } else {
-    writers_.emplace(writer.get(), std::pair(request->service(), writer));
+    writers_.emplace(writer.get(), Watched{request->service(), writer, status});
   }
   return writer.get();
 }
@@ -106,9 +137,9 @@ grpc::ServerWriteReactor<HealthCheckResponse>* HealthRpc::Watch(grpc::CallbackSe
 void HealthRpc::ShutDown() {
   const absl::MutexLock lock(&mutex_);
   if (std::exchange(shut_down_, true)) return;
-  for (const auto& [key, writer] : writers_) {
-    writer.second->Send(ResponseOf(StatusOf(writer.first)));
-    writer.second->End(grpc::Status::OK);
+  for (const auto& [key, watched] : writers_) {
+    watched.writer->Send(ResponseOf(StatusOf(watched.service)));
+    watched.writer->End(grpc::Status::OK);
   }
 }
 

@@ -4,8 +4,10 @@
 // more calls than it handles. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -29,7 +31,7 @@ class HealthRpc final : public grpc::health::v1::Health::CallbackService {
   static constexpr char kHistories[] = "curator.v1.Histories";
   static constexpr absl::Duration kLedgerPatience = absl::Seconds(10);
 
-  HealthRpc(ledger::Ledger& ledger, Admission& admission);
+  HealthRpc(ledger::Ledger& ledger, Admission& admission, absl::Duration patience = kLedgerPatience);
   ~HealthRpc() override;
 
   grpc::ServerUnaryReactor* Check(grpc::CallbackServerContext* context,
@@ -55,18 +57,30 @@ class HealthRpc final : public grpc::health::v1::Health::CallbackService {
     bool are_histories_verified;
   };
 
+  struct Watched {
+    std::string service;
+    std::shared_ptr<Writer> writer;
+    Status sent;
+  };
+
+  std::optional<LedgerState> AskLedger() const;
   void AskLedgerUntilShutDown();
+  // Asks nothing of the ledger: watchers must also hear that it does not answer.
+  void NotifyUntilShutDown();
+  void NotifyWatchers() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Of a service of this name, as it was last found.
   Status StatusOf(const std::string& service) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   ledger::Ledger& ledger_;
   Admission& admission_;
+  const absl::Duration patience_;
   absl::Mutex mutex_;
   LedgerState ledger_state_ ABSL_GUARDED_BY(mutex_);
-  absl::Time answered_at_ ABSL_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point answered_at_ ABSL_GUARDED_BY(mutex_);
   bool shut_down_ ABSL_GUARDED_BY(mutex_) = false;
-  std::map<const Writer*, std::pair<std::string, std::shared_ptr<Writer>>> writers_ ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;
+  std::map<const Writer*, Watched> writers_ ABSL_GUARDED_BY(mutex_);
+  std::thread asks_;
+  std::thread notifies_;
 };
 
 class VersionRpc final : public v1::VersionService::CallbackService {

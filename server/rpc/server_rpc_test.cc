@@ -6,8 +6,10 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
@@ -15,6 +17,7 @@
 #include "ledger/inspect_ledger.h"
 #include "ledger/open_ledger.h"
 #include "ledger/sql/sql_ledger.h"
+#include "service/testing/wrapped_ledger.h"
 #include "tests/testing/scratch_folder.h"
 
 namespace curator::rpc {
@@ -94,6 +97,50 @@ TEST_F(HealthOfALongHistory, HistoriesAreNotServingUntilThePassAfterTheStartHasE
   ASSERT_TRUE(watch->Read(&response));
   EXPECT_EQ(response.status(), HealthCheckResponse::NOT_SERVING);
   may_end.set_value();
+  ASSERT_TRUE(watch->Read(&response));
+  EXPECT_EQ(response.status(), HealthCheckResponse::SERVING);
+
+  health.ShutDown();
+  server->Shutdown();
+}
+
+// Each read of the ledger waits while the test holds it up.
+class HeldUpReads final : public ledger::sql::Database {
+ public:
+  explicit HeldUpReads(std::unique_ptr<ledger::sql::Database> real) : real_(std::move(real)) {}
+  const ledger::sql::Dialect& dialect() const override { return real_->dialect(); }
+  ledger::sql::Outcome Write(const ledger::sql::Body& body) override { return real_->Write(body); }
+  ledger::sql::Outcome Read(const ledger::sql::Body& body) override {
+    const std::scoped_lock lock(gate);
+    return real_->Read(body);
+  }
+
+  static inline std::mutex gate;
+
+ private:
+  const std::unique_ptr<ledger::sql::Database> real_;
+};
+
+TEST(HealthOfALedgerThatHangs, WatchersLearnThatItDoesNotAnswerAndThatItAnswersAgain) {
+  const testing::ScratchFolder folder;
+  const auto ledger = service::OpenLedgerThrough<HeldUpReads>(folder.path());
+  Admission admission;
+  HealthRpc health(*ledger, admission, absl::Seconds(1));
+  grpc::ServerBuilder builder;
+  builder.RegisterService(&health);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  const auto stub = Health::NewStub(server->InProcessChannel({}));
+
+  grpc::ClientContext context;
+  HealthCheckResponse response;
+  const auto watch = stub->Watch(&context, {});
+  ASSERT_TRUE(watch->Read(&response));
+  EXPECT_EQ(response.status(), HealthCheckResponse::SERVING);
+  {
+    const std::scoped_lock held(HeldUpReads::gate);
+    ASSERT_TRUE(watch->Read(&response));
+    EXPECT_EQ(response.status(), HealthCheckResponse::NOT_SERVING);
+  }
   ASSERT_TRUE(watch->Read(&response));
   EXPECT_EQ(response.status(), HealthCheckResponse::SERVING);
 

@@ -52,6 +52,7 @@ std::shared_ptr<RunningOperations::Ticket> RunningOperations::Start(std::string 
   std::shared_ptr<Ticket> ticket(new Ticket(*this, std::move(charge_id)));
   const absl::MutexLock lock(&mutex_);
   running_[ticket->charge_id_] = ticket.get();
+  if (abandoning_) ticket->RequestStop();
   return ticket;
 }
 

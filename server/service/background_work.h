@@ -51,8 +51,8 @@ class RunningOperations {
     double share_done_ = 0;  // guarded by the registry's mutex
   };
 
-  // Registers an operation. The charge must not be running already. After Abandon() the new operation is not
-  // stopped: the caller checks abandoning().
+  // Registers an operation. The charge must not be running already. After Abandon() the new operation is
+  // stopped at once.
   std::shared_ptr<Ticket> Start(std::string charge_id);
 
   // The share done in [0, 1], or none when no such operation runs here.

@@ -41,6 +41,12 @@ TEST(RunningOperations, AbandoningStopsEverything) {
   EXPECT_TRUE(second->stop_token().stop_requested());
 }
 
+TEST(RunningOperations, WhatIsRegisteredAfterAbandoningIsStoppedAtOnce) {
+  RunningOperations operations;
+  operations.Abandon();
+  EXPECT_TRUE(operations.Start("a")->stop_token().stop_requested());
+}
+
 TEST(RunningOperations, TheListenerHearsOfChangesAndOfTheEnd) {
   RunningOperations operations;
   std::vector<std::string> heard;

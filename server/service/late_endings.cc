@@ -1,6 +1,8 @@
 #include "service/late_endings.h"
 
 #include <algorithm>
+#include <list>
+#include <new>
 #include <utility>
 
 #include "host/logging.h"
@@ -54,9 +56,10 @@ void LateEndings::Run(const std::stop_token& stop) {
     bool any_ended = false;
     // Each of those that wait once, so that one that cannot end holds up no other.
     for (; left > 0 && !stop.stop_requested(); --left) {
+      std::list<Item> one;
       std::unique_lock lock(mutex_);
-      Item item = std::move(items_.front());
-      items_.pop_front();
+      one.splice(one.begin(), items_, items_.begin());
+      const Item& item = one.front();
       is_ending_one_ = true;
       lock.unlock();
       const bool has_ended = End(item);
@@ -67,7 +70,7 @@ void LateEndings::Run(const std::stop_token& stop) {
         bytes_ -= item.bytes();
         changed_.notify_all();
       } else {
-        items_.push_back(std::move(item));
+        items_.splice(items_.end(), one);
       }
     }
     pause = any_ended ? first_pause_ : std::min(2 * pause, kLongestPause);
@@ -75,6 +78,14 @@ void LateEndings::Run(const std::stop_token& stop) {
 }
 
 bool LateEndings::End(const Item& item) {
+  try {
+    return TryToEnd(item);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+bool LateEndings::TryToEnd(const Item& item) {
   const absl::Status ended =
       item.drawn ? ledger_.Store(item.attempt, item.drawn->payload, item.drawn->measures).status()
                  : ledger_.Forfeit(item.attempt, item.reason);

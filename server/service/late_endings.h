@@ -5,7 +5,7 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -66,12 +66,13 @@ class LateEndings {
   void Run(const std::stop_token& stop);
   // Tries once. False when it has to be tried again.
   bool End(const Item& item);
+  bool TryToEnd(const Item& item);
 
   ledger::Ledger& ledger_;
   const absl::Duration first_pause_;
   mutable std::mutex mutex_;
   mutable std::condition_variable_any changed_;
-  std::deque<Item> items_ ABSL_GUARDED_BY(mutex_);
+  std::list<Item> items_ ABSL_GUARDED_BY(mutex_);
   size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool is_ending_one_ ABSL_GUARDED_BY(mutex_) = false;  // which is not in items_ meanwhile
   std::jthread thread_;                                 // the last member: it uses the others

@@ -1,5 +1,7 @@
 #include "service/ledger_maintenance.h"
 
+#include <new>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -23,10 +25,18 @@ absl::Status LedgerMaintenance::RunOnce(const std::stop_token& stop) {
   return expired.status();
 }
 
+absl::Status LedgerMaintenance::RunGuarded(const std::stop_token& stop) {
+  try {
+    return RunOnce(stop);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("no memory");
+  }
+}
+
 void LedgerMaintenance::Run(const std::stop_token& stop, absl::Duration interval) {
   absl::Status last;
   while (!stop.stop_requested()) {
-    const absl::Status status = RunOnce(stop);
+    const absl::Status status = RunGuarded(stop);
     if (!status.ok() && status != last) {
       host::Log(host::LogLevel::kWarning, "ledger_maintenance_failed", {{"status", status.ToString()}});
     }

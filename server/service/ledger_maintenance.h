@@ -27,6 +27,8 @@ class LedgerMaintenance {
   void Run(const std::stop_token& stop, absl::Duration interval);
   // The status of the call that failed, or OK.
   absl::Status RunOnce(const std::stop_token& stop);
+  // RESOURCE_EXHAUSTED when memory runs out.
+  absl::Status RunGuarded(const std::stop_token& stop);
 
   ledger::Ledger& ledger_;
   std::mutex mutex_;

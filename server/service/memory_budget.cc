@@ -142,9 +142,9 @@ void MemoryBudget::AdmitWaiting() {
       continue;
     }
     if (waiter.bytes > free_) {
-      // What becomes free is kept for it; but not where it waits for one that waits, too.
+      // What becomes free is kept for a request, whose wait is short, unless it waits for one that waits, too.
       const bool is_stuck = waiter.held_before > 0 && AnotherGrows(waiter);
-      if (!is_stuck) return;
+      if (!is_stuck && waiter.holder != kWork) return;
       ++each;
       continue;
     }
@@ -167,7 +167,10 @@ void MemoryBudget::GiveBack(const std::string& holder, int64_t bytes) {
 
 void MemoryBudget::ForgetIfIdle(const std::string& holder) {
   const auto found = held_.find(holder);
-  if (waiting_.empty() && found != held_.end() && found->second == 0) held_.erase(found);
+  if (found == held_.end() || found->second != 0) return;
+  const bool is_waiting =
+      std::ranges::any_of(waiting_, [&](const Waiter* each) { return each->holder == holder; });
+  if (!is_waiting) held_.erase(found);
 }
 
 absl::Status RequestMemory::Add(int64_t bytes) {

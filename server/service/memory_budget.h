@@ -76,8 +76,8 @@ class MemoryBudget {
   void Shrink(Lease& lease, int64_t bytes);
 
   // Takes `bytes` >= 0 for work in the background, which may hold them for long, however long it has to wait
-  // for them. All such work together holds at most half of the budget, or one piece of it: so requests never
-  // wait for its end, and it waits for requests and for other such work alone.
+  // for them. All such work together holds at most half of the budget, so that requests never wait for its
+  // end; a single piece may hold more only when it was charged while that was allowed. A request that fits goes before work that does not fit yet.
   //
   // Errors: INVALID_ARGUMENT as above; CANCELLED when `stop` is requested before.
   absl::StatusOr<Lease> AwaitForWork(int64_t bytes, std::stop_token stop);

@@ -103,6 +103,17 @@ TEST(MemoryBudget, WorkInTheBackgroundTogetherHoldsAtMostHalfAndRequestsDoNotWai
   EXPECT_EQ(budget.taken(), 0);
 }
 
+TEST(MemoryBudget, WorkThatDoesNotFitYetHoldsUpNoRequestThatFits) {
+  MemoryBudget budget(100, absl::ZeroDuration());
+  std::optional<MemoryBudget::Lease> held = budget.Take(kAna, 60).value();
+  std::thread work([&] { EXPECT_TRUE(budget.AwaitForWork(50, {}).ok()); });
+  AwaitWaiting(budget, 1);
+  EXPECT_TRUE(budget.Take(kBob, 40).ok());
+  held.reset();
+  work.join();
+  EXPECT_EQ(budget.taken(), 0);
+}
+
 TEST(MemoryBudget, WorkThatIsStoppedWhileItWaitsLeavesNothingBehind) {
   MemoryBudget budget(100);
   const MemoryBudget::Lease all = budget.Take(kAna, 100).value();

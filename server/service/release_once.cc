@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "host/entropy.h"
 
@@ -194,16 +195,20 @@ absl::StatusOr<ledger::Attempt> StartOnce(ledger::Ledger& ledger, const host::Ke
   const bool is_queued = ledger::IsQueuedDraw(charge);
   const std::string sealed_key =
       is_queued ? sealer.Seal(host::NewDrawKey(), charge.draw_identity) : std::string();
+  // One for all calls, so that a later one finds what an earlier one has started.
+  const std::string token = host::NewUuid();
   const absl::Status started = UntilKnown(
       [&] {
-        attempt = is_queued ? ledger.StartQueued(charge.id, sealed_key) : ledger.TakeOver(charge.id);
+        attempt = is_queued ? ledger.StartQueued(charge.id, sealed_key, token) : ledger.TakeOver(charge.id);
         return attempt.status();
       },
       wait);
-  const bool is_refused = absl::IsFailedPrecondition(started) || absl::IsAborted(started);
+  // What the store says of itself may pass, and the same request id asks again.
+  const bool is_refused =
+      (absl::IsFailedPrecondition(started) || absl::IsAborted(started)) && !PublicErrorOf(started);
   if (is_queued && is_refused) {
     // FAILED_PRECONDITION when another attempt has started it, or when it has ended: nothing is to be freed.
-    ledger.CancelReserved(charge.id, std::string(started.message()), Principal::OfStoredRow(charge.principal))
+    ledger.CancelReserved(charge.id, PublicMessageOf(started), Principal::OfStoredRow(charge.principal))
         .status()
         .IgnoreError();
   }

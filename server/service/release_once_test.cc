@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/canonical_bytes.h"
@@ -17,6 +18,7 @@
 #include "host/server_key.h"
 #include "ledger/open_ledger.h"
 #include "service/testing/fixture.h"
+#include "service/testing/wrapped_ledger.h"
 #include "tests/testing/scratch_folder.h"
 
 namespace curator::service {
@@ -432,6 +434,47 @@ TEST_F(ReleaseOnceTest, AStoredQueuedDrawIsFoundByItsRequestIdOnAReadOnlyDataset
   EXPECT_EQ(*found, queued.id);
   EXPECT_EQ(repeat(Order(3, "another plan")).status().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(draws_, 1);
+}
+
+// The store answers no question that follows a change, once.
+class SilentAfterAChange final : public ledger::sql::Database {
+ public:
+  explicit SilentAfterAChange(std::unique_ptr<ledger::sql::Database> real) : real_(std::move(real)) {}
+  const ledger::sql::Dialect& dialect() const override { return real_->dialect(); }
+  ledger::sql::Outcome Write(const ledger::sql::Body& body) override {
+    is_silent = std::exchange(is_armed, false);
+    return real_->Write(body);
+  }
+  ledger::sql::Outcome Read(const ledger::sql::Body& body) override {
+    if (std::exchange(is_silent, false))
+      return {ledger::sql::Ending::kFailed, absl::UnavailableError("the connection is lost")};
+    return real_->Read(body);
+  }
+
+  static inline thread_local bool is_armed = false;
+  static inline thread_local bool is_silent = false;
+
+ private:
+  const std::unique_ptr<ledger::sql::Database> real_;
+};
+
+class StartOnceTest : public ServiceTest {
+ protected:
+  StartOnceTest() : ServiceTest(&OpenLedgerThrough<SilentAfterAChange>) {}
+};
+
+TEST_F(StartOnceTest, AStartWhoseAnswerIsLostIsFoundByTheSameAttempt) {
+  const DatasetView census = MakeSealed(People("census"));
+  ledger::ChargeRequest request = DrawOf(census, "synthesis");
+  request.sealed_key.clear();
+  const ledger::Charge queued = ledger_->Queue(request, 1'000'000'000).value();
+  SilentAfterAChange::is_armed = true;
+  int waits = 0;
+  const auto attempt = StartOnce(*ledger_, sealer_, queued, [&](absl::Duration) { return ++waits < 10; });
+  ASSERT_TRUE(attempt.ok()) << attempt.status();
+  EXPECT_EQ(waits, 1);
+  EXPECT_TRUE(ledger_->Store(*attempt, "model").ok());
+  EXPECT_EQ(Spent(census), request.postings.front().cost);
 }
 
 TEST_F(ReleaseOnceTest, AFinishedDrawIsStoredAsSoonAsTheStoreCanBeWritten) {

@@ -95,6 +95,8 @@ class TableLoader::Pass {
   absl::Status Run() {
     ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, loader_.ledger_.ListDatasets());
     const std::jthread publisher([this] { PublishInSteps(); });
+    // Also when memory runs out: the publisher, which is joined then, waits for it.
+    const OnExit complete(*this);
     for (const ledger::Dataset& dataset : datasets) {
       for (const records::SealedId& id : SealedTablesOf(dataset)) {
         if (stop_.stop_requested()) break;
@@ -105,12 +107,21 @@ class TableLoader::Pass {
         }
       }
     }
-    const std::lock_guard lock(loader_.mutex_);
-    is_complete_ = true;
     return absl::OkStatus();
   }
 
  private:
+  struct OnExit {
+    explicit OnExit(Pass& of) : pass(of) {}
+    OnExit(const OnExit&) = delete;
+    OnExit& operator=(const OnExit&) = delete;
+    ~OnExit() {
+      const std::lock_guard lock(pass.loader_.mutex_);
+      pass.is_complete_ = true;
+    }
+    Pass& pass;
+  };
+
   void Examine(const records::SealedId& id) {
     absl::StatusOr<records::LoadedTable> table = Load(loader_.store_, id, stop_);
     if (stop_.stop_requested()) return;
@@ -122,15 +133,23 @@ class TableLoader::Pass {
   }
 
   void PublishInSteps() {
-    const absl::Time begun = absl::Now();
+    const auto begun = std::chrono::steady_clock::now();
     bool is_over = false;
     for (absl::Duration step = kFirstStep; !is_over; step *= 2) {
-      if (!loader_.WaitUntil(begun + step, stop_)) return;
+      if (!loader_.WaitUntil(begun + absl::ToChronoNanoseconds(step), stop_)) return;
       const std::lock_guard lock(loader_.mutex_);
-      for (auto& [id, table] : examined_) Publish(id, std::move(table));
-      examined_.clear();
+      PublishExamined();
       is_over = is_complete_;
     }
+  }
+
+  // What is not published for lack of memory is read again by the next pass.
+  void PublishExamined() {
+    try {
+      for (auto& [id, table] : examined_) Publish(id, std::move(table));
+    } catch (const std::bad_alloc&) {
+    }
+    examined_.clear();
   }
 
   void Publish(const records::SealedId& id, absl::StatusOr<records::LoadedTable> table) {
@@ -186,12 +205,12 @@ void TableLoader::Run(const std::stop_token& stop) {
       changed_.notify_all();
     }
     pause = done.ok() ? period_ : std::min(period_, kPauseAfterFailure);
-  } while (WaitUntil(absl::Now() + pause, stop));
+  } while (WaitUntil(std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(pause), stop));
 }
 
-bool TableLoader::WaitUntil(absl::Time time, const std::stop_token& stop) {
+bool TableLoader::WaitUntil(std::chrono::steady_clock::time_point time, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, stop, absl::ToChronoTime(time), [] { return false; });
+  changed_.wait_until(lock, stop, time, [] { return false; });
   return !stop.stop_requested();
 }
 

@@ -3,6 +3,7 @@
 // Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -62,7 +63,7 @@ class TableLoader {
   void Run(const std::stop_token& stop);
   absl::Status RunPass(const std::stop_token& stop);
   // False when it was stopped.
-  bool WaitUntil(absl::Time time, const std::stop_token& stop);
+  bool WaitUntil(std::chrono::steady_clock::time_point time, const std::stop_token& stop);
 
   ledger::Ledger& ledger_;
   records::DatasetStore& store_;

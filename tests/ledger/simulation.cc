@@ -227,7 +227,8 @@ Simulation::Step Simulation::StartQueued() {
   const std::string id = ids_.at(request_id);
   return {.name = absl::StrCat("start the draw of ", request_id),
           .call = [this, id, request_id](Ledger& ledger) -> absl::Status {
-            ASSIGN_OR_RETURN(begun_, ledger.StartQueued(id, absl::StrCat("key of ", request_id)));
+            ASSIGN_OR_RETURN(begun_, ledger.StartQueued(id, absl::StrCat("key of ", request_id),
+                                                        absl::StrCat("attempt ", ++starts_)));
             attempts_.push_back(begun_);
             return absl::OkStatus();
           },

@@ -93,6 +93,7 @@ class Simulation {
   ModelLedger model_{0};
   std::map<std::string, std::string> ids_;
   std::vector<Attempt> attempts_;  // that clients have in hand
+  int starts_ = 0;
   Attempt begun_;
   int steps_ = 0;
 };

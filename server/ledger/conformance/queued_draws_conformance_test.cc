@@ -67,7 +67,7 @@ TEST_P(QueuedDrawConformance, IsHeldThenStartedWithItsKeyThenStored) {
                    ledger_->Queue(Request("r2", 5), kLifetime).status());
   EXPECT_EQ(Queued("r1", 6).id, queued.id) << "the same request finds it";
 
-  const Attempt attempt = Must(ledger_->StartQueued(queued.id, "sealed"));
+  const Attempt attempt = Must(ledger_->StartQueued(queued.id, "sealed", "attempt"));
   EXPECT_EQ(attempt.charge.state, ChargeState::kStarted);
   EXPECT_EQ(attempt.charge.draw_identity, Request("r1", 6).draw_identity);
   ExpectBalance(6, 0);
@@ -87,17 +87,29 @@ TEST_P(QueuedDrawConformance, ACancelOrADeadlineFreesAllOfItsCost) {
   ExpectBalance(0, 0);
   for (const Charge& charge : {cancelled, overdue}) {
     EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                     ledger_->StartQueued(charge.id, "sealed").status());
+                     ledger_->StartQueued(charge.id, "sealed", "attempt").status());
   }
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
                    ledger_->Queue(Request("r1", 6), kLifetime).status());
   ExpectBalance(0, 0);
 }
 
+TEST_P(QueuedDrawConformance, IsFoundStartedByTheAttemptThatStartedItAndBilledOnce) {
+  const Charge queued = Queued("r1", 6);
+  const Attempt first = Must(ledger_->StartQueued(queued.id, "sealed", "attempt"));
+  const Attempt again = Must(ledger_->StartQueued(queued.id, "sealed", "attempt"));
+  EXPECT_EQ(again.token, first.token);
+  ExpectBalance(6, 0);
+  EXPECT_THAT(KindsOf(queued), ElementsAre("RESERVED", "STARTED"));
+  Must(ledger_->TakeOver(queued.id));
+  EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->StartQueued(queued.id, "sealed", "attempt").status());
+}
+
 TEST_P(QueuedDrawConformance, IsStartedByOneAttemptOnly) {
   const Charge queued = Queued("r1", 6);
-  const Attempt first = Must(ledger_->StartQueued(queued.id, "sealed"));
-  EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->StartQueued(queued.id, "another").status());
+  const Attempt first = Must(ledger_->StartQueued(queued.id, "sealed", "attempt"));
+  EXPECT_STATUS_IS(absl::StatusCode::kAborted,
+                   ledger_->StartQueued(queued.id, "another", "attempt 2").status());
   const Attempt second = Must(ledger_->TakeOver(queued.id));
   EXPECT_EQ(second.sealed_key, "sealed") << "the key of the first attempt";
   EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->Store(first, "late").status());
@@ -112,9 +124,9 @@ TEST_P(QueuedDrawConformance, StartsOnlyWhileItsPrincipalAndItsDatasetStillAllow
   of_bo.principal = TestPrincipal("bo");
   const Charge stranger = Must(ledger_->Queue(of_bo, kLifetime));
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->StartQueued(stranger.id, "sealed").status());
+                   ledger_->StartQueued(stranger.id, "sealed", "attempt").status());
   ASSERT_TRUE(ledger_->ArchiveDataset(dataset_.id, TestPrincipal("olga")).ok());
-  const absl::Status refused = ledger_->StartQueued(archived.id, "sealed").status();
+  const absl::Status refused = ledger_->StartQueued(archived.id, "sealed", "attempt").status();
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, refused);
   EXPECT_THAT(std::string(refused.message()), HasSubstr("ARCHIVED"));
   ExpectBalance(0, 4);
@@ -130,7 +142,7 @@ TEST_P(QueuedDrawConformance, AnAccountThatWasOpenedSinceIsNotPassedBy) {
                                            .rule_name = "ZCDP",
                                            .limits = {{"rho", 5}}},
                                .actor = TestPrincipal("olga")}));
-  EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->StartQueued(queued.id, "sealed").status());
+  EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->StartQueued(queued.id, "sealed", "attempt").status());
 }
 
 TEST_P(QueuedDrawConformance, IsNoReservationOfAnOutsideMechanism) {
@@ -146,7 +158,7 @@ TEST_P(QueuedDrawConformance, IsNoReservationOfAnOutsideMechanism) {
   EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger_->Queue(outside, kLifetime).status());
   const Charge reserved = Must(ledger_->Reserve({outside}, kLifetime)).at(0);
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->StartQueued(reserved.id, "sealed").status());
+                   ledger_->StartQueued(reserved.id, "sealed", "attempt").status());
   Must(ledger_->StartReserved(reserved.id, reserved.postings, ana));
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger_->TakeOver(reserved.id).status());
   ExpectBalance(3, 2);

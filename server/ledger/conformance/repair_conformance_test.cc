@@ -262,11 +262,11 @@ TEST_P(RepairConformance, AQueuedDrawIsSpentAndForfeited) {
   request.sealed_key.clear();
   const Charge queued = Must(ledger_->Queue(request, kHour));
   const std::string backup = Backup();
-  Must(ledger_->Store(Must(ledger_->StartQueued(queued.id, "sealed")), "delivered"));
+  Must(ledger_->Store(Must(ledger_->StartQueued(queued.id, "sealed", "attempt")), "delivered"));
   Restore(backup);
   EXPECT_EQ(Must(Repair()).charges_forfeited, 2) << "this one, and the started one";
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger_->StartQueued(queued.id, "another key").status());
+                   ledger_->StartQueued(queued.id, "another key", "attempt 2").status());
   EXPECT_EQ(Must(ledger_->GetCharge(queued.id)).state, ChargeState::kForfeited);
   EXPECT_EQ(Spent(), 7);
   EXPECT_EQ(BalanceOf(*ledger_, dataset_).held, 0);

@@ -111,14 +111,16 @@ absl::StatusOr<OpenedAccount> OpenAccount(WriteSet& change, int64_t id, const Ac
 
 absl::Status CheckPostsToAllAccounts(Transaction& transaction, const std::string& lineage_id,
                                      const ChargeRequest& request) {
-  // One SELECT for each key: under OR, SQLite reads all accounts of the lineage. Only groups have members.
+  // One SELECT for each key: under OR, SQLite reads all accounts of the lineage. The groups are those that
+  // the lineage's owner made: owners of other datasets may make any number with the same member.
   ASSIGN_OR_RETURN(
       const std::vector<Row> concerned,
       transaction.Execute("SELECT id FROM accounts WHERE lineage_id = $1 AND scope_type = 'DATASET' "
                           "UNION ALL SELECT id FROM accounts WHERE lineage_id = $1 AND "
                           "scope_type = 'ANALYST' AND scope_key = $2 "
-                          "UNION ALL SELECT a.id FROM account_members m JOIN accounts a ON "
-                          "a.id = m.account_id WHERE m.member = $2 AND a.lineage_id = $1",
+                          "UNION ALL SELECT a.id FROM accounts a WHERE a.lineage_id = $1 AND "
+                          "a.scope_type = 'ANALYST_GROUP' AND EXISTS (SELECT 1 FROM account_members m "
+                          "WHERE m.account_id = a.id AND m.member = $2)",
                           {lineage_id, request.principal.name()}));
   for (const Row& row : concerned) {
     const int64_t id = row.Integer(0);

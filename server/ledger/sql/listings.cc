@@ -277,8 +277,9 @@ absl::StatusOr<std::vector<Account>> SqlLedger::ListPayingAccounts(std::string_v
                                          {lineage, name}));
     ASSIGN_OR_RETURN(
         const std::vector<Row> of_groups,
-        transaction.Execute("SELECT a.id FROM account_members m JOIN accounts a ON a.id = m.account_id "
-                            "WHERE m.member = $1 AND a.lineage_id = $2",
+        transaction.Execute("SELECT a.id FROM accounts a WHERE a.lineage_id = $2 AND a.scope_type = "
+                            "'ANALYST_GROUP' AND EXISTS (SELECT 1 FROM account_members m WHERE "
+                            "m.account_id = a.id AND m.member = $1)",
                             {name, lineage}));
     std::set<int64_t> ids;
     for (const std::vector<Row>& rows : {shared.at(0), shared.at(1), own, of_groups}) {

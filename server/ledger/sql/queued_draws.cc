@@ -84,14 +84,15 @@ absl::StatusOr<Charge> SqlLedger::Queue(const ChargeRequest& request, int64_t li
   return charge;
 }
 
-absl::StatusOr<Attempt> SqlLedger::StartQueued(std::string_view charge_id, std::string_view sealed_key) {
+absl::StatusOr<Attempt> SqlLedger::StartQueued(std::string_view charge_id, std::string_view sealed_key,
+                                               std::string_view token) {
   if (sealed_key.empty()) return InvalidField("sealed_key", "is empty");
-  const std::string token = NewUuid();
+  RETURN_IF_ERROR(CheckText("token", token));
   ASSIGN_OR_RETURN(
       Charge started,
       ChangeReservation(charge_id, [&](WriteSet& change, const StoredCharge& stored) -> absl::Status {
         const Charge& charge = stored.charge;
-        // An earlier run of this body has started it.
+        // An earlier run of this body, or an earlier call of this attempt, has started it.
         if (charge.state == ChargeState::kStarted && stored.attempt_token == token) return absl::OkStatus();
         if (charge.state == ChargeState::kStarted)
           return absl::AbortedError("another attempt has started this draw: its outcome counts");
@@ -102,13 +103,13 @@ absl::StatusOr<Attempt> SqlLedger::StartQueued(std::string_view charge_id, std::
         RETURN_IF_ERROR(change.transaction()
                             .Execute("UPDATE charges SET state = 'STARTED', attempt_token = $2, "
                                      "sealed_key = $3 WHERE id = $1",
-                                     {charge.id, token, Bytes{std::string(sealed_key)}})
+                                     {charge.id, std::string(token), Bytes{std::string(sealed_key)}})
                             .status());
         AppendChange(change, charge, kStarted, charge.principal, StartedAt(change, charge.postings));
         return absl::OkStatus();
       }));
   return Attempt{.charge = std::move(started),
-                 .token = token,
+                 .token = std::string(token),
                  .sealed_key = std::string(sealed_key),
                  .newly_charged = true,
                  .release = std::nullopt};

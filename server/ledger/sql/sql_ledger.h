@@ -105,7 +105,8 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Attempt> Begin(const ChargeRequest& request) override;
   absl::StatusOr<Attempt> TakeOver(std::string_view charge_id) override;
   absl::StatusOr<Charge> Queue(const ChargeRequest& request, int64_t lifetime_us) override;
-  absl::StatusOr<Attempt> StartQueued(std::string_view charge_id, std::string_view sealed_key) override;
+  absl::StatusOr<Attempt> StartQueued(std::string_view charge_id, std::string_view sealed_key,
+                                      std::string_view token) override;
   absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload,
                                 const std::vector<Measure>& measures) override;
   absl::Status Forfeit(const Attempt& attempt, std::string_view reason) override;

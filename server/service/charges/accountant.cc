@@ -1,12 +1,16 @@
 #include "service/charges/accountant.h"
 
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "codec/accounting_codec.h"
 #include "service/charges/certificates.h"
@@ -31,14 +35,55 @@ absl::Status CheckLifetime(absl::Duration lifetime) {
   return InvalidField("lifetime", "must be positive and at most 366 days");
 }
 
+// The datasets of one call and the accounts that pay there, each read once: a batch may name one dataset a
+// thousand times.
+class DatasetsOfCall {
+ public:
+  DatasetsOfCall(ledger::Ledger& ledger, const Principal& principal)
+      : ledger_(ledger), principal_(principal) {}
+
+  absl::StatusOr<const DatasetView*> Find(const DatasetName& name) {
+    auto found = views_.find(name.text());
+    if (found == views_.end()) {
+      ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger_, principal_, name));
+      found = views_.emplace(name.text(), std::move(view)).first;
+    }
+    return &found->second;
+  }
+
+  absl::StatusOr<const std::vector<ledger::Account>*> AccountsOf(const DatasetView& dataset) {
+    auto found = accounts_.find(dataset.record.id);
+    if (found == accounts_.end()) {
+      ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts,
+                       PayingAccounts(ledger_, dataset, principal_.name()));
+      found = accounts_.emplace(dataset.record.id, std::move(accounts)).first;
+    }
+    return &found->second;
+  }
+
+  // After a charge, which changes balances.
+  void ForgetAccounts() { accounts_.clear(); }
+
+ private:
+  ledger::Ledger& ledger_;
+  const Principal& principal_;
+  std::map<std::string, DatasetView> views_;  // by name
+  std::map<std::string, std::vector<ledger::Account>> accounts_;
+};
+
+absl::StatusOr<ChargeView> ViewOfCharge(const DatasetView& dataset,
+                                        const std::vector<ledger::Account>& accounts, ledger::Charge charge) {
+  ASSIGN_OR_RETURN(const dp::Event event, codec::DecodeEvent(charge.event));
+  ASSIGN_OR_RETURN(Price price, PricePaid(dataset, accounts, charge));
+  return ChargeView{std::move(charge), dataset.record.name, dp::Describe(event), std::move(price)};
+}
+
 absl::StatusOr<ChargeView> ViewOfCharge(ledger::Ledger& ledger, const Principal& principal,
                                         ledger::Charge charge) {
   ASSIGN_OR_RETURN(const DatasetView dataset, FindVisibleById(ledger, principal, charge.dataset_id));
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
                    PayingAccounts(ledger, dataset, charge.principal));
-  ASSIGN_OR_RETURN(const dp::Event event, codec::DecodeEvent(charge.event));
-  ASSIGN_OR_RETURN(Price price, PricePaid(dataset, accounts, charge));
-  return ChargeView{std::move(charge), dataset.record.name, dp::Describe(event), std::move(price)};
+  return ViewOfCharge(dataset, accounts, std::move(charge));
 }
 
 // Only reservations may be changed here: the charge of a request to Curator belongs to the draw that it pays
@@ -55,6 +100,12 @@ struct Priced {
   ChargeView view;
   bool is_new = false;  // it was not reserved before
 };
+
+absl::Status CheckPostings(size_t postings) {
+  if (postings <= kMaxBatchPostings) return absl::OkStatus();
+  return InvalidField("requests", absl::StrCat("post to more than ", kMaxBatchPostings,
+                                               " counters of accounts: reserve fewer in one call"));
+}
 
 absl::Status CheckReservation(const ReservationRequest& reservation) {
   if (reservation.summary.size() > kMaxSummaryLength) {
@@ -96,13 +147,16 @@ absl::StatusOr<PricedEvent> PriceNow(const DatasetView& dataset, const RequestSc
   return PricedEvent{*std::move(event), std::move(price), std::move(postings)};
 }
 
-absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, const Principal& principal,
-                                        const ReservationRequest& reservation, Certificates& certificates) {
+absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, DatasetsOfCall& datasets,
+                                        const Principal& principal, const ReservationRequest& reservation,
+                                        Certificates& certificates) {
   RETURN_IF_ERROR(CheckReservation(reservation));
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindVisible(ledger, principal, reservation.dataset));
+  ASSIGN_OR_RETURN(const DatasetView* const found_dataset, datasets.Find(reservation.dataset));
+  const DatasetView& dataset = *found_dataset;
   RETURN_IF_ERROR(CheckAcceptsRequest(ledger, dataset.record, principal, reservation.request_id.text()));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account>* const accounts, datasets.AccountsOf(dataset));
   ASSIGN_OR_RETURN(const RequestScope scope,
-                   OutsideScopeOf(ledger, dataset, principal, reservation.request_id.text()));
+                   OutsideScopeOf(ledger, dataset, principal, reservation.request_id.text(), *accounts));
   ASSIGN_OR_RETURN(std::optional<PricedEvent> found,
                    PricedBefore(ledger, dataset, scope, principal, reservation));
   const bool is_new = !found;
@@ -154,7 +208,10 @@ absl::StatusOr<CostEstimate> EstimateCost(Services& services, const Principal& p
                                           const std::stop_token& client_left) {
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(event.as_asked())));
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(services.ledger, principal, dataset));
-  ASSIGN_OR_RETURN(const RequestScope scope, OutsideScopeOf(services.ledger, view, principal, ""));
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts,
+                   PayingAccounts(services.ledger, view, principal.name()));
+  ASSIGN_OR_RETURN(const RequestScope scope,
+                   OutsideScopeOf(services.ledger, view, principal, "", std::move(accounts)));
   Certificates certificates(services.memory, principal, client_left);
   ASSIGN_OR_RETURN(PricedEvent priced, PriceNow(view, scope, event, certificates));
   return CostEstimate{std::move(priced.price), dp::Describe(priced.event), WhatItProtects(view)};
@@ -166,18 +223,23 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const 
   RETURN_IF_ERROR(CheckNumber(requests.size()));
   ledger::Ledger& ledger = services.ledger;
   Certificates certificates(services.memory, principal, client_left);
+  DatasetsOfCall datasets(ledger, principal);
   std::vector<ledger::ChargeRequest> charges;
   std::vector<ChargeView> views;
+  size_t postings = 0;
   int64_t new_charges = 0;  // what was reserved before is found again, whatever was made today
   for (const ReservationRequest& request : requests) {
     if (request.lifetime != requests[0].lifetime) {
       return InvalidField("lifetime", "must be the same for all reservations of a batch");
     }
-    absl::StatusOr<Priced> priced = PriceReservation(ledger, principal, request, certificates);
+    RETURN_IF_ERROR(CheckGoesOn(client_left));
+    absl::StatusOr<Priced> priced = PriceReservation(ledger, datasets, principal, request, certificates);
     if (!priced.ok()) {
       const std::string place = absl::StrCat("requests[", charges.size(), "]");
       return requests.size() == 1 ? priced.status() : WithinField(place, priced.status());
     }
+    postings += priced->request.postings.size();
+    if (requests.size() > 1) RETURN_IF_ERROR(CheckPostings(postings));
     new_charges += priced->is_new ? 1 : 0;
     charges.push_back(std::move(priced->request));
     views.push_back(std::move(priced->view));
@@ -187,8 +249,11 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const 
   ASSIGN_OR_RETURN(const std::vector<ledger::Charge> reserved,
                    ledger.Reserve(charges, absl::ToInt64Microseconds(requests[0].lifetime)));
   services.daily.Add(principal, new_charges);
+  datasets.ForgetAccounts();
   for (size_t i = 0; i < views.size(); ++i) {
-    ASSIGN_OR_RETURN(views[i], ViewOfCharge(ledger, principal, reserved[i]));
+    ASSIGN_OR_RETURN(const DatasetView* const dataset, datasets.Find(requests[i].dataset));
+    ASSIGN_OR_RETURN(const std::vector<ledger::Account>* const accounts, datasets.AccountsOf(*dataset));
+    ASSIGN_OR_RETURN(views[i], ViewOfCharge(*dataset, *accounts, reserved[i]));
   }
   return views;
 }
@@ -230,12 +295,16 @@ absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, const Princ
   return ViewOfCharge(ledger, principal, std::move(charge));
 }
 
-absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> ExtendReservation(Services& services, const Principal& principal,
                                              std::string_view charge_id, absl::Duration lifetime) {
-  RETURN_IF_ERROR(FindOwnReservation(ledger, principal, charge_id).status());
+  ledger::Ledger& ledger = services.ledger;
+  ASSIGN_OR_RETURN(const ledger::Charge before, FindOwnReservation(ledger, principal, charge_id));
   RETURN_IF_ERROR(CheckLifetime(lifetime));
+  if (absl::ToUnixMicros(absl::Now() + lifetime) > before.deadline_us)
+    RETURN_IF_ERROR(services.daily.CheckRoomFor(principal, 1));
   ASSIGN_OR_RETURN(ledger::Charge charge,
                    ledger.ExtendReserved(charge_id, absl::ToInt64Microseconds(lifetime), principal));
+  if (charge.deadline_us > before.deadline_us) services.daily.Add(principal, 1);
   return ViewOfCharge(ledger, principal, std::move(charge));
 }
 

@@ -28,6 +28,8 @@ namespace curator::service {
 
 inline constexpr char kReservationKind[] = "reservation";  // of the charges made here
 inline constexpr size_t kMaxReservations = 1000;           // in one call
+// What the reservations of one call together post to. A dataset may have a thousand parts with accounts.
+inline constexpr size_t kMaxBatchPostings = 100'000;
 inline constexpr absl::Duration kMaxReservationLifetime = absl::Hours(24 * 366);
 
 // INVALID_ARGUMENT ("requests") unless one call may make this many reservations.
@@ -63,7 +65,8 @@ absl::StatusOr<CostEstimate> EstimateCost(Services& services, const Principal& p
 
 // Reserves all of `requests`, or none. With Intent::kValidateOnly the views hold prices and no charges. What
 // was reserved before is found, at its price: nothing is computed for it.
-// RESOURCE_EXHAUSTED when they are more new charges than the principal may still make today.
+// RESOURCE_EXHAUSTED when they are more new charges than the principal may still make today;
+// INVALID_ARGUMENT ("requests") beyond kMaxBatchPostings; CANCELLED soon after `client_left` is requested.
 absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const Principal& principal,
                                                       const std::vector<ReservationRequest>& requests,
                                                       Intent intent, const std::stop_token& client_left = {});
@@ -78,7 +81,8 @@ absl::StatusOr<ChargeView> CommitBudget(ledger::Ledger& ledger, const Principal&
                                         std::string_view charge_id);
 absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, const Principal& principal,
                                              std::string_view charge_id, std::string_view reason);
-absl::StatusOr<ChargeView> ExtendReservation(ledger::Ledger& ledger, const Principal& principal,
+// RESOURCE_EXHAUSTED when it would add an entry to the history and the principal may add no more today.
+absl::StatusOr<ChargeView> ExtendReservation(Services& services, const Principal& principal,
                                              std::string_view charge_id, absl::Duration lifetime);
 
 absl::StatusOr<ChargeView> GetCharge(ledger::Ledger& ledger, const Principal& principal,

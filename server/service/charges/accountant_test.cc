@@ -6,6 +6,7 @@
 
 #include "service/charges/certificates.h"
 #include "service/testing/fixture.h"
+#include "service/testing/wrapped_ledger.h"
 
 namespace curator::service {
 namespace {
@@ -191,6 +192,55 @@ TEST_F(AccountantTest, MoreNewReservationsThanADayAllowsAreRefusedAndEarlierOnes
   EXPECT_TRUE(FullAccountsOf(refused).empty()) << "no account is full";
   EXPECT_TRUE(Refusal(first).ok());
   EXPECT_TRUE(Refusal({Reservation()}).ok()) << "those that were found again are not counted twice";
+}
+
+TEST_F(AccountantTest, ExtensionsCountAmongTheChargesOfTheDayAndEndingsDoNot) {
+  const Principal owner = TestPrincipal("owner");
+  const auto reserved = ReserveBudget(services_, owner, {Reservation()}, Intent::kDo);
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  const std::string id = reserved->front().charge.id;
+  daily_.Add(owner, kMostChargesADay - 2);
+  EXPECT_TRUE(ExtendReservation(services_, owner, id, absl::Hours(48)).ok());
+  EXPECT_TRUE(ExtendReservation(services_, owner, id, absl::Hours(24)).ok()) << "it adds no entry";
+  EXPECT_TRUE(IsDailyBound(ExtendReservation(services_, owner, id, absl::Hours(72)).status()));
+  EXPECT_TRUE(CancelReservation(*ledger_, owner, id, "").ok());
+}
+
+class BatchTest : public ServiceTest {
+ protected:
+  BatchTest() : ServiceTest(&OpenLedgerThrough<CountedReads>) { MakeSealed(People("census")); }
+
+  // The reads of a batch of new reservations.
+  int64_t ReadsOf(size_t reservations) {
+    std::vector<ReservationRequest> batch;
+    for (size_t i = 0; i < reservations; ++i) batch.push_back(Reservation());
+    const int64_t before = CountedReads::count;
+    const auto views = ReserveBudget(services_, TestPrincipal("owner"), batch, Intent::kDo);
+    EXPECT_TRUE(views.ok()) << views.status();
+    return CountedReads::count - before;
+  }
+
+  static ReservationRequest Reservation() {
+    return {.request_id = NewRequestId(),
+            .dataset = DatasetName("census"),
+            .event = dp::Event{dp::PureEvent{EpsilonOf(1)}},
+            .summary = "one count",
+            .lifetime = absl::Hours(1)};
+  }
+};
+
+TEST_F(BatchTest, ReadsItsDatasetAndItsAccountsOnceHoweverManyReservationsItMakes) {
+  const int64_t of_one = ReadsOf(1);
+  EXPECT_EQ(ReadsOf(11) - of_one, 10 * (ReadsOf(2) - of_one));
+  EXPECT_LE(ReadsOf(2) - of_one, 3) << "of its charge alone";
+}
+
+TEST_F(BatchTest, EndsBeforeTheChargeWhenItsClientHasGone) {
+  std::stop_source client;
+  client.request_stop();
+  EXPECT_TRUE(absl::IsCancelled(
+      ReserveBudget(services_, TestPrincipal("owner"), {Reservation()}, Intent::kDo, client.get_token())
+          .status()));
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ absl::Status DailyCharges::CheckRoomFor(const Principal& principal, int64_t char
   const absl::MutexLock lock(&mutex_);
   if (charges <= most_ - CountOf(principal.name())) return absl::OkStatus();
   absl::Status bound = absl::ResourceExhaustedError(absl::StrCat(
-      "you may make ", most_, " new charges a day, and have made ", CountOf(principal.name()),
+      "you may make ", most_, " new charges a day, extensions included, and have made ",
+      CountOf(principal.name()),
       " today (UTC); what was charged before is still answered, started, committed or cancelled"));
   bound.SetPayload(kDailyBoundUrl, absl::Cord());
   return bound;

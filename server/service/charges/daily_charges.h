@@ -1,5 +1,6 @@
 // A bound on the new charges of one principal and day: a history never shrinks, so what one principal adds to
-// those of all datasets in a day is limited. What was charged before is found and ended without limit.
+// those of all datasets in a day is limited. An extension of a reservation counts as one, too: it adds an
+// entry each time. What was charged before is found and ended without limit.
 //
 // Counts what this process charged since midnight (UTC); a restart starts again from 0, and each of several
 // servers counts by itself. Thread-safe.

@@ -111,6 +111,15 @@ absl::StatusOr<RequestScope> Narrowed(RequestScope scope, const DatasetView& dat
   return scope;
 }
 
+absl::StatusOr<RequestScope> ScopeWithin(RequestScope whole, ledger::Ledger& ledger,
+                                         const DatasetView& dataset, const Principal& principal,
+                                         std::string_view request_id, const std::vector<std::string>& parts) {
+  if (IsSimple(dataset, whole, parts)) return whole;
+  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
+                   ChargedHere(ledger, dataset, principal, request_id));
+  return Narrowed(std::move(whole), dataset, principal, earlier, parts);
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger, const DatasetView& dataset,
@@ -138,10 +147,7 @@ absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& 
                                      const Principal& principal, std::string_view request_id,
                                      const std::vector<std::string>& parts) {
   ASSIGN_OR_RETURN(RequestScope scope, WholeScope(ledger, dataset, principal));
-  if (IsSimple(dataset, scope, parts)) return scope;
-  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
-                   ChargedHere(ledger, dataset, principal, request_id));
-  return Narrowed(std::move(scope), dataset, principal, earlier, parts);
+  return ScopeWithin(std::move(scope), ledger, dataset, principal, request_id, parts);
 }
 
 absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
@@ -154,8 +160,12 @@ absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& 
 }
 
 absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
-                                            const Principal& principal, std::string_view request_id) {
-  if (dataset.record.parts.empty()) return ScopeOf(ledger, dataset, principal, request_id, {});
+                                            const Principal& principal, std::string_view request_id,
+                                            std::vector<ledger::Account> accounts) {
+  if (dataset.record.parts.empty()) {
+    return ScopeWithin({.version = dataset.record.version, .parts = {}, .accounts = std::move(accounts)},
+                       ledger, dataset, principal, request_id, {});
+  }
   const dp::UnitBound& unit = dataset.unit_bound;
   if (unit.relation != dp::NeighbourRelation::kAddRemove || unit.max_records != 1) {
     return absl::FailedPreconditionError(
@@ -165,10 +175,10 @@ absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const Datase
                      "Only Curator's own "
                      "mechanisms are counted here"));
   }
-  RequestScope scope{.version = dataset.record.version, .parts = dataset.record.parts, .accounts = {}};
+  RequestScope scope{
+      .version = dataset.record.version, .parts = dataset.record.parts, .accounts = std::move(accounts)};
   ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
                    ChargedHere(ledger, dataset, principal, request_id));
-  ASSIGN_OR_RETURN(scope.accounts, PayingAccounts(ledger, dataset, principal.name()));
   if (earlier) {
     scope.version = earlier->dataset_version;
     std::erase_if(scope.accounts,

@@ -56,10 +56,11 @@ absl::StatusOr<std::optional<ledger::Charge>> FindEarlier(ledger::Ledger& ledger
                                                           std::string_view request_id, std::string_view kind);
 
 // The whole dataset with all its parts, sealed or not: for mechanisms that run outside of Curator, which
-// cannot observe what they read. Errors: FAILED_PRECONDITION for a partitioned dataset unless its unit is one
-// record under ADD_REMOVE; for a dataset without parts those of ScopeOf().
+// cannot observe what they read. `accounts` are the PayingAccounts() of the principal. Errors:
+// FAILED_PRECONDITION for a partitioned dataset unless its unit is one record under ADD_REMOVE.
 absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
-                                            const Principal& principal, std::string_view request_id);
+                                            const Principal& principal, std::string_view request_id,
+                                            std::vector<ledger::Account> accounts);
 
 // The sealed tables that a request in this scope reads; all its parts must be sealed.
 std::vector<records::SealedId> TablesOf(const DatasetView& dataset, const RequestScope& scope);

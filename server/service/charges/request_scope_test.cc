@@ -65,11 +65,15 @@ TEST_F(RequestScopeTest, ARepeatedReservationIsNotHeldInPartsThatWereAddedSince)
                              Intent::kDo);
   ASSERT_TRUE(grown.ok()) << grown.status();
 
-  const auto scope = OutsideScopeOf(*ledger_, *grown, TestPrincipal("owner"), reservation.request_id.text());
+  const auto accounts = PayingAccounts(*ledger_, *grown, "owner").value();
+  const auto scope =
+      OutsideScopeOf(*ledger_, *grown, TestPrincipal("owner"), reservation.request_id.text(), accounts);
   ASSERT_TRUE(scope.ok()) << scope.status();
   EXPECT_EQ(scope->version, 1);
   EXPECT_EQ(scope->accounts.size(), 2u);
-  EXPECT_EQ(OutsideScopeOf(*ledger_, *grown, TestPrincipal("owner"), host::NewUuid())->accounts.size(), 3u);
+  EXPECT_EQ(
+      OutsideScopeOf(*ledger_, *grown, TestPrincipal("owner"), host::NewUuid(), accounts)->accounts.size(),
+      3u);
   const auto again = ReserveBudget(services_, TestPrincipal("owner"), {reservation}, Intent::kDo);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->at(0).charge.id, first->at(0).charge.id);

@@ -1,5 +1,6 @@
 #include "service/operations/operation_watches.h"
 
+#include <new>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -122,8 +123,32 @@ void OperationWatches::Deliver(const Due& due, const absl::StatusOr<OperationVie
   for (const auto& [on_state, is_last] : calls) on_state(state, is_last);
 }
 
+void OperationWatches::NoteAgain(const Key& key) {
+  const absl::MutexLock lock(&mutex_);
+  const auto topic = topics_.find(key);
+  if (topic == topics_.end()) return;
+  topic->second.has_changed = true;
+  due_.insert(key);
+}
+
+bool OperationWatches::DeliverNext() {
+  std::optional<Due> due;
+  try {
+    due = AwaitDue();
+    if (due) Deliver(*due, Read(*due));
+    return due.has_value();
+  } catch (const std::bad_alloc&) {
+  }
+  try {
+    if (due) NoteAgain(due->key);
+  } catch (const std::bad_alloc&) {  // its watchers get the next change
+  }
+  return true;
+}
+
 void OperationWatches::Loop() {
-  while (const std::optional<Due> due = AwaitDue()) Deliver(*due, Read(*due));
+  while (DeliverNext()) {
+  }
 }
 
 }  // namespace curator::service

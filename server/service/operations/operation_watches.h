@@ -67,6 +67,9 @@ class OperationWatches {
   };
 
   void OperationChanged(std::string_view id);
+  // Whether there may be more. What could not be delivered for lack of memory is due again.
+  bool DeliverNext();
+  void NoteAgain(const Key& key);
   void Loop();
   // Makes the topics due whose watchers' deadlines have passed.
   void NoteDeadlines(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -95,7 +95,7 @@ TEST_F(QueuedOperationWatchesTest, AWatchSeesItBegin) {
   Seen::State state = seen_.Next();
   EXPECT_EQ(state.view->state, OperationState::kQueued);
   EXPECT_FALSE(state.is_last);
-  ASSERT_TRUE(ledger_->StartQueued(charge_id_, sealed_key_).ok());
+  ASSERT_TRUE(ledger_->StartQueued(charge_id_, sealed_key_, "attempt").ok());
   ticket_->NoteBegun();
   state = seen_.Next();
   EXPECT_EQ(state.view->state, OperationState::kRunning);

@@ -231,10 +231,11 @@ absl::Status AddForPlanning(RequestMemory& memory, const dp::Synthesizer& synthe
   return memory.Add(bytes);
 }
 
-// What would only fail once it is charged is refused before.
+// Refuses before the charge what would fail after it, and what would hold most of the memory for hours.
 absl::Status CheckMemoryOf(const dp::SynthesisMemory& memory, int64_t bytes, const Services& services) {
+  const int64_t most_to_fit = std::min(kMostPaidBytes, services.memory.total() / 2);
+  if (bytes > most_to_fit) return TakesTooMuch("workload", "to fit", bytes, most_to_fit, kAskForASmallerOne);
   const int64_t most = std::min(kMostPaidBytes, services.memory.total());
-  if (bytes > most) return TakesTooMuch("workload", "to fit", bytes, most, kAskForASmallerOne);
   // As GetRelease() and RestoreModel() take it.
   const int64_t reading = dp::StoredModelBytes(memory.stored) + memory.reading;
   if (reading > most)
@@ -307,6 +308,11 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .bytes = bytes};
 }
 
+// A draw that is not planned for such a cause is queued again by the same request id.
+bool MayPass(const absl::Status& why) {
+  return absl::IsUnavailable(why) || absl::IsInternal(why) || absl::IsAborted(why);
+}
+
 // Everything that one background run needs, kept alive until it ends. It holds no plan while it is queued.
 struct Run {
   Services& services;
@@ -351,12 +357,10 @@ struct Run {
   // Ends what cannot be planned, or was stopped before it could be: a queued draw gives its cost back, and a
   // stop forfeits one that another process has started. What another process can go on with stays as it is.
   absl::Status EndWithoutPlan(const absl::Status& why) const {
-    if (services.operations.abandoning() || absl::IsUnavailable(why)) return why;
+    if (services.operations.abandoning() || MayPass(why)) return why;
     if (!ledger::IsQueuedDraw(charge)) return absl::IsCancelled(why) ? StartAndFinish(nullptr) : why;
     // FAILED_PRECONDITION when another attempt has started it, or when it has ended.
-    services.ledger.CancelReserved(charge.id, std::string(why.message()), request.principal)
-        .status()
-        .IgnoreError();
+    services.ledger.CancelReserved(charge.id, PublicMessageOf(why), request.principal).status().IgnoreError();
     return why;
   }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "absl/synchronization/notification.h"
+#include "base/errors.h"
 #include "base/testing/names.h"
 #include "codec/accounting_codec.h"
 #include "codec/draw_identity.h"
@@ -404,6 +405,15 @@ TEST_F(SynthesisMemoryTest, OneThatDoesNotFitTheBudgetIsRefusedBeforeItsCharge) 
   EXPECT_EQ(ledger_->FindCharge(TestPrincipal("owner"), id).status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST_F(SynthesisMemoryTest, OneThatWouldHoldMoreThanHalfOfTheBudgetIsRefusedBeforeItsCharge) {
+  MakeSealed(People("census"));
+  const SynthesisEstimate estimate = EstimateSynthesis(services_, Mwem("census")).value();
+  MemoryBudget small(2 * estimate.bytes - 1, absl::ZeroDuration());
+  Services services{*ledger_,  *store_, sealer_,      signer_, operations_, work_,        OnlyThisThread(),
+                    requests_, late_,   repetitions_, daily_,  small,       comparisons_, absl::Minutes(10)};
+  EXPECT_EQ(FieldOf(EstimateSynthesis(services, Mwem("census")).status()), "workload");
+}
+
 TEST_F(SynthesisMemoryTest, WhoseMemoryOthersHoldIsPlannedByNoThread) {
   const DatasetView census = MakeSealed(People("census"));
   const MemoryBudget::Lease others = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
@@ -453,7 +463,7 @@ TEST_F(SynthesisMemoryTest, AStartedOneThatWaitsForMemoryIsForfeitedByACancel) {
   const std::string charge = Create(Mwem("census"), id)->id;
   operations_.Dismiss(charge);
   const std::string identity = ledger_->GetCharge(charge)->draw_identity;
-  ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity)).ok());
+  ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity), "attempt").ok());
   ASSERT_EQ(Create(Mwem("census"), id)->id, charge);
   others_ = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
   may_begin->Notify();
@@ -502,7 +512,7 @@ TEST_F(SynthesisMemoryTest, AModelThatASmallServerChargesIsReadByIt) {
   MakeSealed(People("census"));
   const SynthesisEstimate estimate = EstimateSynthesis(services_, Mwem("census")).value();
   const int64_t reading = dp::StoredModelBytes(estimate.plan.memory.stored) + estimate.plan.memory.reading;
-  MemoryBudget small(std::max(estimate.bytes, reading), absl::ZeroDuration());
+  MemoryBudget small(std::max(2 * estimate.bytes, reading), absl::ZeroDuration());
   Services services{*ledger_,  *store_, sealer_,      signer_, operations_, work_,        OnlyThisThread(),
                     requests_, late_,   repetitions_, daily_,  small,       comparisons_, absl::Minutes(10)};
   const auto created = CreateSynthesis(services, Mwem("census"), NewRequestId(), Intent::kDo);
@@ -518,6 +528,7 @@ class HeldUpRead final : public ledger::sql::Database {
   struct Gate {
     absl::Notification reached;
     absl::Notification may_go_on;
+    absl::Status error;  // instead of what would be read
   };
 
   explicit HeldUpRead(std::unique_ptr<ledger::sql::Database> real) : real_(std::move(real)) {}
@@ -527,6 +538,7 @@ class HeldUpRead final : public ledger::sql::Database {
     if (Gate* const gate = next.exchange(nullptr)) {
       gate->reached.Notify();
       gate->may_go_on.WaitForNotification();
+      if (!gate->error.ok()) return {ledger::sql::Ending::kFailed, gate->error};
     }
     return real_->Read(body);
   }
@@ -562,13 +574,34 @@ TEST_F(PlannedAgainTest, AQueuedOneIsLeftQueuedWhenTheServerStops) {
   EXPECT_EQ(ledger_->GetCharge(queued->id)->state, ledger::ChargeState::kReserved);
 }
 
+TEST_F(PlannedAgainTest, AQueuedOneThatMeetsADefectOfTheStoreIsLeftQueued) {
+  const auto queued = Create(Mwem("census"), host::NewUuid());
+  ASSERT_TRUE(queued.ok()) << queued.status();
+  gate_.error = absl::InternalError("no such table");
+  BeginAndAwaitPlanning();
+  gate_.may_go_on.Notify();
+  EXPECT_EQ(Ended(queued->id).state, OperationState::kInterrupted);
+  EXPECT_EQ(ledger_->GetCharge(queued->id)->state, ledger::ChargeState::kReserved);
+}
+
+TEST_F(PlannedAgainTest, OneThatIsCancelledStatesInTheHistoryWhatClientsMayRead) {
+  const auto queued = Create(Mwem("census"), host::NewUuid());
+  ASSERT_TRUE(queued.ok()) << queued.status();
+  gate_.error = ForOperators(absl::FailedPreconditionError("no rights at host db.example"),
+                             {.message = "the store refuses this server", .reason = ""});
+  BeginAndAwaitPlanning();
+  gate_.may_go_on.Notify();
+  EXPECT_EQ(Ended(queued->id).state, OperationState::kFailed);
+  EXPECT_EQ(ledger_->GetCharge(queued->id)->reason, "the store refuses this server");
+}
+
 // What another process started is planned again here.
 TEST_F(PlannedAgainTest, AStartedOneIsForfeitedByAStop) {
   const std::string id = host::NewUuid();
   const std::string charge = Create(Mwem("census"), id)->id;
   operations_.Dismiss(charge);
   const std::string identity = ledger_->GetCharge(charge)->draw_identity;
-  ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity)).ok());
+  ASSERT_TRUE(ledger_->StartQueued(charge, sealer_.Seal(host::NewDrawKey(), identity), "attempt").ok());
   ASSERT_EQ(Create(Mwem("census"), id)->id, charge);
   BeginAndAwaitPlanning();
   EXPECT_TRUE(operations_.RequestStop(charge));

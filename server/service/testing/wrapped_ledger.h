@@ -1,6 +1,7 @@
 // A SQLite ledger whose database a test wraps, to count its transactions or to hold one up.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,5 +24,22 @@ std::unique_ptr<ledger::Ledger> OpenLedgerThrough(const std::string& folder) {
                                       host::RandomBytes)
       .value();
 }
+
+// Counts the transactions of the calling thread that only read.
+class CountedReads final : public ledger::sql::Database {
+ public:
+  explicit CountedReads(std::unique_ptr<ledger::sql::Database> real) : real_(std::move(real)) {}
+  const ledger::sql::Dialect& dialect() const override { return real_->dialect(); }
+  ledger::sql::Outcome Write(const ledger::sql::Body& body) override { return real_->Write(body); }
+  ledger::sql::Outcome Read(const ledger::sql::Body& body) override {
+    ++count;
+    return real_->Read(body);
+  }
+
+  static inline thread_local int64_t count = 0;
+
+ private:
+  const std::unique_ptr<ledger::sql::Database> real_;
+};
 
 }  // namespace curator::service

@@ -294,23 +294,6 @@ TEST_F(WorkloadMemoryTest, AnAnswerThatWouldTakeTooLongToBeReadIsRefusedBeforeIt
   EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("335544320 measured values"));
 }
 
-// Counts the transactions of the calling thread that only read.
-class CountedReads final : public ledger::sql::Database {
- public:
-  explicit CountedReads(std::unique_ptr<ledger::sql::Database> real) : real_(std::move(real)) {}
-  const ledger::sql::Dialect& dialect() const override { return real_->dialect(); }
-  ledger::sql::Outcome Write(const ledger::sql::Body& body) override { return real_->Write(body); }
-  ledger::sql::Outcome Read(const ledger::sql::Body& body) override {
-    ++count;
-    return real_->Read(body);
-  }
-
-  static inline thread_local int64_t count = 0;
-
- private:
-  const std::unique_ptr<ledger::sql::Database> real_;
-};
-
 class RepetitionTest : public ServiceTest {
  protected:
   RepetitionTest() : ServiceTest(&OpenLedgerThrough<CountedReads>) {
