@@ -1,4 +1,4 @@
-// Whether work for a client still has a reader. Thread-safe.
+// Whether the client of some work is still there. Thread-safe.
 #pragma once
 
 #include <stop_token>

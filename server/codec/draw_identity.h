@@ -2,7 +2,7 @@
 // the key. Two draws with the same key and the same identity are the same draw; a key is never used for two
 // identities (service/release_once.h).
 //
-// Unlike a request's fingerprint it moves when the program draws something else for the same request.
+// Unlike a request's fingerprint it changes when the program draws something else for the same request.
 // Thread-safe: plain values and pure functions.
 #pragma once
 

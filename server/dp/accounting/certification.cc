@@ -79,6 +79,23 @@ bool CertifiesAtMost(const Event& event, Epsilon most) {
   return certified == nullptr || certified->epsilon <= most;
 }
 
+int64_t SizeOf(const Event& event) {
+  int64_t size = 1;
+  const auto add = [&](const std::vector<Event>& parts) {
+    for (const Event& part : parts) size += SizeOf(part);
+  };
+  if (const auto* composed = std::get_if<ComposedEvent>(&event.what)) {
+    for (const CountedEvent& part : composed->parts) size += SizeOf(part.event);
+  } else if (const auto* parallel = std::get_if<ParallelEvent>(&event.what)) {
+    add(parallel->parts);
+  } else if (const auto* group = std::get_if<GroupEvent>(&event.what)) {
+    add(group->event);
+  } else if (const auto* certified = std::get_if<CertifiedEvent>(&event.what)) {
+    add(certified->schedule);
+  }
+  return size;
+}
+
 }  // namespace
 
 absl::StatusOr<CertifiedEvent> Certified(Event schedule, Delta delta, const std::stop_token& stop) {
@@ -141,27 +158,6 @@ Event AsAsked(const Event& event) {
   }
   return asked;
 }
-
-namespace {
-
-int64_t SizeOf(const Event& event) {
-  int64_t size = 1;
-  const auto add = [&](const std::vector<Event>& parts) {
-    for (const Event& part : parts) size += SizeOf(part);
-  };
-  if (const auto* composed = std::get_if<ComposedEvent>(&event.what)) {
-    for (const CountedEvent& part : composed->parts) size += SizeOf(part.event);
-  } else if (const auto* parallel = std::get_if<ParallelEvent>(&event.what)) {
-    add(parallel->parts);
-  } else if (const auto* group = std::get_if<GroupEvent>(&event.what)) {
-    add(group->event);
-  } else if (const auto* certified = std::get_if<CertifiedEvent>(&event.what)) {
-    add(certified->schedule);
-  }
-  return size;
-}
-
-}  // namespace
 
 int64_t AskedEvent::size() const {
   return SizeOf(event_);

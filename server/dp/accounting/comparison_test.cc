@@ -151,6 +151,10 @@ TEST(LeastUpperBound, EndsWhenItsClientHasGone) {
   client.request_stop();
   EXPECT_TRUE(absl::IsCancelled(compared.get()));
   EXPECT_TRUE(absl::IsCancelled(LeastUpperBound(Pures(3), kDelta, client.get_token()).status()));
+  // Only between two convolutions is a composition itself ended.
+  EXPECT_TRUE(NumericalEpsilon(Laplaces(1, 1), 1e-6, {.stop = client.get_token()}).ok());
+  EXPECT_TRUE(
+      absl::IsCancelled(NumericalEpsilon(Laplaces(1, 2), 1e-6, {.stop = client.get_token()}).status()));
 }
 
 TEST(CompareCalculators, StatedDeltasThatUseUpDeltaLeaveNoEpsilon) {

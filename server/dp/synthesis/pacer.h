@@ -35,7 +35,8 @@ class Pacer {
     longest_stride_ = std::max(longest_stride_, since_check_);
     since_check_ = 0;
     ++checks_;
-    return stop_.stop_requested() ? absl::CancelledError("the work was asked to stop") : absl::OkStatus();
+    const bool stops = stop_.stop_requested() || checks_ >= stopping_check_;
+    return stops ? absl::CancelledError("the work was asked to stop") : absl::OkStatus();
   }
 
   // Calls work(start, length), which returns nothing, on consecutive pieces of 0..count-1, and counts their
@@ -60,6 +61,7 @@ class Pacer {
   int64_t since_check_ = 0;
   int64_t longest_stride_ = 0;
   int64_t checks_ = 0;
+  int64_t stopping_check_ = INT64_MAX;  // the one that answers as if a stop had just been requested
 };
 
 }  // namespace curator::dp

@@ -131,6 +131,16 @@ class PlansOn : public Altered {
   }
 };
 
+class ForgetsAStop : public Altered {
+ public:
+  absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override {
+    RETURN_IF_ERROR(pacer.Check());
+    (void)pacer.Check();
+    Pacer deaf{std::stop_token()};
+    return sound().PlanWith(input, deaf);
+  }
+};
+
 enum class Fault {
   kNone,
   kNoRecords,
@@ -231,6 +241,7 @@ const std::vector<Broken>& AllBroken() {
       {"LooksForAStop", std::make_shared<LooksTooRarely>()},
       {"LooksForAStop", std::make_shared<NeverLooks>()},
       {"StopsPlanning", std::make_shared<PlansOn>()},
+      {"StopsPlanning", std::make_shared<ForgetsAStop>()},
       {"StopsRestoring", std::make_shared<RestoresOn>()},
       {"CountsTheStepsOfItsAnswers", faulty(Fault::kNoSteps, always)},
       {"SamplesWhatItAnswers", faulty(Fault::kOneRecordForEver, always)},

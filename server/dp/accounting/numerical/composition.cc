@@ -73,8 +73,8 @@ absl::Status TooWide() {
   return absl::OutOfRangeError("the schedule's losses span too wide a range");
 }
 
-// A composition, whatever stands for a sum of losses: a measure, or its length. `Sums` makes a Value of one
-// loss (Once) and of two Values (Add).
+// Composes losses. `Sums` says what a sum is: a measure, or only its length. It makes a Value of one loss
+// (Once) and of two Values (Add).
 
 // `count` times the same, by repeated squaring.
 template <typename Sums>

@@ -143,7 +143,7 @@ class Gathering {
       ASSIGN_OR_RETURN(const int64_t times, CheckedMultiply(count, e.l1_sensitivity));
       return Put(RandomizedResponse(rate, 0), times);
     }
-    RETURN_IF_ERROR(Take(static_cast<double>(e.l1_sensitivity) + 1));
+    RETURN_IF_ERROR(ReserveAtoms(static_cast<double>(e.l1_sensitivity) + 1));
     if (e.linf_sensitivity < e.l1_sensitivity) attained_ = Attained::kNo;
     return Put(ShiftedDiscreteLaplace(rate, e.l1_sensitivity), count);
   }
@@ -153,13 +153,13 @@ class Gathering {
       return absl::FailedPreconditionError("no dominating pair is known for " + Describe(Event{e}));
     }
     const double variance = Interval::Of(e.sigma_squared).Lower();
-    RETURN_IF_ERROR(Take(2 * kMostSigmas * std::sqrt(variance) + 5));
+    RETURN_IF_ERROR(ReserveAtoms(2 * kMostSigmas * std::sqrt(variance) + 5));
     ASSIGN_OR_RETURN(const int64_t times, CheckedMultiply(count, e.l2_sensitivity_squared));
     return Put(UnitShiftDiscreteGaussian(variance), times);
   }
 
   // Room for the atoms of one mechanism.
-  absl::Status Take(double atoms) {
+  absl::Status ReserveAtoms(double atoms) {
     if (!(atoms <= kMostAtoms)) {
       return absl::OutOfRangeError("a mechanism's loss has more than 2^20 atoms");
     }

@@ -94,10 +94,6 @@ absl::StatusOr<double> RakeOnce(const std::vector<SharedSet>& all, std::vector<V
   return moved;
 }
 
-}  // namespace
-
-namespace {
-
 // Which of some sets hold an attribute: sets that share none are not compared.
 class Holders {
  public:
@@ -111,9 +107,9 @@ class Holders {
     known_.resize(of_.size());
   }
 
-  // Calls visit(intersection) for the sets below `end` that share an attribute with `set`, one of these; but
-  // not again for a single attribute. Of a small `set` each intersection is visited once: thousands of views
-  // have no more than 2^|set| of them.
+  // Calls visit(intersection) for the sets below `end` that share an attribute with `set`, one of these. A
+  // single attribute is visited once in the life of this object. Of a small `set` each intersection is
+  // visited once: thousands of views have no more than 2^|set| of them.
   template <typename Visit>
   void Intersect(const AttributeSet& set, size_t end, Visit visit) {
     std::vector<size_t> touched;

@@ -413,7 +413,7 @@ class Search {
     }
   }
 
-  // A target is remembered each time it is missed, in about as many bytes.
+  // A target is remembered each time it is missed, which takes about 64 bytes.
   static constexpr int64_t kStepsOfAMissedTarget = 64;
 
   struct Exchange {

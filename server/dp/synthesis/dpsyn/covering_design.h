@@ -77,8 +77,8 @@ class TargetIndex {
     return WithCount(block, attribute, 0);
   }
 
-  // Adds to uncovered[a], for each attribute a, the wanted targets in no block so far that a and `joining`
-  // make up with others of `block`: what Uncovered() has more of a once `joining` is in `block`.
+  // For each attribute a, adds to uncovered[a] the wanted, uncovered targets that consist of a, `joining` and
+  // members of `block`. After `joining` joins, Uncovered(block, a) is larger by this.
   void AddUncoveredWith(const AttributeSet& block, uint32_t joining, std::vector<int32_t>& uncovered) const;
 
   // Targets that `attribute`, of `block`, and others of it make up and that are in this block only.

@@ -214,13 +214,23 @@ Violations LooksForAStop(const Synthesizer& synthesizer) {
   return found;
 }
 
+// Wherever the plan looks for a stop: a look whose answer is not passed on ends nothing.
 Violations StopsPlanning(const Synthesizer& synthesizer) {
-  std::stop_source source;
-  source.request_stop();
-  Pacer pacer(source.get_token());
-  const absl::Status ended = synthesizer.PlanWith(FullWorld().input, pacer).status();
-  if (absl::IsCancelled(ended)) return {};
-  return {absl::StrCat("planning went on after a stop was requested: ", ended.ToString())};
+  Pacer patient{std::stop_token()};
+  const absl::Status planned = synthesizer.PlanWith(FullWorld().input, patient).status();
+  if (!planned.ok()) return {planned.ToString()};
+  const int64_t looks = PacerProbe::Checks(patient);
+  if (looks == 0) return {"planning never looks for a stop"};
+  Violations found;
+  for (int64_t look = 1; look <= looks; ++look) {
+    Pacer pacer{std::stop_token()};
+    PacerProbe::StopAt(pacer, look);
+    const absl::Status ended = synthesizer.PlanWith(FullWorld().input, pacer).status();
+    if (!absl::IsCancelled(ended) || PacerProbe::Checks(pacer) != look)
+      found.push_back(absl::StrCat("planning went on after a stop at look ", look, " of ", looks, ": ",
+                                   ended.ToString()));
+  }
+  return found;
 }
 
 // As a client that has left before its model is made of what is stored.
