@@ -190,6 +190,23 @@ TEST_F(ReleaseOnceTest, AnAttemptThatWasLostIsRepeatedWithTheSameKey) {
   EXPECT_EQ(ledger_->Store(lost, "late").status().code(), absl::StatusCode::kAborted);
 }
 
+TEST_F(ReleaseOnceTest, OnlyANewChargeIsCountedAlsoWhenItsDrawFails) {
+  int counted = 0;
+  const auto order = [&](const std::string& request_id) {
+    ChargeOrder counting = Order(3, "plan", request_id);
+    counting.on_new_charge = [&] { ++counted; };
+    return counting;
+  };
+  Begun(order(kRequestId));
+  EXPECT_TRUE(Release(order(kRequestId), CountedDraw()).ok());
+  EXPECT_EQ(counted, 0) << "it was charged before";
+  const auto failing = [](const dp::DrawKey&) -> absl::StatusOr<std::string> {
+    return absl::InternalError("x");
+  };
+  EXPECT_FALSE(Release(order(host::NewUuid()), failing).ok());
+  EXPECT_EQ(counted, 1);
+}
+
 // The canary of the test above: a server that draws a fresh key for a repeated attempt would be seen.
 TEST_F(ReleaseOnceTest, CanaryAFreshKeyForARepeatedAttemptWouldBeAnotherDraw) {
   const ledger::Attempt lost = Begun(Order(3));
