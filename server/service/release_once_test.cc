@@ -211,7 +211,11 @@ TEST_F(ReleaseOnceTest, OnlyANewChargeIsCountedAlsoWhenItsDrawFails) {
 TEST_F(ReleaseOnceTest, CanaryAFreshKeyForARepeatedAttemptWouldBeAnotherDraw) {
   const ledger::Attempt lost = Begun(Order(3));
   const dp::DrawKey lost_key = KeyOfDraw(lost);
-  EXPECT_NE(host::NewDrawKey().bytes(), lost_key.bytes());
+  ledger::Attempt repeated = ledger_->TakeOver(lost.charge.id).value();
+  repeated.sealed_key = sealer_.Seal(host::NewDrawKey(), lost.charge.draw_identity);
+  const auto release = FinishOnce(*ledger_, sealer_, repeated, CountedDraw(), Ending(Failure::kForfeit));
+  ASSERT_TRUE(release.ok()) << release.status();
+  EXPECT_NE(release->payload, std::string(lost_key.bytes().begin(), lost_key.bytes().end()));
 }
 
 TEST_F(ReleaseOnceTest, AnAbandonedAttemptStaysStartedForTheNextProcess) {
@@ -239,7 +243,7 @@ TEST_F(ReleaseOnceTest, ADrawThatRunsOutOfMemoryIsRepeatedByItsRequestId) {
   EXPECT_EQ(Spent(), 4);
 }
 
-TEST_F(ReleaseOnceTest, AnUnfinishedChargeCanBeForfeitedByWhoeverCancelsIt) {
+TEST_F(ReleaseOnceTest, AnUnfinishedChargeCanBeForfeitedByACancel) {
   const ledger::Attempt attempt = Begun(Order(3));
   ASSERT_TRUE(ForfeitUnfinished(*ledger_, attempt.charge.id).ok());
   EXPECT_EQ(ledger_->GetCharge(attempt.charge.id)->state, ledger::ChargeState::kForfeited);
