@@ -4,7 +4,8 @@
 //
 // A repetition takes one share, and another one for each 4 MiB that it reads. A principal gets shares at a
 // fixed rate and keeps those of a pause; one that has none left is refused, and so is one that has
-// kMostAtOnce repetitions answered at the same time. A refusal depends on the principal's own repetitions alone.
+// kMostAtOnce repetitions answered at the same time. A refusal depends on the principal's own repetitions
+// alone.
 //
 // Thread-safe.
 #pragma once
