@@ -73,7 +73,9 @@ absl::Status CheckOwner(const ledger::Dataset& dataset, const Principal& princip
 absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& dataset,
                                  const Principal& principal, std::string_view request_id) {
   if (dataset.state == ledger::DatasetState::kSealed) return absl::OkStatus();
-  if (ledger.FindCharge(principal, request_id).ok()) return absl::OkStatus();
+  // Found, or an error that does not say whether it is there.
+  const absl::Status earlier = ledger.FindCharge(principal, request_id).status();
+  if (!absl::IsNotFound(earlier)) return earlier;
   return absl::FailedPreconditionError(
       dataset.state == ledger::DatasetState::kArchived
           ? absl::StrCat("dataset \"", dataset.name, "\" is archived: it answers no new questions")

@@ -142,7 +142,8 @@ void MemoryBudget::AdmitWaiting() {
       continue;
     }
     if (waiter.bytes > free_) {
-      // What becomes free is kept for a request, whose wait is short, unless it waits for one that waits, too.
+      // What becomes free is kept for a request, whose wait is short, unless it waits for another request
+      // that waits, too.
       const bool is_stuck = waiter.held_before > 0 && AnotherGrows(waiter);
       if (!is_stuck && waiter.holder != kWork) return;
       ++each;

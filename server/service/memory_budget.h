@@ -77,7 +77,8 @@ class MemoryBudget {
 
   // Takes `bytes` >= 0 for work in the background, which may hold them for long, however long it has to wait
   // for them. All such work together holds at most half of the budget, so that requests never wait for its
-  // end; a single piece may hold more only when it was charged while that was allowed. A request that fits goes before work that does not fit yet.
+  // end; a single piece may hold more only when it was charged while that was allowed. A request that fits
+  // goes before work that does not fit yet.
   //
   // Errors: INVALID_ARGUMENT as above; CANCELLED when `stop` is requested before.
   absl::StatusOr<Lease> AwaitForWork(int64_t bytes, std::stop_token stop);

@@ -156,8 +156,10 @@ absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& le
                    locks.Hold(order.principal, order.request_id, order.client_left));
   const std::string identity = order.draw_identity;
   const bool draws_as_before = order.draws_as_before;
+  const std::function<void()> on_new_charge = order.on_new_charge;
   std::string sealed_key = sealer.Seal(host::NewDrawKey(), identity);
   ASSIGN_OR_RETURN(ledger::Attempt attempt, ledger.Begin(RequestOf(std::move(order), std::move(sealed_key))));
+  if (attempt.newly_charged && on_new_charge) on_new_charge();
   if (attempt.release) return ReleasedOnce{*std::move(attempt.release), true};
   if (!IsSameDraw(attempt.charge, identity, draws_as_before)) return EndOtherDraw(ledger, attempt.charge);
   ASSIGN_OR_RETURN(ledger::Release release, FinishOnce(ledger, sealer, attempt, draw,

@@ -57,6 +57,8 @@ struct ChargeOrder {
   // Signalled when the client has gone or its deadline has passed: from then on nothing new is charged. A
   // charge that was made goes on to its end.
   std::stop_token client_left;
+  // Called when ReleaseOnce() has made a new charge, whatever becomes of its draw. May be empty.
+  std::function<void()> on_new_charge = {};
 };
 
 // Whether `charge` paid for a stored release, and the request with this fingerprint made the charge: known

@@ -190,11 +190,32 @@ TEST_F(ReleaseOnceTest, AnAttemptThatWasLostIsRepeatedWithTheSameKey) {
   EXPECT_EQ(ledger_->Store(lost, "late").status().code(), absl::StatusCode::kAborted);
 }
 
+TEST_F(ReleaseOnceTest, OnlyANewChargeIsCountedAlsoWhenItsDrawFails) {
+  int counted = 0;
+  const auto order = [&](const std::string& request_id) {
+    ChargeOrder counting = Order(3, "plan", request_id);
+    counting.on_new_charge = [&] { ++counted; };
+    return counting;
+  };
+  Begun(order(kRequestId));
+  EXPECT_TRUE(Release(order(kRequestId), CountedDraw()).ok());
+  EXPECT_EQ(counted, 0) << "it was charged before";
+  const auto failing = [](const dp::DrawKey&) -> absl::StatusOr<std::string> {
+    return absl::InternalError("x");
+  };
+  EXPECT_FALSE(Release(order(host::NewUuid()), failing).ok());
+  EXPECT_EQ(counted, 1);
+}
+
 // The canary of the test above: a server that draws a fresh key for a repeated attempt would be seen.
 TEST_F(ReleaseOnceTest, CanaryAFreshKeyForARepeatedAttemptWouldBeAnotherDraw) {
   const ledger::Attempt lost = Begun(Order(3));
   const dp::DrawKey lost_key = KeyOfDraw(lost);
-  EXPECT_NE(host::NewDrawKey().bytes(), lost_key.bytes());
+  ledger::Attempt repeated = ledger_->TakeOver(lost.charge.id).value();
+  repeated.sealed_key = sealer_.Seal(host::NewDrawKey(), lost.charge.draw_identity);
+  const auto release = FinishOnce(*ledger_, sealer_, repeated, CountedDraw(), Ending(Failure::kForfeit));
+  ASSERT_TRUE(release.ok()) << release.status();
+  EXPECT_NE(release->payload, std::string(lost_key.bytes().begin(), lost_key.bytes().end()));
 }
 
 TEST_F(ReleaseOnceTest, AnAbandonedAttemptStaysStartedForTheNextProcess) {
@@ -222,7 +243,7 @@ TEST_F(ReleaseOnceTest, ADrawThatRunsOutOfMemoryIsRepeatedByItsRequestId) {
   EXPECT_EQ(Spent(), 4);
 }
 
-TEST_F(ReleaseOnceTest, AnUnfinishedChargeCanBeForfeitedByWhoeverCancelsIt) {
+TEST_F(ReleaseOnceTest, AnUnfinishedChargeCanBeForfeitedByACancel) {
   const ledger::Attempt attempt = Begun(Order(3));
   ASSERT_TRUE(ForfeitUnfinished(*ledger_, attempt.charge.id).ok());
   EXPECT_EQ(ledger_->GetCharge(attempt.charge.id)->state, ledger::ChargeState::kForfeited);

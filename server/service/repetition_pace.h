@@ -2,9 +2,10 @@
 // client nothing, so a client that repeats a request in a loop must not take the store's connections and the
 // processors from the charges of others.
 //
-// Each repetition uses up a share of time, and another one for each 4 MiB that it reads. A principal that has
-// used more shares than have passed, and those of a pause, is refused; so is one whose repetitions are
-// answered already in kMostAtOnce calls. A refusal depends on the principal's own repetitions alone.
+// A repetition takes one share, and another one for each 4 MiB that it reads. A principal gets shares at a
+// fixed rate and keeps those of a pause; one that has none left is refused, and so is one that has
+// kMostAtOnce repetitions answered at the same time. A refusal depends on the principal's own repetitions
+// alone.
 //
 // Thread-safe.
 #pragma once

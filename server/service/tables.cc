@@ -53,6 +53,13 @@ std::vector<records::SealedId> SealedTablesOf(const ledger::Dataset& dataset) {
   return tables;
 }
 
+absl::Status ChargedAndNotAnswered(absl::StatusCode code) {
+  return {
+      code,
+      "this server cannot read the records of the dataset now; the request is charged and not answered yet: "
+      "the same request id repeats its draw when they can be read"};
+}
+
 }  // namespace
 
 absl::StatusOr<records::ReadyTable> TableForOwner(records::DatasetStore& store,
@@ -82,9 +89,10 @@ absl::StatusOr<std::optional<records::ReadyTable>> TableFor(
   RETURN_IF_ERROR(charge.status());
   if (!IsOpen(*charge)) return std::nullopt;
   const bool has_paid = charge->state == ledger::ChargeState::kStarted;
-  if (!has_paid || dataset.record.state != ledger::DatasetState::kArchived) return ready.status();
-  ASSIGN_OR_RETURN(records::ReadyTable loaded, TableForOwner(store, tables));
-  return loaded;
+  if (!has_paid) return ready.status();
+  if (dataset.record.state == ledger::DatasetState::kArchived) ready = TableForOwner(store, tables);
+  if (!ready.ok()) return ChargedAndNotAnswered(ready.status().code());
+  return *std::move(ready);
 }
 
 // Lists the ledger's datasets once and loads what is not ready, beside a thread that publishes.

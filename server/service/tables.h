@@ -26,10 +26,10 @@ namespace curator::service {
 // The table that a request reads, to be obtained before it is charged and moved into its draw: once it is
 // here, nothing that is known before the draw can fail. None when the request has ended before: it is
 // answered from the ledger, in any state of the tables. Never waits for a load, except for a started charge
-// on an archived dataset, whose table is no longer kept: it has paid for the time that its load takes.
+// on an archived dataset, whose table is no longer kept: that request has paid, and waits for the load.
 //
-// Errors: those of ReadyTables::Find(). Nothing was charged, and a charge that another process or an earlier
-// attempt has started stays as it is.
+// Errors: those of ReadyTables::Find(): nothing was charged. A charge that another process or an earlier
+// attempt has started stays as it is, and the error of the same code says so.
 absl::StatusOr<std::optional<records::ReadyTable>> TableFor(
     ledger::Ledger& ledger, records::DatasetStore& store, const DatasetView& dataset,
     const RequestScope& scope, const Principal& principal, std::string_view request_id);

@@ -85,7 +85,9 @@ TEST_F(TablesTest, AStartedChargeStaysAsItIsWhereTheTableIsNotReady) {
   const std::string request_id = NewRequestId().text();
   const ledger::Attempt attempt = Started(census, "workload", request_id);
   Forget(census);
-  EXPECT_EQ(TableOf(census, request_id).status().code(), absl::StatusCode::kUnavailable);
+  const absl::Status refused = TableOf(census, request_id).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("is charged and not answered yet"));
   EXPECT_TRUE(ledger_->Store(attempt, "payload").ok()) << "its token has not been taken";
 }
 

@@ -1,4 +1,4 @@
-// What happens when the server is killed in the middle of a synthesis, or told to stop.
+// What happens when the server is killed in the middle of a synthesis, or asked to stop.
 #include <gtest/gtest.h>
 
 #include <chrono>

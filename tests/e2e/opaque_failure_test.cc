@@ -152,6 +152,18 @@ TEST_P(Poisoned, TheComparisonSeesOtherErrors) {
   EXPECT_NE(AnswerFails(Question("no-such-dataset", 2, "0.25")), unreadable);
 }
 
+TEST_P(Poisoned, TheComparisonSeesOtherHeadersAndTrailers) {
+  MakePoisoned("record", [](const fs::path& path) { FlipAt(path, 0.7); });
+  Restart();
+  const Failure unreadable = AnswerFails(Question("record", 2, "0.25"));
+  Failure another = unreadable;
+  another.trailers.emplace("cause", "record 17");
+  EXPECT_NE(another, unreadable);
+  another = unreadable;
+  another.headers.emplace("cause", "record 17");
+  EXPECT_NE(another, unreadable);
+}
+
 TEST_P(Poisoned, ATableInMemoryIsAnsweredWhateverBecomesOfItsFile) {
   MakePoisoned("removed", [](const fs::path& path) { fs::remove(path); });
   EXPECT_TRUE(owner_->AnswerWorkload(Question("removed", 2, "0.25")).ok());

@@ -87,7 +87,7 @@ class Overload : public OverloadOfOne, public ::testing::WithParamInterface<int>
 INSTANTIATE_TEST_SUITE_P(Calls, Overload, ::testing::Values(300, 1000),
                          [](const auto& count) { return "Of" + std::to_string(count.param); });
 
-TEST_P(Overload, OthersAreServedBesideHealthWatchesOfNobody) {
+TEST_P(Overload, OthersAreServedBesideHealthWatchesWithoutAPrincipal) {
   OpenCalls calls(server_.address(), "");
   calls.OpenWithMessage(GetParam(), "/grpc.health.v1.Health/Watch", "");
   ExpectThatOthersAreServed(calls);
@@ -105,7 +105,7 @@ TEST_P(Overload, OthersAreServedBesideUnfinishedImports) {
   ExpectThatOthersAreServed(calls);
 }
 
-TEST_P(Overload, OthersAreServedBesideStreamsOfNobody) {
+TEST_P(Overload, OthersAreServedBesideStreamsWithoutAPrincipal) {
   OpenCalls calls(server_.address(), "");
   calls.OpenWithoutMessage(GetParam(), "/curator.v1.DatasetService/CheckSchema");
   ExpectThatOthersAreServed(calls);

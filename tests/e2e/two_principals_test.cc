@@ -73,7 +73,7 @@ struct IdsOfAlice {
   std::string reservation = *client::NewRequestId();
 };
 
-// A dataset that Bob may see, with a budget of which nobody spends.
+// A dataset that Bob may see, with a budget that no charge uses.
 void MakeGranted(const Client& alice) {
   MakeSealed(alice, NewDataset("granted", v1::RULE_PURE, "1"), SmallCsv(9));
   Grant(alice, "granted", "bob");

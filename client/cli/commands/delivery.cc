@@ -163,6 +163,11 @@ absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Sch
                                                    "curator release show ", release, " --out FILE"));
 }
 
+absl::Status DeliverModelAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
+                                OpenDelivery delivery) {
+  return WriteAll(session, answer, schema, delivery);
+}
+
 absl::StatusOr<std::vector<v1::Receipt>> ReadReceipts(const std::string& path) {
   ASSIGN_OR_RETURN(InputFile file, OpenInput(path));
   std::vector<v1::Receipt> receipts;

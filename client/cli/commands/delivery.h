@@ -53,6 +53,9 @@ absl::StatusOr<OpenDelivery> Open(const Session& session, const DeliveryChoice& 
 // form. A plot on the terminal replaces the tables. An error states how to fetch a stored answer again.
 absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
                            OpenDelivery delivery);
+// The same for an answer of a model, which is not stored: the model can be asked again.
+absl::Status DeliverModelAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
+                                OpenDelivery delivery);
 
 // ---- Receipts: one per line of a file, appended by the commands that charge and read by those that verify
 

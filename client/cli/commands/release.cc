@@ -156,7 +156,7 @@ absl::Status Run(Session& session, const QueryRelease& command) {
   request.set_release_id(command.release);
   *request.mutable_workload() = std::move(workload);
   ASSIGN_OR_RETURN(const Answer answer, session.client.QueryModel(request));
-  return DeliverAnswer(session, answer, dataset.schema(), std::move(delivery));
+  return DeliverModelAnswer(session, answer, dataset.schema(), std::move(delivery));
 }
 
 absl::Status Run(Session& session, const SampleRelease& command) {

@@ -185,5 +185,12 @@ TEST_F(Destination, ThatFillsUpAfterTheChargeNamesTheReleaseThatHoldsTheAnswer) 
   EXPECT_THAT(command_line_.error(), HasSubstr("curator release show "));
 }
 
+TEST_F(Destination, ThatFillsUpWithTheAnswerOfAModelNamesNoStoredAnswer) {
+  EXPECT_NE(command_line_.Run({"release", "query", "r1", "--marginals", "1", "--out", "/dev/full"}),
+            ExitStatus::kDone);
+  EXPECT_EQ(command_line_.server.Received<v1::QueryModelRequest>().size(), 1U);
+  EXPECT_EQ(command_line_.error().find("release show"), std::string::npos) << command_line_.error();
+}
+
 }  // namespace
 }  // namespace curator::cli

@@ -254,9 +254,11 @@ absl::StatusOr<std::vector<AccountView>> ListAccounts(ledger::Ledger& ledger, co
     }
     page.after = KeyOf(*last);
   }
-  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, PayingAccounts(ledger, view, principal.name()));
-  if (view.record.owner == principal.name()) {
+  std::vector<ledger::Account> accounts;
+  if (view.record.owner == principal.name() && !view.record.is_public) {
     ASSIGN_OR_RETURN(accounts, ledger.ListAccounts(view.record.id, page));
+  } else {
+    ASSIGN_OR_RETURN(accounts, PayingAccounts(ledger, view, principal.name()));
   }
   std::vector<AccountView> views;
   for (const ledger::Account& account : accounts) {
@@ -272,9 +274,10 @@ absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger
                                                           const DatasetName& dataset,
                                                           const std::string& after, int64_t limit) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> paying, PayingAccounts(ledger, view, principal.name()));
   std::vector<int64_t> accounts;  // all, for the owner
-  if (view.record.owner != principal.name()) {
+  if (view.record.owner != principal.name() || view.record.is_public) {
+    ASSIGN_OR_RETURN(const std::vector<ledger::Account> paying,
+                     PayingAccounts(ledger, view, principal.name()));
     for (const ledger::Account& account : paying) accounts.push_back(account.id);
   }
   ledger::ProposalPage page{.before_us = 0, .before_id = after, .limit = limit};

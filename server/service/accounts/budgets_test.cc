@@ -155,7 +155,7 @@ TEST_F(BudgetsTest, DamageIsSaidToAllWhoSeeTheBudgetAndDescribedToTheOwner) {
   }
 }
 
-TEST_F(BudgetsTest, WhoeverHasAskedNothingIsToldNothingOfRequests) {
+TEST_F(BudgetsTest, APrincipalWithoutRequestsReadsNothingOfThoseOfOthers) {
   Charge("owner", Pure(100));
   const BudgetView budget = Budget("ana");
   EXPECT_FALSE(budget.last_request.has_value());

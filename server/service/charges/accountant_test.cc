@@ -206,6 +206,44 @@ TEST_F(AccountantTest, ExtensionsCountAmongTheChargesOfTheDayAndEndingsDoNot) {
   EXPECT_TRUE(CancelReservation(*ledger_, owner, id, "").ok());
 }
 
+// The store answers no question of a thread that asks for that.
+class SilentReads final : public ledger::sql::Database {
+ public:
+  explicit SilentReads(std::unique_ptr<ledger::sql::Database> real) : real_(std::move(real)) {}
+  const ledger::sql::Dialect& dialect() const override { return real_->dialect(); }
+  ledger::sql::Outcome Write(const ledger::sql::Body& body) override { return real_->Write(body); }
+  ledger::sql::Outcome Read(const ledger::sql::Body& body) override {
+    if (is_silent) return {ledger::sql::Ending::kFailed, absl::UnavailableError("the connection is lost")};
+    return real_->Read(body);
+  }
+
+  static inline thread_local bool is_silent = false;
+
+ private:
+  const std::unique_ptr<ledger::sql::Database> real_;
+};
+
+class SilentStoreTest : public ServiceTest {
+ protected:
+  SilentStoreTest() : ServiceTest(&OpenLedgerThrough<SilentReads>) {}
+};
+
+TEST_F(SilentStoreTest, NoRepetitionIsRefusedAsANewRequestWhileTheStoreDoesNotAnswer) {
+  const DatasetView open = Make(People("census"));
+  const std::string id = NewRequestId().text();
+  const Principal owner = TestPrincipal("owner");
+  daily_.Add(owner, kMostChargesADay);
+  SilentReads::is_silent = true;
+  const absl::Status accepts = CheckAcceptsRequest(*ledger_, open.record, owner, id);
+  const absl::Status least =
+      CheckLeastCost(*ledger_, {.counters = {{.counter = "epsilon", .cost = 0}}}, owner, id, "spend");
+  const absl::Status room = daily_.CheckRoomForNew(*ledger_, owner, id);
+  SilentReads::is_silent = false;
+  EXPECT_TRUE(absl::IsUnavailable(accepts)) << accepts;
+  EXPECT_TRUE(absl::IsUnavailable(least)) << least;
+  EXPECT_TRUE(absl::IsUnavailable(room)) << room;
+}
+
 class BatchTest : public ServiceTest {
  protected:
   BatchTest() : ServiceTest(&OpenLedgerThrough<CountedReads>) { MakeSealed(People("census")); }

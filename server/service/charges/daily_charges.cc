@@ -38,8 +38,10 @@ absl::Status DailyCharges::CheckRoomFor(const Principal& principal, int64_t char
 absl::Status DailyCharges::CheckRoomForNew(ledger::Ledger& ledger, const Principal& principal,
                                            std::string_view request_id) const {
   const absl::Status room = CheckRoomFor(principal, 1);
-  if (room.ok() || ledger.FindCharge(principal, request_id).ok()) return absl::OkStatus();
-  return room;
+  if (room.ok()) return room;
+  // Found, or an error that does not say whether it is there.
+  const absl::Status earlier = ledger.FindCharge(principal, request_id).status();
+  return absl::IsNotFound(earlier) ? room : earlier;
 }
 
 void DailyCharges::Add(const Principal& principal, int64_t charges) {

@@ -149,7 +149,9 @@ absl::Status CheckLeastCost(ledger::Ledger& ledger, const Price& price, const Pr
       least = absl::StrCat(counter.counter, " ", dp::FormatCounter(counter.counter, found->second));
     }
   }
-  if (ledger.FindCharge(principal, request_id).ok()) return absl::OkStatus();
+  // Found, or an error that does not say whether it is there.
+  const absl::Status earlier = ledger.FindCharge(principal, request_id).status();
+  if (!absl::IsNotFound(earlier)) return earlier;
   return InvalidField(field, absl::StrCat("asks for less than ", least,
                                           ": its noise would hide everything, and its entry would stay in "
                                           "the history"));

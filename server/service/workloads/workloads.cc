@@ -320,12 +320,13 @@ absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const Worklo
   ASSIGN_OR_RETURN(const std::optional<records::ReadyTable> table,
                    TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
                             request.principal, request_id));
+  ChargeOrder order = OrderFor(estimate, request, request_id);
+  order.on_new_charge = [&] { services.daily.Add(request.principal, 1); };
   ASSIGN_OR_RETURN(ReleasedOnce released,
                    ReleaseOnce(services.requests, services.ledger, services.sealer, services.late,
-                               OrderFor(estimate, request, request_id), [&](const dp::DrawKey& key) {
+                               std::move(order), [&](const dp::DrawKey& key) {
                                  return DrawAnswer(services, estimate, table.value(), key);
                                }));
-  if (!released.replayed) services.daily.Add(request.principal, 1);
   return FilledAndPriced(services, std::move(released), estimate.asked, request.principal, std::move(answer));
 }
 
