@@ -95,7 +95,7 @@ TEST_P(Roles, AServerDrawsFromTheQueueAsTheApplication) {
   request.draw_identity = Sha256("what is drawn");
   request.sealed_key.clear();
   const Charge queued = Must(ledger->Queue(request, kHourUs));
-  Must(ledger->StartQueued(queued.id, "sealed key"));
+  Must(ledger->StartQueued(queued.id, "sealed key", "attempt"));
   const Attempt taken_over = Must(ledger->TakeOver(queued.id));
   const Release release = Must(ledger->Store(taken_over, "answer", {"measure"}));
   EXPECT_STATUS_IS(absl::StatusCode::kOk,
