@@ -151,10 +151,10 @@ class Ledger {
   virtual absl::StatusOr<Charge> Queue(const ChargeRequest& request, int64_t lifetime_us) = 0;
   // RESERVED -> STARTED: what was held is spent, and the key is stored. On return the charge is durable and
   // the anchor covers its entry. `token` is the attempt's, made by the caller: after an error that leaves the
-  // outcome open, a call with the same token finds what the first one started. FAILED_PRECONDITION, and
-  // nothing is changed, when the dataset is no longer sealed in the version that was priced, when its
-  // principal is neither its owner nor a grantee, and when the charge has ended; ABORTED when another attempt
-  // has started it, and when an account was opened since that applies to the principal.
+  // outcome open, a call with the same token finds what the first one started, with the first one's key.
+  // FAILED_PRECONDITION, and nothing is changed, when the dataset is no longer sealed in the version that was
+  // priced, when its principal is neither its owner nor a grantee, and when the charge has ended; ABORTED
+  // when another attempt has started it, and when an account was opened since that applies to the principal.
   virtual absl::StatusOr<Attempt> StartQueued(std::string_view charge_id, std::string_view sealed_key,
                                               std::string_view token) = 0;
 

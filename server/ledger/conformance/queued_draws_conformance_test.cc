@@ -97,7 +97,8 @@ TEST_P(QueuedDrawConformance, ACancelOrADeadlineFreesAllOfItsCost) {
 TEST_P(QueuedDrawConformance, IsFoundStartedByTheAttemptThatStartedItAndBilledOnce) {
   const Charge queued = Queued("r1", 6);
   const Attempt first = Must(ledger_->StartQueued(queued.id, "sealed", "attempt"));
-  const Attempt again = Must(ledger_->StartQueued(queued.id, "sealed", "attempt"));
+  const Attempt again = Must(ledger_->StartQueued(queued.id, "another key", "attempt"));
+  EXPECT_EQ(again.sealed_key, "sealed") << "one key, one draw";
   EXPECT_EQ(again.token, first.token);
   ExpectBalance(6, 0);
   EXPECT_THAT(KindsOf(queued), ElementsAre("RESERVED", "STARTED"));

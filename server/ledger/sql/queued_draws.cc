@@ -88,11 +88,13 @@ absl::StatusOr<Attempt> SqlLedger::StartQueued(std::string_view charge_id, std::
                                                std::string_view token) {
   if (sealed_key.empty()) return InvalidField("sealed_key", "is empty");
   RETURN_IF_ERROR(CheckText("token", token));
+  std::string key_of_draw;
   ASSIGN_OR_RETURN(
       Charge started,
       ChangeReservation(charge_id, [&](WriteSet& change, const StoredCharge& stored) -> absl::Status {
         const Charge& charge = stored.charge;
         // An earlier run of this body, or an earlier call of this attempt, has started it.
+        key_of_draw = stored.sealed_key;
         if (charge.state == ChargeState::kStarted && stored.attempt_token == token) return absl::OkStatus();
         if (charge.state == ChargeState::kStarted)
           return absl::AbortedError("another attempt has started this draw: its outcome counts");
@@ -106,11 +108,12 @@ absl::StatusOr<Attempt> SqlLedger::StartQueued(std::string_view charge_id, std::
                                      {charge.id, std::string(token), Bytes{std::string(sealed_key)}})
                             .status());
         AppendChange(change, charge, kStarted, charge.principal, StartedAt(change, charge.postings));
+        key_of_draw = sealed_key;
         return absl::OkStatus();
       }));
   return Attempt{.charge = std::move(started),
                  .token = std::string(token),
-                 .sealed_key = std::string(sealed_key),
+                 .sealed_key = std::move(key_of_draw),
                  .newly_charged = true,
                  .release = std::nullopt};
 }
