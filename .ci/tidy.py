@@ -96,7 +96,8 @@ class Library:
 LIBRARIES = [
     Library("protobuf", re.compile(r"^google/(protobuf|rpc)/|\.pb\.h$"), ("rpc", "http", "app", "main", "client")),
     Library("gRPC", re.compile(r"^(grpc|grpcpp|grpc\+\+)/"), ("rpc", "http", "app", "main", "client")),
-    Library("PostgreSQL", re.compile(r"^pqxx(/|$)|^libpq"), ("ledger/postgres",)),
+    Library("PostgreSQL", re.compile(r"^pqxx(/|$)"), ("ledger/postgres",)),
+    Library("libpq", re.compile(r"^libpq|^postgres_ext"), ()),  # the ledger speaks libpqxx (docs/adr/0052)
     Library("SQLite", re.compile(r"^sqlite3"), ("ledger/sqlite",)),
 ]
 # dp is pure: what it computes depends on its arguments alone.

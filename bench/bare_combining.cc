@@ -22,9 +22,11 @@ absl::Status ChargeTogether(ledger::sql::Database& database, size_t charges) {
   const auto sum = static_cast<int64_t>(charges) * kCost;
   const auto body = [&](ledger::sql::Transaction& transaction) {
     return transaction.ExecuteLast(
-        {ledger::sql::Statement{
-             "UPDATE plain_accounts SET spent = spent + $1 WHERE id = 1 AND $1 <= limit_value - spent",
-             {{sum}}},
+        {ledger::sql::Update{.table = "plain_accounts",
+                             .set = "spent = spent + $1",
+                             .where = "id = 1 AND $1 <= limit_value - spent",
+                             .types = {ColumnType::kInteger},
+                             .rows = {{sum}}},
          ledger::sql::Insertion{
              "plain_charges", &kColumns,
              std::vector<ledger::sql::Parameters>(
@@ -54,7 +56,7 @@ Observed ChargeBarelyCombined(ledger::sql::Database& database, const Load& load)
     // The combiner takes no two charges of one key at once; each client waits for its own.
     const ledger::ChargeRequest request = {.principal = TestPrincipal("analyst/ana"),
                                            .request_id = absl::StrCat(client)};
-    CheckCharged(combiner.Charge({.request = &request, .identity = {}, .encoded = {}}).status());
+    CheckCharged(combiner.Charge("", {.request = &request, .identity = {}, .encoded = {}}).status());
   });
 }
 

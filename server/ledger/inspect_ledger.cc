@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<Lineage>> LineagesOf(sql::Transaction& transaction) {
 }
 
 absl::Status Inspect(sql::Database& database, const AmountText& amount_text, Inspection& inspection) {
-  const auto read = [&database](const sql::Body& body) { return database.Read(body).status; };
+  const auto read = [&database](const sql::Body& body) { return database.ReadLong(body).status; };
   std::vector<Lineage> lineages;
   std::vector<std::string> lost;
   RETURN_IF_ERROR(read([&](sql::Transaction& transaction) -> absl::Status {

@@ -71,17 +71,22 @@ TEST_F(OpenLedgerTest, AFileThatIsNoDatabaseIsLeftAsItIs) {
   EXPECT_EQ(std::filesystem::file_size(Path("notes.txt")), 5000U);
 }
 
-TEST_F(OpenLedgerTest, AbsentPostgresSaysWhereItWasSoughtAndNeverThePassword) {
-  const absl::Status status = StatusOf("postgresql://curator:s3cret@127.0.0.1:1/ledger", Path("anchor"));
+TEST_F(OpenLedgerTest, AbsentPostgresSaysWhereItWasSought) {
+  const absl::Status status = StatusOf("postgresql://curator@127.0.0.1:1/ledger", Path("anchor"));
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("host 127.0.0.1, port 1"),
-                                                   HasSubstr("Start the server"), Not(HasSubstr("s3cret"))));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("host 127.0.0.1:1"), HasSubstr("Start the server"), Not(HasSubstr("\n"))));
   EXPECT_THAT(PublicErrorOf(status)->message, Not(HasSubstr("127.0.0.1")))
       << "a client does not see the address";
-  const absl::Status malformed =
-      StatusOf("postgresql://curator:s3cret@127.0.0.1:port:port/%zz", Path("anchor"));
-  EXPECT_EQ(malformed.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(malformed.message()), Not(HasSubstr("s3cret")));
+}
+
+TEST_F(OpenLedgerTest, AUrlWithAPasswordIsRefusedAndNotRepeated) {
+  for (const char* const url : {"postgresql://curator:s3cret@127.0.0.1:1/ledger",
+                                "postgresql://127.0.0.1:1/ledger?password=s3cret"}) {
+    const absl::Status status = StatusOf(url, Path("anchor"));
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("PGPASSFILE"), Not(HasSubstr("s3cret"))));
+  }
 }
 
 TEST_F(OpenLedgerTest, PostgresNeedsAPlaceForItsAnchor) {

@@ -1,5 +1,5 @@
-// A charge by guess is one flight of messages from its BEGIN to its COMMIT: cut, held up, duplicated,
-// answered with a shutdown, or sent by a process that dies, at every message of it.
+// A charge by guess is one statement, in one flight of messages: cut, held up, duplicated, answered with a
+// shutdown, or sent by a process that dies, at every message of it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -29,10 +29,9 @@ using ::testing::ElementsAre;
 using testing::PostgresCluster;
 using Direction = CuttingProxy::Direction;
 
-// The messages of BEGIN: until the next one has come nothing is locked.
-constexpr int kMessagesOfBegin = 3;
-// BEGIN, a head, a counter, the charges, the entries, COMMIT; three messages each, and one to end the flight.
-constexpr int kMessagesOfAGuess = 19;
+// Bind, Describe, Execute, Sync; the answer has one more. Nothing is locked before Execute has come.
+constexpr int kMessagesBeforeLocks = 3;
+constexpr int kMessagesOfAGuess = 4;
 
 class WireGuesses : public FaultConformance {
  protected:
@@ -97,7 +96,7 @@ TEST_P(WireGuesses, AGuessHeldUpAtAnyMessageAndAnotherServersChargeAreBothMade) 
     StrikeEveryMessage(proxy, fragile, [&](int message, const ChargeRequest&) {
       EXPECT_TRUE(other.Join().ok());
       proxy.HoldAt(message, direction, [&, message, direction] {
-        const bool may_lock = direction == Direction::kToServer && message >= kMessagesOfBegin;
+        const bool may_lock = direction == Direction::kToServer && message >= kMessagesBeforeLocks;
         other.Start(may_lock ? Bystander::Holding::kLocks : Bystander::Holding::kNothing,
                     [&, request = Request(++others, "other", 1)](Ledger& ledger) {
                       return ledger.Begin(request).status();
@@ -118,7 +117,7 @@ TEST_P(WireGuesses, AChargeAskedForTwiceWhileItsGuessIsHeldUpAtAnyMessageIsMadeO
     const int messages = StrikeEveryMessage(proxy, fragile, [&](int message, const ChargeRequest& request) {
       EXPECT_TRUE(other.Join().ok());
       proxy.HoldAt(message, direction, [&, message, direction, request] {
-        const bool may_lock = direction == Direction::kToServer && message >= kMessagesOfBegin;
+        const bool may_lock = direction == Direction::kToServer && message >= kMessagesBeforeLocks;
         other.Start(may_lock ? Bystander::Holding::kLocks : Bystander::Holding::kNothing,
                     [request](Ledger& ledger) { return ledger.Begin(request).status(); });
       });
@@ -206,8 +205,9 @@ TEST_P(WireGuesses, AGuessOfADeadProcessThatArrivesLateIsMadeOnceAtMost) {
     Bystander survivor(OpenFragile());
     proxy.HoldAt(message, Direction::kToServer, [&] {
       sender.Kill();
-      survivor.Start(message < kMessagesOfBegin ? Bystander::Holding::kNothing : Bystander::Holding::kLocks,
-                     [&](Ledger& ledger) { return ledger.Begin(Request(0, name, 1)).status(); });
+      survivor.Start(
+          message < kMessagesBeforeLocks ? Bystander::Holding::kNothing : Bystander::Holding::kLocks,
+          [&](Ledger& ledger) { return ledger.Begin(Request(0, name, 1)).status(); });
     });
     sender.Say(1);
     const bool has_ended = sender.Hear() == 0;

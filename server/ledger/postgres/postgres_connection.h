@@ -1,11 +1,18 @@
 // One connection to a PostgreSQL server, with its prepared statements.
 //
+// libpqxx 6.4 would replace a lost connection by itself, in the middle of a transaction. Here it may not: after
+// any failure that leaves the outcome or the connection in doubt, the connection is dropped as a whole.
+//
 // Not thread-safe.
 #pragma once
 
-#include <libpq-fe.h>
-
+#include <chrono>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <pqxx/connection>
+#include <pqxx/errorhandler>
+#include <pqxx/nontransaction>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,21 +20,29 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "ledger/postgres/array_statements.h"
+#include "ledger/postgres/failure.h"
+#include "ledger/postgres/ledger_url.h"
+#include "ledger/postgres/silence_watch.h"
 #include "ledger/sql/database.h"
 
 namespace curator::ledger::postgres {
 
 class PostgresConnection final : public sql::Transaction {
  public:
-  // Errors: those of OpenPostgresDatabase().
-  static absl::StatusOr<std::unique_ptr<PostgresConnection>> Open(const std::string& url);
+  // Errors: those of OpenPostgresDatabase(). `watch` outlives the connection and ends every call in which the
+  // server is silent for `longest_silence`.
+  static absl::StatusOr<std::unique_ptr<PostgresConnection>> Open(const LedgerUrl& url, Isolation isolation,
+                                                                  SilenceWatch& watch,
+                                                                  std::chrono::milliseconds longest_silence);
   PostgresConnection(const PostgresConnection&) = delete;
   PostgresConnection& operator=(const PostgresConnection&) = delete;
 
-  // Runs `body` between `begin` and COMMIT, or ROLLBACK when it fails.
+  // Runs `body` between `begin` and COMMIT, or ROLLBACK when it fails. A body that only writes its last steps
+  // is one statement, in a transaction of its own.
   sql::Outcome Run(const char* begin, const sql::Body& body);
-  // Whether it can run another transaction. An exception may leave it between a statement and its results.
-  bool IsIdle() const;
+  // Whether it can run another transaction; else drop it.
+  bool is_usable() const { return !is_doubtful_; }
 
   absl::StatusOr<std::vector<sql::Row>> Execute(std::string_view statement,
                                                 const sql::Parameters& parameters) override;
@@ -41,40 +56,56 @@ class PostgresConnection final : public sql::Transaction {
   absl::Status ExecuteScript(const std::string& script) override;
 
  private:
-  struct FinishConnection {
-    void operator()(PGconn* connection) const { PQfinish(connection); }
-  };
-  struct ClearResult {
-    void operator()(PGresult* result) const { PQclear(result); }
-  };
-  using Result = std::unique_ptr<PGresult, ClearResult>;
+  // Counts what the server has warned of. A warning at COMMIT ("canceling wait for synchronous replication")
+  // says that the transaction may be lost although it is committed.
+  class WarningCounter final : public pqxx::errorhandler {
+   public:
+    explicit WarningCounter(pqxx::connection_base& connection) : errorhandler(connection) {}
+    bool operator()(const char[]) noexcept override {
+      ++count_;
+      return false;
+    }
+    int count() const { return count_; }
 
-  explicit PostgresConnection(PGconn* connection) : connection_(connection) {}
-  absl::Status CheckDurability();
-  absl::Status CheckCollation();
-  absl::StatusOr<std::string> Prepared(std::string_view statement);
-  absl::Status Commit();
-  // One run of a prepared statement.
+   private:
+    int count_ = 0;
+  };
+  // A prepared statement with its arguments: in binary, or in the text of an EXECUTE.
   struct PreparedRun {
     std::string name;
-    const sql::Parameters* parameters = nullptr;
+    std::vector<pqxx::binarystring> binary;
+    std::string text;  // preferred unless empty
   };
-  struct OwnedRun {
-    std::string name;
-    sql::Parameters parameters;
-  };
-  // Sends all runs, after BEGIN if that has not been sent, then reads their results.
-  absl::StatusOr<sql::Answers> RunInPipeline(const std::vector<PreparedRun>& runs);
-  absl::StatusOr<sql::Answers> ReadPipeline();
-  // OK for a result that succeeded; else records how the running transaction failed, for Run().
-  absl::Status Check(const PGresult* result);
 
-  std::unique_ptr<PGconn, FinishConnection> connection_;
+  PostgresConnection(const std::string& connection_string, SilenceWatch& watch,
+                     std::chrono::milliseconds longest_silence);
+  absl::Status CheckServer();
+  absl::Status CheckDurability();
+  absl::Status CheckCollation();
+
+  // Calls the library. An exception becomes the failure of the running transaction, unless it has one already.
+  absl::Status Call(const std::function<void()>& call);
+  absl::StatusOr<std::string> Prepared(std::string_view statement);
+  absl::Status Begin();
+  absl::StatusOr<pqxx::result> RunOne(const std::string& statement, const std::vector<Argument>& arguments);
+  // Runs the texts, after BEGIN if that has not been sent, in as few messages as are allowed.
+  absl::StatusOr<std::vector<pqxx::result>> RunInPipeline(const std::vector<std::string>& texts);
+  absl::Status Commit();
+  absl::Status CommitLast(const PreparedRun& last);
+
+  SilenceWatch& watch_;
+  const std::chrono::milliseconds longest_silence_;
+  pqxx::connection connection_;
+  WarningCounter warnings_;
+  pqxx::nontransaction session_;  // for as long as the connection: BEGIN and COMMIT are sent by this class
+  const int process_;             // of the server, for this connection
   std::unordered_map<std::string, std::string> prepared_;  // statement -> name
-  std::string begin_;           // the name of the BEGIN of the running transaction, until it is sent
-  std::vector<OwnedRun> last_;  // sent together with its COMMIT
-  std::string last_command_;    // the tag of the last statement that succeeded
-  sql::Ending failure_ = sql::Ending::kDone;
+  size_t names_ = 0;                                       // of prepared statements; none is used twice
+  std::string begin_;                                      // of the running transaction
+  bool has_begun_ = false;                                 // BEGIN was sent
+  std::optional<PreparedRun> last_;                        // the last steps, sent together with their COMMIT
+  std::optional<Failure> failure_;                         // of the running transaction: the first
+  bool is_doubtful_ = false;
 };
 
 }  // namespace curator::ledger::postgres

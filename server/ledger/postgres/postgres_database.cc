@@ -1,15 +1,21 @@
 #include "ledger/postgres/postgres_database.h"
 
+#include <chrono>
 #include <string>
 
 #include "base/status_macros.h"
+#include "ledger/postgres/ledger_url.h"
 #include "ledger/postgres/postgres_connection.h"
+#include "ledger/postgres/silence_watch.h"
 #include "ledger/sql/connection_pool.h"
 
 namespace curator::ledger::postgres {
 namespace {
 
-constexpr size_t kConnections = 8;
+// Connections, opened when first needed.
+constexpr size_t kWriters = 12;
+constexpr size_t kReaders = 6;
+constexpr size_t kLongReaders = 2;
 
 constexpr sql::Dialect kDialect = {
     .name = "postgres",
@@ -23,8 +29,8 @@ constexpr sql::Dialect kDialect = {
         "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; "
         "SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(7142030917); SET LOCAL lock_timeout = "
         "'30s'; "
-        "SET LOCAL enable_seqscan TO DEFAULT; SET LOCAL enable_hashjoin TO DEFAULT; "
-        "SET LOCAL enable_mergejoin TO DEFAULT; SET LOCAL plan_cache_mode TO DEFAULT; "
+        "SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; "
+        "SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto; "
         "SET LOCAL work_mem = '64MB'; SET LOCAL maintenance_work_mem = '256MB'; "
         "CREATE TABLE IF NOT EXISTS schema_migrations "
         "(version BIGINT PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, "
@@ -33,40 +39,64 @@ constexpr sql::Dialect kDialect = {
     .has_migrations = "SELECT CASE WHEN to_regclass('schema_migrations') IS NULL THEN 0 ELSE 1 END",
 };
 
+// Statements end within the silence that they are allowed, or move bytes; the server itself ends a statement
+// after statement_timeout, unless it is one of a migration.
+constexpr std::chrono::milliseconds kSilence = std::chrono::seconds(10);
+constexpr std::chrono::milliseconds kLongSilence = std::chrono::seconds(150);
+// A step may take hours and shows no progress. The system's own probes still notice a host that has vanished.
+constexpr std::chrono::milliseconds kSilenceOfMigrations = std::chrono::hours(24 * 365);
+// A connection is taken for a transaction.
+constexpr std::chrono::milliseconds kLongestWait = std::chrono::seconds(10);
+
+using Pool = sql::ConnectionPool<PostgresConnection>;
+
 class PostgresDatabase final : public sql::Database {
  public:
-  explicit PostgresDatabase(const std::string& url)
-      : pool_(kConnections, [url] { return PostgresConnection::Open(url); }) {}
+  explicit PostgresDatabase(const LedgerUrl& url)
+      : writers_(kWriters, Connector(url, Isolation::kReadCommitted, kSilence)),
+        readers_(kReaders, Connector(url, Isolation::kRepeatableRead, kSilence)),
+        long_readers_(kLongReaders, Connector(url, Isolation::kRepeatableRead, kLongSilence)),
+        migrators_(1, Connector(url, Isolation::kReadCommitted, kSilenceOfMigrations)) {}
 
   const sql::Dialect& dialect() const override { return kDialect; }
-  sql::Outcome Write(const sql::Body& body) override {
-    return Run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", body);
-  }
-  sql::Outcome Read(const sql::Body& body) override {
-    return Run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", body);
-  }
-  absl::Status Connect() { return pool_.Take().status(); }
+  sql::Outcome Write(const sql::Body& body) override { return Run(writers_, kWrite, body); }
+  sql::Outcome Read(const sql::Body& body) override { return Run(readers_, kRead, body); }
+  sql::Outcome ReadLong(const sql::Body& body) override { return Run(long_readers_, kRead, body); }
+  sql::Outcome WriteLong(const sql::Body& body) override { return Run(migrators_, kWrite, body); }
+  absl::Status Connect() { return readers_.Take(kLongestWait).status(); }
 
  private:
-  sql::Outcome Run(const char* begin, const sql::Body& body) {
-    absl::StatusOr<sql::ConnectionPool<PostgresConnection>::Lease> lease = pool_.Take();
+  // The isolation is the session's: in a pipeline, BEGIN comes too late to change it.
+  static constexpr char kWrite[] = "BEGIN READ WRITE";
+  static constexpr char kRead[] = "BEGIN READ ONLY";
+
+  Pool::Connect Connector(const LedgerUrl& url, Isolation isolation, std::chrono::milliseconds silence) {
+    return
+        [this, url, isolation, silence] { return PostgresConnection::Open(url, isolation, watch_, silence); };
+  }
+
+  static sql::Outcome Run(Pool& pool, const char* begin, const sql::Body& body) {
+    absl::StatusOr<Pool::Lease> lease = pool.Take(kLongestWait);
     if (!lease.ok()) return {sql::Ending::kFailed, lease.status()};
     sql::Outcome outcome = (*lease)->Run(begin, body);
-    if (!(*lease)->IsIdle()) lease->Drop();
-    if (outcome.ending == sql::Ending::kUnknown) {
-      lease->Drop();
-      pool_.DropIdle();
-    }
+    if (!(*lease)->is_usable()) lease->Drop();
+    // After one has broken, the others have most likely broken too.
+    if (outcome.ending == sql::Ending::kUnknown) pool.DropIdle();
     return outcome;
   }
 
-  sql::ConnectionPool<PostgresConnection> pool_;
+  SilenceWatch watch_;  // outlives all connections
+  Pool writers_;
+  Pool readers_;
+  Pool long_readers_;
+  Pool migrators_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<sql::Database>> OpenPostgresDatabase(std::string_view url) {
-  auto database = std::make_unique<PostgresDatabase>(std::string(url));
+  ASSIGN_OR_RETURN(const LedgerUrl parsed, ParseLedgerUrl(url));
+  auto database = std::make_unique<PostgresDatabase>(parsed);
   RETURN_IF_ERROR(database->Connect());
   return database;
 }

@@ -139,7 +139,7 @@ absl::StatusOr<Account> SqlLedger::CreateAccount(const NewAccount& account) {
   RETURN_IF_ERROR(CheckNoDatasetIsLost());
   const RequestKey key{account.actor.name(), account.request_id, FingerprintOf(account)};
   std::vector<Account> opened;
-  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
+  RETURN_IF_ERROR(Write(account.dataset_id, [&](WriteSet& change) -> absl::Status {
     Transaction& transaction = change.transaction();
     ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, account.dataset_id));
     ASSIGN_OR_RETURN(const std::set<std::string> lineage, DatasetsOf(transaction, dataset.lineage_id));
@@ -349,7 +349,7 @@ absl::StatusOr<LimitProposal> SqlLedger::ProposeLimit(const LimitProposalSpec& s
   RETURN_IF_ERROR(CheckProposal(spec));
   const std::string id = NewUuid();
   LimitProposal proposal;
-  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
+  RETURN_IF_ERROR(Write(std::string_view(), [&](WriteSet& change) -> absl::Status {
     ASSIGN_OR_RETURN(proposal, FindOrPropose(change, spec, id));
     return absl::OkStatus();
   }));
@@ -359,7 +359,7 @@ absl::StatusOr<LimitProposal> SqlLedger::ProposeLimit(const LimitProposalSpec& s
 absl::StatusOr<LimitProposal> SqlLedger::ApproveLimit(std::string_view proposal_id, const Principal& actor) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   LimitProposal proposal;
-  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
+  RETURN_IF_ERROR(Write(std::string_view(), [&](WriteSet& change) -> absl::Status {
     ASSIGN_OR_RETURN(proposal, Approve(change, proposal_id, actor.name()));
     return absl::OkStatus();
   }));

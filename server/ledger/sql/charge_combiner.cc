@@ -1,44 +1,45 @@
 #include "ledger/sql/charge_combiner.h"
 
+#include <exception>
+#include <new>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace curator::ledger::sql {
 
 ChargeCombiner::~ChargeCombiner() {
-  std::thread thread;
+  std::vector<std::thread> workers;
   {
     const std::scoped_lock lock(mutex_);
     is_shutting_down_ = true;
-    thread = std::move(thread_);
-    wake_batch_loop_.notify_one();
+    workers.swap(workers_);
+    wake_worker_.notify_all();
   }
-  if (thread.joinable()) thread.join();
+  for (std::thread& worker : workers) worker.join();
 }
 
-absl::StatusOr<Attempt> ChargeCombiner::Charge(ProposedCharge proposed) {
+absl::StatusOr<Attempt> ChargeCombiner::Charge(std::string_view lane, ProposedCharge proposed) {
   PendingCharge mine(std::move(proposed));
-  Batch alone;
+  Batch alone{.members = {&mine}, .result = {}};
+  std::optional<Lanes::iterator> entered;
   {
     const std::scoped_lock lock(mutex_);
     const bool is_too_much = waiting_ > 0 && bytes_waiting_ + mine.bytes > bounds_.most_bytes_waiting;
     if (waiting_ >= bounds_.most_waiting || is_too_much) {
       return absl::UnavailableError("too many charges are waiting: ask again with the same request id");
     }
-    // What may throw bad_alloc comes first: then nothing has changed.
-    if (is_store_busy_) {
-      const auto [queue, is_new] = queues_.try_emplace(mine.proposed.request->dataset_id, size_t{1}, &mine);
-      if (!is_new) queue->second.push_back(&mine);
-    } else {
-      alone.members = {&mine};
-      is_store_busy_ = true;
-    }
+    entered = EnterStoreOrQueue(lane, mine);
     ++waiting_;
     bytes_waiting_ += mine.bytes;
   }
-  if (!alone.members.empty()) {
+  if (entered.has_value()) {
     CommitInStore(alone);
-    ReleaseStore();
+    {
+      const std::scoped_lock lock(mutex_);
+      LeaveStore(*entered);
+      WakeWorker(0);
+    }
     FinishBatch(std::move(alone), mine);
   } else if (mine.Wait() == PendingCharge::Signal::kLead) {
     FinishBatch(std::move(*mine.batch_to_lead), mine);
@@ -46,36 +47,76 @@ absl::StatusOr<Attempt> ChargeCombiner::Charge(ProposedCharge proposed) {
   return std::move(mine.result);
 }
 
+std::optional<ChargeCombiner::Lanes::iterator> ChargeCombiner::EnterStoreOrQueue(std::string_view lane,
+                                                                                 PendingCharge& mine) {
+  const auto [place, is_new] = lanes_.try_emplace(std::string(lane));
+  if (is_new && in_store_ < bounds_.most_in_store) {
+    ++in_store_;
+    return place;
+  }
+  try {
+    const auto [queue, is_first] =
+        place->second.queues.try_emplace(mine.proposed.request->dataset_id, size_t{1}, &mine);
+    if (!is_first) queue->second.push_back(&mine);
+    if (is_new) ready_.push_back(place);
+  } catch (const std::bad_alloc&) {
+    // Then nothing has changed. In a lane that is not new, what may have thrown has left it as it was.
+    if (is_new) lanes_.erase(place);
+    throw;
+  }
+  return std::nullopt;
+}
+
 size_t ChargeCombiner::waiting() {
   const std::scoped_lock lock(mutex_);
   return waiting_;
 }
 
-void ChargeCombiner::ReleaseStore() noexcept {
-  const std::scoped_lock lock(mutex_);
-  if (queues_.empty()) {
-    is_store_busy_ = false;
-    return;
+void ChargeCombiner::LeaveStore(Lanes::iterator lane) noexcept {
+  --in_store_;
+  if (lane->second.queues.empty()) {
+    lanes_.erase(lane);
+  } else {
+    ready_.push_back(lane);
   }
-  if (!thread_.joinable()) thread_ = std::thread([this] { BatchLoop(); });
-  batch_loop_has_store_ = true;
-  wake_batch_loop_.notify_one();
 }
 
-void ChargeCombiner::BatchLoop() {
-  while (true) {
-    auto batch = std::make_unique<Batch>();
-    {
-      std::unique_lock lock(mutex_);
-      if (queues_.empty() && std::exchange(batch_loop_has_store_, false)) is_store_busy_ = false;
-      wake_batch_loop_.wait(lock, [this] { return batch_loop_has_store_ || is_shutting_down_; });
-      if (!batch_loop_has_store_) return;
-      batch->members = BuildBatch();
+void ChargeCombiner::WakeWorker(size_t spared) noexcept {
+  if (ready_.size() <= spared || !CanCommit()) return;
+  if (idle_workers_ == 0 && workers_.size() < bounds_.most_in_store) {
+    try {
+      workers_.emplace_back([this] { CommitBatches(); });
+    } catch (const std::system_error&) {
+      if (workers_.empty()) std::terminate();  // else those that there are come to it
     }
+  }
+  wake_worker_.notify_one();
+}
+
+void ChargeCombiner::CommitBatches() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    if (!CanCommit()) {
+      ++idle_workers_;
+      wake_worker_.wait(lock, [this] { return CanCommit() || is_shutting_down_; });
+      --idle_workers_;
+    }
+    if (!CanCommit()) return;
+    const Lanes::iterator lane = ready_.front();
+    ready_.pop_front();
+    ++in_store_;
+    auto batch = std::make_unique<Batch>();
+    batch->members = BuildBatch(lane->second);
+    WakeWorker(0);
+    lock.unlock();
     CommitInStore(*batch);
     PendingCharge& leader = *batch->members.front();
     leader.batch_to_lead = std::move(batch);
     leader.Notify(PendingCharge::Signal::kLead);
+    lock.lock();
+    LeaveStore(lane);
+    // This worker takes the first lane that is ready.
+    WakeWorker(1);
   }
 }
 
@@ -102,16 +143,17 @@ void ChargeCombiner::FinishBatch(Batch batch, const PendingCharge& leader) noexc
   }
 }
 
-std::vector<ChargeCombiner::PendingCharge*> ChargeCombiner::BuildBatch() {
+std::vector<ChargeCombiner::PendingCharge*> ChargeCombiner::BuildBatch(Lane& lane) {
+  auto& [queues, last_served] = lane;
   std::vector<PendingCharge*> batch;
   std::set<std::pair<std::string, std::string>> keys;
   // One charge from each dataset in turn, starting after the dataset that led the last batch.
-  auto next = queues_.upper_bound(last_served_);
-  if (next == queues_.end()) next = queues_.begin();
-  last_served_ = next->first;
+  auto next = queues.upper_bound(last_served);
+  if (next == queues.end()) next = queues.begin();
+  last_served = next->first;
   size_t bytes = 0;
   size_t datasets_passed_over = 0;
-  while (batch.size() < bounds_.most_at_once && !queues_.empty() && datasets_passed_over < queues_.size()) {
+  while (batch.size() < bounds_.most_at_once && !queues.empty() && datasets_passed_over < queues.size()) {
     std::deque<PendingCharge*>& queue = next->second;
     PendingCharge* const candidate = queue.front();
     const ChargeRequest& request = *candidate->proposed.request;
@@ -125,8 +167,8 @@ std::vector<ChargeCombiner::PendingCharge*> ChargeCombiner::BuildBatch() {
     } else {
       ++datasets_passed_over;
     }
-    next = queue.empty() ? queues_.erase(next) : std::next(next);
-    if (next == queues_.end()) next = queues_.begin();
+    next = queue.empty() ? queues.erase(next) : std::next(next);
+    if (next == queues.end()) next = queues.begin();
   }
   return batch;
 }

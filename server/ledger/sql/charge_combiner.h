@@ -1,10 +1,13 @@
 // Group commit: charges that arrive at the same time share one transaction, and so its commit and its anchor.
 //
-// No batching delay: if the store is idle, a charge commits immediately on its own thread. Charges that
-// arrive while the store is busy queue up; a dedicated thread (the batch loop) commits them in batches for as
-// long as there are any. The first charge of a batch is its leader: on its own thread, beside the next batch
-// in the store, it waits for the anchor and notifies the followers. Datasets take turns, so that a busy one
-// does not delay the others.
+// Each charge belongs to a lane. A batch has charges of one lane, and a lane has one batch in the store at a
+// time; several lanes commit side by side, so that one whose rows another server has locked delays no other.
+//
+// No batching delay: if its lane is idle, a charge commits immediately on its own thread. Charges that arrive
+// while it is busy queue up; worker threads commit them in batches for as long as there are any. The first
+// charge of a batch is its leader: on its own thread, beside the next batch in the store, it waits for the
+// anchor and notifies the followers. Lanes take turns, and within a lane its datasets, so that a busy one does
+// not delay the others.
 //
 // Thread-safe. Must outlive its calls.
 #pragma once
@@ -17,7 +20,9 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -38,7 +43,7 @@ class ChargeCombiner {
     Results results;
     absl::StatusOr<int64_t> anchor_point = 0;
   };
-  // Commits one batch in the store. Never called concurrently.
+  // Commits one batch in the store. Called concurrently for different lanes.
   using CommitBatch = std::function<BatchResult(std::vector<ProposedCharge>& batch)>;
   // Returns once the anchor point is durable. Called concurrently with itself and with CommitBatch.
   using AwaitAnchor = std::function<absl::Status(int64_t anchor_point)>;
@@ -46,6 +51,7 @@ class ChargeCombiner {
   // Bytes as BytesOf() counts them. A charge that alone exceeds a bound on bytes is accepted when no other
   // waits, and is a batch of its own.
   struct Bounds {
+    size_t most_in_store = 1;  // batches
     size_t most_waiting = 4096;
     size_t most_bytes_waiting = size_t{256} << 20;
     // Of one batch. PostgreSQL takes less than 1 GiB in one value, which is an array of all events of a
@@ -62,7 +68,7 @@ class ChargeCombiner {
 
   // Blocks until the charge is decided and anchored. UNAVAILABLE at once when too many are waiting; else the
   // charge's result.
-  absl::StatusOr<Attempt> Charge(ProposedCharge proposed);
+  absl::StatusOr<Attempt> Charge(std::string_view lane, ProposedCharge proposed);
 
   // The number of calls of Charge() that have not been decided.
   size_t waiting();
@@ -104,32 +110,47 @@ class ChargeCombiner {
     Signal signal_ ABSL_GUARDED_BY(mutex_) = Signal::kNone;
   };
 
-  std::vector<PendingCharge*> BuildBatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The next three functions are noexcept: an exception would leave the store marked busy and
-  // block every waiter. On bad_alloc, or when no thread can be started, the process aborts instead; clients
-  // ask again with the same request id and find out what became of the charge.
+  // A lane with a batch in the store, or with charges that wait for one.
+  struct Lane {
+    std::map<std::string, std::deque<PendingCharge*>> queues;  // by dataset
+    std::string last_served;                                   // the dataset whose charge led the last batch
+  };
+  using Lanes = std::map<std::string, Lane, std::less<>>;
+
+  // The lane of a charge that is alone in it and has got a place in the store; none for a charge that queues.
+  std::optional<Lanes::iterator> EnterStoreOrQueue(std::string_view lane, PendingCharge& mine)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<PendingCharge*> BuildBatch(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The next four functions are noexcept: an exception would leave a lane marked busy and block every waiter.
+  // On bad_alloc, or when not one thread can be started, the process aborts instead; clients ask again with
+  // the same request id and find out what became of the charge.
   void CommitInStore(Batch& batch) noexcept;
   // On the leader's thread: waits for the anchor, sets all results and notifies the followers.
   void FinishBatch(Batch batch, const PendingCharge& leader) noexcept;
-  // After a charge that committed on its own thread: passes the store to the batch loop if charges are
-  // queued, else marks it idle.
-  void ReleaseStore() noexcept;
-  // Runs on `thread_`.
-  void BatchLoop();
+  // After a batch of this lane: its next charges wait for their turn, or it is idle.
+  void LeaveStore(Lanes::iterator lane) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Has a worker commit what is ready, beyond the first `spared` lanes.
+  void WakeWorker(size_t spared) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Runs on the workers.
+  void CommitBatches();
+  bool CanCommit() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return !ready_.empty() && in_store_ < bounds_.most_in_store;
+  }
 
   const Bounds bounds_;
   const CommitBatch commit_batch_;
   const AwaitAnchor await_anchor_;
   std::mutex mutex_;
-  std::condition_variable wake_batch_loop_;
-  bool is_store_busy_ ABSL_GUARDED_BY(mutex_) = false;
-  bool batch_loop_has_store_ ABSL_GUARDED_BY(mutex_) = false;  // implies is_store_busy_
+  std::condition_variable wake_worker_;
   bool is_shutting_down_ ABSL_GUARDED_BY(mutex_) = false;
   size_t waiting_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t bytes_waiting_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::map<std::string, std::deque<PendingCharge*>> queues_ ABSL_GUARDED_BY(mutex_);  // by dataset
-  std::string last_served_ ABSL_GUARDED_BY(mutex_);  // the dataset whose charge led the last batch
-  std::thread thread_ ABSL_GUARDED_BY(mutex_);       // started when first needed
+  size_t in_store_ ABSL_GUARDED_BY(mutex_) = 0;  // batches
+  Lanes lanes_ ABSL_GUARDED_BY(mutex_);
+  // The lanes with charges that wait and no batch in the store, the longest wait first.
+  std::deque<Lanes::iterator> ready_ ABSL_GUARDED_BY(mutex_);
+  size_t idle_workers_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::thread> workers_ ABSL_GUARDED_BY(mutex_);  // started when first needed
 };
 
 }  // namespace curator::ledger::sql

@@ -81,18 +81,20 @@ class ChargeCombinerTest : public ::testing::Test {
   }
   // A charge in a thread of its own. Returns once it waits or is in the store.
   std::future<absl::StatusOr<Attempt>> Start(const std::string& dataset, const std::string& id,
-                                             const std::string& kind = "workload", size_t bytes = 0) {
+                                             const std::string& kind = "workload", size_t bytes = 0,
+                                             const std::string& lane = "lane") {
     const auto request = std::make_shared<const ChargeRequest>(RequestOf(dataset, id, kind, bytes));
     const size_t before = combiner_->waiting();
-    std::future<absl::StatusOr<Attempt>> result = std::async(
-        std::launch::async, [this, request] { return combiner_->Charge({.request = request.get()}); });
+    std::future<absl::StatusOr<Attempt>> result = std::async(std::launch::async, [this, request, lane] {
+      return combiner_->Charge(lane, {.request = request.get()});
+    });
     while (combiner_->waiting() == before) std::this_thread::yield();
     return result;
   }
 
   absl::StatusOr<Attempt> ChargeNow(const std::string& id) {
     const ChargeRequest request = RequestOf("d", id);
-    return combiner_->Charge({.request = &request});
+    return combiner_->Charge("lane", {.request = &request});
   }
 
   HeldStore store_;
@@ -202,9 +204,42 @@ TEST_F(ChargeCombinerTest, AnAnchorThatCannotBeWrittenHoldsBackTheAnswersOfItsBa
   EXPECT_TRUE(ChargeNow("fourth").ok());
 }
 
-// Many short batches: the thread falls asleep and is handed the store again and again.
+// The first charge stays in the store as behind a row that another server has locked.
+TEST_F(ChargeCombinerTest, ALaneThatIsStuckDelaysNoOther) {
+  Make({.most_in_store = 2});
+  auto stuck = Start("d", "stuck");
+  store_.WaitUntilEntered();
+  auto behind = Start("d", "behind");
+  for (const char* const lane : {"second", "third"}) {
+    EXPECT_TRUE(Start("e", lane, "workload", 0, lane).get().ok());
+  }
+  EXPECT_EQ(behind.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  store_.LetGo();
+  EXPECT_TRUE(stuck.get().ok());
+  EXPECT_TRUE(behind.get().ok());
+  EXPECT_THAT(store_.batches(), ElementsAre(ElementsAre("stuck"), ElementsAre("second"), ElementsAre("third"),
+                                            ElementsAre("behind")));
+}
+
+TEST_F(ChargeCombinerTest, LanesBeyondThoseInTheStoreTakeTurnsAndNeverShareABatch) {
+  Make({.most_in_store = 1});
+  auto first = Start("d", "first");
+  store_.WaitUntilEntered();
+  std::vector<std::future<absl::StatusOr<Attempt>>> others;
+  others.push_back(Start("e", "1", "workload", 0, "one"));
+  others.push_back(Start("f", "2", "workload", 0, "two"));
+  others.push_back(Start("e", "3", "workload", 0, "one"));
+  others.push_back(Start("d", "4"));
+  store_.LetGo();
+  for (auto& other : others) EXPECT_TRUE(other.get().ok());
+  EXPECT_TRUE(first.get().ok());
+  EXPECT_THAT(store_.batches(),
+              ElementsAre(ElementsAre("first"), ElementsAre("1", "3"), ElementsAre("2"), ElementsAre("4")));
+}
+
+// Many short batches: the workers fall asleep and are handed the store again and again.
 TEST_F(ChargeCombinerTest, NoChargeIsLeftBehindWhenTheStoreChangesHands) {
-  Make({.most_waiting = 100, .most_at_once = 3});
+  Make({.most_in_store = 2, .most_waiting = 100, .most_at_once = 3});
   store_.LetGo();
   std::vector<std::thread> clients;
   std::atomic<int> answered = 0;
@@ -213,7 +248,7 @@ TEST_F(ChargeCombinerTest, NoChargeIsLeftBehindWhenTheStoreChangesHands) {
       for (int i = 0; i < 500; ++i) {
         ChargeRequest request = RequestOf(client % 2 == 0 ? "even" : "odd", absl::StrCat(i));
         request.principal = TestPrincipal(absl::StrCat(client));
-        const auto result = combiner_->Charge({.request = &request});
+        const auto result = combiner_->Charge(absl::StrCat("lane ", i % 3), {.request = &request});
         if (result.ok() && result->token == request.request_id) ++answered;
       }
     });
@@ -229,12 +264,12 @@ TEST_F(ChargeCombinerTest, TooManyWaitingAreTurnedAwayAtOnce) {
   store_.WaitUntilEntered();
   auto second = Start("d", "second");
   const ChargeRequest request = RequestOf("d", "third");
-  const absl::Status turned_away = combiner_->Charge({.request = &request}).status();
+  const absl::Status turned_away = combiner_->Charge("lane", {.request = &request}).status();
   EXPECT_EQ(turned_away.code(), absl::StatusCode::kUnavailable);
   store_.LetGo();
   EXPECT_TRUE(first.get().ok());
   EXPECT_TRUE(second.get().ok());
-  EXPECT_TRUE(combiner_->Charge({.request = &request}).ok());
+  EXPECT_TRUE(combiner_->Charge("lane", {.request = &request}).ok());
 }
 
 // Who waits would otherwise wait for a store that stays taken.
@@ -244,7 +279,7 @@ TEST_F(ChargeCombinerDeathTest, WhatIsThrownInTheStoreEndsTheProcess) {
   const ChargeRequest request = RequestOf("d", "first");
   ChargeCombiner combiner(
       {}, [](auto&) -> ChargeCombiner::BatchResult { throw std::bad_alloc(); }, await_anchor_);
-  EXPECT_DEATH(combiner.Charge({.request = &request}).IgnoreError(), "bad_alloc");
+  EXPECT_DEATH(combiner.Charge("lane", {.request = &request}).IgnoreError(), "bad_alloc");
 }
 
 TEST_F(ChargeCombinerDeathTest, WhatIsThrownByTheAnchorEndsTheProcess) {

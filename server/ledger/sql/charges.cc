@@ -122,7 +122,8 @@ absl::StatusOr<Attempt> SqlLedger::Decide(ProposedCharge proposed) {
       return DecideRepeated(proposed, std::move(found.front()));
     }
   }
-  absl::StatusOr<Attempt> decided = combiner_.Charge(std::move(proposed));
+  ASSIGN_OR_RETURN(const std::string lane, LaneOf(proposed.request->dataset_id));
+  absl::StatusOr<Attempt> decided = combiner_.Charge(lane, std::move(proposed));
   const bool may_be_repeated =
       decided.ok() ? !decided->newly_charged
                    : absl::IsAlreadyExists(decided.status()) || absl::IsFailedPrecondition(decided.status());
@@ -154,7 +155,7 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
   const std::string new_id = NewUuid();
   const std::string payload_hash = Sha256(payload);
   std::string release_id;
-  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
+  RETURN_IF_ERROR(Write(attempt.charge.dataset_id, [&](WriteSet& change) -> absl::Status {
     change.MarkChargesOnly();
     RETURN_IF_ERROR(change.LockChains({attempt.charge.dataset_id}));
     ASSIGN_OR_RETURN(const StoredCharge stored, ReadCharge(change.transaction(), attempt.charge.id));
@@ -198,7 +199,7 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
 
 absl::Status SqlLedger::Forfeit(const Attempt& attempt, std::string_view reason) {
   RETURN_IF_ERROR(CheckText("reason", reason));
-  return Write([&](WriteSet& change) -> absl::Status {
+  return Write(attempt.charge.dataset_id, [&](WriteSet& change) -> absl::Status {
     change.MarkChargesOnly();
     RETURN_IF_ERROR(change.LockChains({attempt.charge.dataset_id}));
     ASSIGN_OR_RETURN(const StoredCharge stored, ReadCharge(change.transaction(), attempt.charge.id));
@@ -223,7 +224,7 @@ absl::Status SqlLedger::ShareRelease(std::string_view release_id, std::string_vi
   RETURN_IF_ERROR(CheckText("grantee", grantee));
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   ASSIGN_OR_RETURN(const Release release, GetRelease(release_id));
-  return Write([&](WriteSet& change) -> absl::Status {
+  return Write(release.dataset_id, [&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({release.dataset_id}));
     ASSIGN_OR_RETURN(const std::vector<Row> shared,
                      change.transaction().Execute(

@@ -1,18 +1,21 @@
 // A bounded pool of connections, opened when first needed and kept.
 //
-// Thread-safe. Callers beyond the bound wait in FIFO order, so none of them starves.
+// Thread-safe. Callers beyond the bound wait in FIFO order, so none of them starves, and no longer than they say.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace curator::ledger::sql {
@@ -48,15 +51,22 @@ class ConnectionPool {
     std::unique_ptr<Connection> connection_;
   };
 
-  // Blocks while all places are taken. Errors: those of `connect`.
-  absl::StatusOr<Lease> Take() {
+  // Blocks while all places are taken. Errors: those of `connect`; UNAVAILABLE when `longest_wait` passes
+  // before a place is free.
+  absl::StatusOr<Lease> Take(std::optional<std::chrono::milliseconds> longest_wait = std::nullopt) {
     std::unique_lock lock(mutex_);
     if (free_places_ > 0) {
       --free_places_;
     } else {
       Waiter mine;
       waiting_.push_back(&mine);
-      mine.signalled.wait(lock, [&mine] { return mine.has_place; });
+      const auto has_place = [&mine] { return mine.has_place; };
+      if (!longest_wait.has_value()) {
+        mine.signalled.wait(lock, has_place);
+      } else if (!mine.signalled.wait_for(lock, *longest_wait, has_place)) {
+        std::erase(waiting_, &mine);
+        return absl::UnavailableError("all connections to the ledger's store are busy: ask again");
+      }
     }
     if (!idle_.empty()) {
       std::unique_ptr<Connection> connection = std::move(idle_.back());

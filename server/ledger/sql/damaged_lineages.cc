@@ -225,7 +225,7 @@ absl::StatusOr<VerifiedLineage> SqlLedger::VerifyInTurn(const std::string& linea
   }
   const auto read = [this](const Body& body) -> absl::Status {
     if (is_stopping_) return absl::CancelledError("the ledger is being closed");
-    return Read(body);
+    return ReadLong(body);
   };
   ASSIGN_OR_RETURN(VerifiedLineage verified,
                    VerifyLineage(read, anchored, lineage_id, std::move(pass_options)));

@@ -16,11 +16,16 @@ absl::StatusOr<std::vector<Answers>> Transaction::ExecuteTogether(const std::vec
 
 absl::Status Transaction::ExecuteLast(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
-    if (const auto* statement = std::get_if<Statement>(&step)) {
-      RETURN_IF_ERROR(ExecuteEach(statement->text, statement->each).status());
-    } else {
-      const auto& insertion = std::get<Insertion>(step);
-      RETURN_IF_ERROR(InsertRows(insertion.table, *insertion.columns, insertion.rows));
+    if (const auto* insertion = std::get_if<Insertion>(&step)) {
+      RETURN_IF_ERROR(InsertRows(insertion->table, *insertion->columns, insertion->rows));
+      continue;
+    }
+    const auto& update = std::get<Update>(step);
+    const std::string text = absl::StrCat("UPDATE ", std::string(update.table), " SET ", update.set,
+                                          " WHERE ", update.where, " RETURNING 1");
+    ASSIGN_OR_RETURN(const Answers changed, ExecuteEach(text, update.rows));
+    for (const std::vector<Row>& rows : changed) {
+      if (rows.size() != 1) return absl::InternalError("an update has not changed one row");
     }
   }
   return absl::OkStatus();

@@ -75,6 +75,16 @@ struct Statement {
   std::vector<ColumnType> key_types = {};
 };
 
+// One change of one row for each of `rows`: UPDATE `table` SET `set` WHERE `where`, with these parameters.
+// Fails unless each changes exactly one row, which is another one than that of every other.
+struct Update {
+  std::string_view table;
+  std::string set;
+  std::string where;
+  std::vector<ColumnType> types;  // of the parameters, none of which is null
+  std::vector<Parameters> rows;
+};
+
 // Rows to be inserted into `table`, each with one value per column. Columns state their types because a value
 // may be null.
 struct Insertion {
@@ -83,7 +93,7 @@ struct Insertion {
   std::vector<Parameters> rows;
 };
 
-using Step = std::variant<Statement, Insertion>;
+using Step = std::variant<Update, Insertion>;
 
 // The rows of each run of a statement.
 using Answers = std::vector<std::vector<Row>>;
@@ -111,8 +121,8 @@ class Transaction {
   // the lock waited.
   virtual absl::StatusOr<std::vector<Answers>> ExecuteTogether(const std::vector<Statement>& statements);
 
-  // The last steps of a body, in order; a driver may send them together with COMMIT. Their results are not
-  // read, so a step must fail by itself where its failure matters: by a CHECK, a key, a trigger.
+  // The last steps of a body, in order; a driver may send them together with COMMIT. An insertion must fail by
+  // itself where its failure matters: by a CHECK, a key, a trigger.
   virtual absl::Status ExecuteLast(const std::vector<Step>& steps);
 
   // Runs several statements without parameters, as of a migration.
@@ -160,6 +170,11 @@ struct Dialect {
 // The end of a SELECT that locks the rows of `alias` until the transaction ends.
 std::string LockingRowsOf(const Dialect& dialect, std::string_view alias);
 
+// Whether one transaction writes at a time, whatever it changes.
+inline bool HasOneWriter(const Dialect& dialect) {
+  return dialect.for_update_of.empty();
+}
+
 class Database {
  public:
   virtual ~Database() = default;
@@ -170,6 +185,11 @@ class Database {
   virtual Outcome Write(const Body& body) = 0;
   // Runs `body` in one read-only transaction that sees one state of the store throughout.
   virtual Outcome Read(const Body& body) = 0;
+
+  // The same for a body that takes long, over a history, and which delays no other.
+  virtual Outcome ReadLong(const Body& body) { return Read(body); }
+  // The same for a step of a migration, which may take hours.
+  virtual Outcome WriteLong(const Body& body) { return Write(body); }
 };
 
 }  // namespace curator::ledger::sql

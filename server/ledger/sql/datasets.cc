@@ -276,7 +276,7 @@ absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
   const std::string fingerprint = FingerprintOf(spec);
   const std::string new_id = NewUuid();
   Dataset dataset;
-  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
+  RETURN_IF_ERROR(Write(spec.successor_of, [&](WriteSet& change) -> absl::Status {
     const RequestKey key{spec.owner.name(), spec.request_id, fingerprint};
     ASSIGN_OR_RETURN(std::string dataset_id, FindByRequest(change.transaction(), key));
     if (dataset_id.empty()) {
@@ -326,7 +326,7 @@ absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std:
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   if (content_hash.empty()) return InvalidField("content_hash", "is empty");
   Dataset sealed;
-  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
+  RETURN_IF_ERROR(Write(dataset_id, [&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
     ASSIGN_OR_RETURN(sealed, ReadDataset(change.transaction(), dataset_id));
@@ -350,7 +350,7 @@ absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std:
 
 absl::Status SqlLedger::ArchiveDataset(std::string_view dataset_id, const Principal& actor) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
-  return Write([&](WriteSet& change) -> absl::Status {
+  return Write(dataset_id, [&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
     if (dataset.state == DatasetState::kArchived) return absl::OkStatus();
@@ -366,7 +366,7 @@ absl::Status SqlLedger::RecordOwnerAction(std::string_view dataset_id, std::stri
                                           const Principal& actor) {
   RETURN_IF_ERROR(CheckText("what", what));
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
-  return Write([&](WriteSet& change) -> absl::Status {
+  return Write(dataset_id, [&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     RETURN_IF_ERROR(change.dataset(dataset_id).status());
     AppendNote(change, dataset_id, kOwnerAction, what, actor.name());
@@ -377,7 +377,7 @@ absl::Status SqlLedger::RecordOwnerAction(std::string_view dataset_id, std::stri
 absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view grantee, const Principal& actor) {
   RETURN_IF_ERROR(CheckText("grantee", grantee));
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
-  return Write([&](WriteSet& change) -> absl::Status {
+  return Write(dataset_id, [&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
     ASSIGN_OR_RETURN(
@@ -396,7 +396,7 @@ absl::StatusOr<Dataset> SqlLedger::AddPart(const NewPart& part) {
   RETURN_IF_ERROR(CheckNoDatasetIsLost());
   const RequestKey key{part.actor.name(), part.request_id, FingerprintOf(part)};
   Dataset grown;
-  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
+  RETURN_IF_ERROR(Write(part.dataset_id, [&](WriteSet& change) -> absl::Status {
     Transaction& transaction = change.transaction();
     RETURN_IF_ERROR(change.LockChains({part.dataset_id}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(part.dataset_id));
@@ -418,7 +418,7 @@ absl::StatusOr<Dataset> SqlLedger::SealPart(std::string_view dataset_id, std::st
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   if (content_hash.empty()) return InvalidField("content_hash", "is empty");
   Dataset grown;
-  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
+  RETURN_IF_ERROR(Write(dataset_id, [&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
     ASSIGN_OR_RETURN(grown, ReadDataset(change.transaction(), dataset_id));

@@ -112,7 +112,7 @@ absl::Status Migrate(Database& database, const std::vector<Migration>& migration
   bool complete = false;
   int conflicts = 0;
   for (int step = 1; !complete; ++step) {
-    const Outcome outcome = database.Write([&](Transaction& transaction) {
+    const Outcome outcome = database.WriteLong([&](Transaction& transaction) {
       return ApplyNext(transaction, database.dialect(), mine, report, step, complete);
     });
     if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) {

@@ -78,7 +78,8 @@ absl::StatusOr<Charge> SqlLedger::Queue(const ChargeRequest& request, int64_t li
   if (request.draw_identity.empty()) return InvalidField("draw_identity", "is empty");
   if (!request.sealed_key.empty()) return InvalidField("sealed_key", "is stored when the draw is started");
   const std::string charge_id = NewChargeId();
-  RETURN_IF_ERROR(Write([&](WriteSet& change) { return Hold(change, request, charge_id, lifetime_us); }));
+  RETURN_IF_ERROR(Write(request.dataset_id,
+                        [&](WriteSet& change) { return Hold(change, request, charge_id, lifetime_us); }));
   ASSIGN_OR_RETURN(Charge charge, FindCharge(request.principal, request.request_id));
   RETURN_IF_ERROR(CheckStandsFor(charge, request));
   return charge;
@@ -122,7 +123,7 @@ absl::StatusOr<Attempt> SqlLedger::TakeOver(std::string_view charge_id) {
   ASSIGN_OR_RETURN(const StoredCharge found, ReadStoredCharge(charge_id));
   Attempt attempt;
   const std::string token = NewUuid();
-  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
+  RETURN_IF_ERROR(Write(found.charge.dataset_id, [&](WriteSet& change) -> absl::Status {
     change.MarkChargesOnly();
     RETURN_IF_ERROR(change.LockChains({found.charge.dataset_id}));
     ASSIGN_OR_RETURN(StoredCharge stored, ReadCharge(change.transaction(), charge_id));

@@ -25,7 +25,7 @@ absl::StatusOr<int64_t> SeqOfStart(Transaction& transaction, const Charge& charg
 absl::Status SqlLedger::EnsureAnchored(const std::string& dataset_id, int64_t seq) {
   if (seq == 0 || anchor_->IsDurable(dataset_id, seq)) return absl::OkStatus();
   if (anchor_->OwnSeqOf(dataset_id) >= seq) return anchor_->RaiseTo({});
-  return Write([&](WriteSet& change) {
+  return Write(dataset_id, [&](WriteSet& change) {
     change.MarkChargesOnly();
     return change.LockChains({dataset_id});
   });

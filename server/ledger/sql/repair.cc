@@ -304,7 +304,7 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   // A pass over a long history is no answer to an order that has nothing to repair.
   if (!damage_.IsDamaged(lineage_id) && order.receipts.empty()) return RepairReport();
   ASSIGN_OR_RETURN(const Turns::Turn turn, TakeTurn());
-  const auto read = [this](const Body& body) { return Read(body); };
+  const auto read = [this](const Body& body) { return ReadLong(body); };
   ASSIGN_OR_RETURN(const VerifiedLineage alone,
                    VerifyLineage(read, no_anchor, lineage_id, {.amount_text = options_.amount_text}));
   if (!alone.ok()) {

@@ -161,8 +161,9 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
   if (bytes > kMostBytes) {
     return InvalidField("requests", absl::StrCat("hold ", bytes, " bytes together; at most ", kMostBytes));
   }
-  RETURN_IF_ERROR(
-      Write([&](WriteSet& change) { return HoldAll(change, requests, charge_ids, lifetime_us); }));
+  RETURN_IF_ERROR(Write(requests.front().dataset_id, [&](WriteSet& change) {
+    return HoldAll(change, requests, charge_ids, lifetime_us);
+  }));
   std::vector<Charge> charges;
   for (const ChargeRequest& request : requests) {
     ASSIGN_OR_RETURN(Charge charge, FindCharge(request.principal, request.request_id));
@@ -187,7 +188,7 @@ absl::StatusOr<Charge> SqlLedger::ChangeReservation(std::string_view charge_id, 
   }
   // An expiry is written even if the step is then refused.
   absl::Status verdict;
-  RETURN_IF_ERROR(Write([&](WriteSet& change) -> absl::Status {
+  RETURN_IF_ERROR(Write(found.charge.dataset_id, [&](WriteSet& change) -> absl::Status {
     verdict = absl::OkStatus();
     change.MarkChargesOnly();
     RETURN_IF_ERROR(change.LockChains({found.charge.dataset_id}));

@@ -19,6 +19,11 @@ std::string UuidOf(std::string_view bytes, int version) {
   return UuidText(uuid, version);
 }
 
+// In the store at once. PostgreSQL has as many connections for writers as both together.
+constexpr size_t kMostBatches = 6;
+constexpr size_t kMostChanges = 6;
+constexpr size_t kMostChangesOfALane = 2;
+
 }  // namespace
 
 SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Options options)
@@ -27,9 +32,10 @@ SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Option
       entropy_(std::move(entropy)),
       options_(std::move(options)),
       combiner_(
-          ChargeCombiner::Bounds(),
+          ChargeCombiner::Bounds{.most_in_store = HasOneWriter(database_->dialect()) ? 1 : kMostBatches},
           [this](std::vector<ProposedCharge>& proposed) { return ChargeBatch(proposed); },
-          [this](int64_t point) { return anchor_->MakeDurable(point); }) {}
+          [this](int64_t point) { return anchor_->MakeDurable(point); }),
+      writer_places_(kMostChangesOfALane, kMostChanges) {}
 
 absl::StatusOr<std::unique_ptr<SqlLedger>> SqlLedger::Open(std::unique_ptr<Database> database,
                                                            std::string_view anchor_directory, Entropy entropy,
@@ -65,8 +71,36 @@ absl::StatusOr<std::string> SqlLedger::ReadOrCreateIdentity() {
   return uuid;
 }
 
-absl::Status SqlLedger::Write(const WriteBody& body) {
-  ASSIGN_OR_RETURN(const int64_t point, WriteToStore(body));
+absl::StatusOr<std::string> SqlLedger::LaneOf(std::string_view dataset_id) {
+  if (dataset_id.empty() || HasOneWriter(database_->dialect())) return std::string();
+  {
+    const std::scoped_lock lock(lanes_mutex_);
+    if (const auto known = lanes_.find(dataset_id); known != lanes_.end()) return known->second;
+  }
+  absl::StatusOr<std::string> lineage = LineageOf(dataset_id);
+  if (absl::IsNotFound(lineage.status())) return std::string();
+  RETURN_IF_ERROR(lineage.status());
+  // A dataset never changes its lineage. Beyond the bound all are read again.
+  constexpr size_t kMostLanes = 10'000;
+  const std::scoped_lock lock(lanes_mutex_);
+  if (lanes_.size() >= kMostLanes) lanes_.clear();
+  lanes_.emplace(dataset_id, *lineage);
+  return lineage;
+}
+
+absl::Status SqlLedger::Write(std::string_view dataset_id, const WriteBody& body) {
+  constexpr std::chrono::milliseconds kLongestWait = std::chrono::seconds(10);
+  ASSIGN_OR_RETURN(const std::string lane, LaneOf(dataset_id));
+  int64_t point = 0;
+  if (HasOneWriter(database_->dialect())) {
+    ASSIGN_OR_RETURN(point, WriteToStore(body));
+  } else {
+    const std::optional<WriterPlaces::Place> place = writer_places_.Enter(lane, kLongestWait);
+    if (!place.has_value()) {
+      return absl::UnavailableError("too many changes of the ledger are waiting: ask again");
+    }
+    ASSIGN_OR_RETURN(point, WriteToStore(body));
+  }
   return anchor_->MakeDurable(point);
 }
 
@@ -131,6 +165,13 @@ absl::Status SqlLedger::Read(const Body& body) {
   Outcome outcome = database_->Read(body);
   if (outcome.ending == Ending::kUnknown || outcome.ending == Ending::kConflict)
     outcome = database_->Read(body);
+  return outcome.status;
+}
+
+absl::Status SqlLedger::ReadLong(const Body& body) {
+  Outcome outcome = database_->ReadLong(body);
+  if (outcome.ending == Ending::kUnknown || outcome.ending == Ending::kConflict)
+    outcome = database_->ReadLong(body);
   return outcome.status;
 }
 

@@ -35,6 +35,7 @@
 #include "ledger/sql/turns.h"
 #include "ledger/sql/verify.h"
 #include "ledger/sql/write_set.h"
+#include "ledger/sql/writer_places.h"
 
 namespace curator::ledger::sql {
 
@@ -214,11 +215,18 @@ class SqlLedger final : public Ledger {
 
   // Runs `body` in a transaction until the outcome is known, then makes the anchor cover the change. `body`
   // may run several times, and a later run may find what an earlier one wrote: it looks up its key first.
-  absl::Status Write(const WriteBody& body);
+  // No more than a few changes of one dataset's lineage are in the store at once (`dataset_id` empty: of none).
+  // UNAVAILABLE when those before it take too long.
+  absl::Status Write(std::string_view dataset_id, const WriteBody& body);
+  // What shares a lane waits for the same rows: the lineage of the dataset; the same for all in a store with
+  // one writer. A dataset that does not exist, and an empty id, have a lane.
+  absl::StatusOr<std::string> LaneOf(std::string_view dataset_id);
   // Write() without the last step: returns the anchor point that must be durable before the change is
   // reported.
   absl::StatusOr<int64_t> WriteToStore(const WriteBody& body);
   absl::Status Read(const Body& body);
+  // Read() of a history: takes long and delays no other.
+  absl::Status ReadLong(const Body& body);
   // Returns once the anchor covers the dataset's entry `seq` (0: no entry). The server that committed the
   // entry may have died before its anchor did.
   absl::Status EnsureAnchored(const std::string& dataset_id, int64_t seq);
@@ -294,6 +302,9 @@ class SqlLedger final : public Ledger {
   RepeatingPrincipals repeating_;
   DamageRegister damage_;
   ChargeCombiner combiner_;
+  WriterPlaces writer_places_;  // of the changes that are not batches
+  std::mutex lanes_mutex_;
+  std::map<std::string, std::string, std::less<>> lanes_ ABSL_GUARDED_BY(lanes_mutex_);  // by dataset id
   std::mutex uncounted_mutex_;
   // Datasets with many entries after their stored counts of events (event_counts.cc).
   std::set<std::string> uncounted_ ABSL_GUARDED_BY(uncounted_mutex_);

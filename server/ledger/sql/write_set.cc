@@ -272,29 +272,32 @@ absl::Status WriteSet::StartFromCache(const CachedHeads& cached) {
   return absl::OkStatus();
 }
 
-Statement WriteSet::UpdateHeads() {
+Update WriteSet::UpdateHeads() {
   std::set<std::string> dataset_ids;
   for (const Entry& entry : appended_) dataset_ids.insert(entry.dataset_id);
   // Another schema makes `seq` null, which its column refuses. So does a stale head of an optimistic change,
   // whose time is derived from the cache, too: the store compares it with its own clock.
-  static constexpr char kUpdate[] =
-      "UPDATE chain_heads SET hash = $3, seq = CASE WHEN (SELECT MAX(m.version) FROM schema_migrations m) = "
-      "$4 "
-      "THEN CAST($2 AS BIGINT) END WHERE dataset_id = $1";
   constexpr int64_t kMostClockErrorUs = 1'000'000;
-  guarded_update_ = absl::StrCat(
-      "UPDATE chain_heads SET hash = $3, seq = CASE WHEN (SELECT MAX(m.version) FROM schema_migrations m) = "
-      "$4 "
-      "AND seq = $5 AND hash = $6 AND ",
-      std::string(dialect_.now_us), " BETWEEN $7 AND $8 THEN seq + $2 END WHERE dataset_id = $1");
-  Statement update{is_optimistic_ ? std::string_view(guarded_update_) : std::string_view(kUpdate), {}};
+  Update update{.table = "chain_heads",
+                .set = "hash = $3, seq = CASE WHEN (SELECT MAX(m.version) FROM schema_migrations m) = $4 ",
+                .where = "dataset_id = $1",
+                .types = {ColumnType::kText, ColumnType::kInteger, ColumnType::kBytes, ColumnType::kInteger},
+                .rows = {}};
+  if (is_optimistic_) {
+    absl::StrAppend(&update.set, "AND seq = $5 AND hash = $6 AND ", std::string(dialect_.now_us),
+                    " BETWEEN $7 AND $8 THEN seq + $2 END");
+    update.types.insert(update.types.end(), {ColumnType::kInteger, ColumnType::kBytes, ColumnType::kInteger,
+                                             ColumnType::kInteger});
+  } else {
+    absl::StrAppend(&update.set, "THEN CAST($2 AS BIGINT) END");
+  }
   for (const std::string& dataset_id : dataset_ids) {
     const ChainHead& head = datasets_.find(dataset_id)->second.head;
     reached_.heads[dataset_id] = head;
-    update.each.push_back({dataset_id, head.seq, Bytes{head.hash}, schema_});
+    update.rows.push_back({dataset_id, head.seq, Bytes{head.hash}, schema_});
     if (!is_optimistic_) continue;
     const ChainHead& assumed = first_heads_.find(dataset_id)->second;
-    Parameters& one = update.each.back();
+    Parameters& one = update.rows.back();
     one[1] = head.seq - assumed.seq;
     one.insert(one.end(),
                {assumed.seq, Bytes{assumed.hash}, now_us_ - kMostClockErrorUs, now_us_ + kMostClockErrorUs});
@@ -302,24 +305,26 @@ Statement WriteSet::UpdateHeads() {
   return update;
 }
 
-Statement WriteSet::UpdateCounters() {
+Update WriteSet::UpdateCounters() {
   // Admission has checked the amounts. The store checks them again, twice: a cost that does not fit makes
   // `spent` null, which its column refuses, and the CHECK refuses any sum beyond the limit. Cached values
   // that are stale make `spent` null, too.
-  static constexpr char kUpdate[] =
-      "UPDATE account_counters SET held = held + $4, "
-      "spent = CASE WHEN $3 <= limit_value - held - $4 - spent THEN spent + $3 END "
-      "WHERE account_id = $1 AND counter = $2";
-  static constexpr char kGuardedUpdate[] =
-      "UPDATE account_counters SET held = held + $4, spent = CASE WHEN $3 <= limit_value - held - $4 - spent "
-      "AND spent = $5 AND held = $6 AND limit_value = $7 THEN spent + $3 END "
-      "WHERE account_id = $1 AND counter = $2";
-  Statement update{is_optimistic_ ? kGuardedUpdate : kUpdate, {}};
+  Update update{
+      .table = "account_counters",
+      .set = "held = held + $4, spent = CASE WHEN $3 <= limit_value - held - $4 - spent ",
+      .where = "account_id = $1 AND counter = $2",
+      .types = {ColumnType::kInteger, ColumnType::kText, ColumnType::kInteger, ColumnType::kInteger},
+      .rows = {}};
+  if (is_optimistic_) {
+    absl::StrAppend(&update.set, "AND spent = $5 AND held = $6 AND limit_value = $7 ");
+    update.types.insert(update.types.end(), 3, ColumnType::kInteger);
+  }
+  absl::StrAppend(&update.set, "THEN spent + $3 END");
   for (const auto& [key, counter] : counters_) {
     if (counter.spent_added == 0 && counter.held_added == 0) continue;
-    update.each.push_back({key.first, key.second, counter.spent_added, counter.held_added});
+    update.rows.push_back({key.first, key.second, counter.spent_added, counter.held_added});
     if (is_optimistic_) {
-      update.each.back().insert(update.each.back().end(), {counter.spent - counter.spent_added,
+      update.rows.back().insert(update.rows.back().end(), {counter.spent - counter.spent_added,
                                                            counter.held - counter.held_added, counter.limit});
     }
     reached_.spent[key] = counter.spent;

@@ -139,8 +139,8 @@ class WriteSet {
   // server may have committed them and died before its anchor did. An anchor that records the new head must
   // also record everything spent up to it.
   absl::Status CoverEntriesAfter(const LockedDataset& dataset, int64_t seq);
-  Statement UpdateHeads();
-  Statement UpdateCounters();
+  Update UpdateHeads();
+  Update UpdateCounters();
   // Moves the queued entries out of this object.
   Insertion InsertEntries();
 
@@ -159,7 +159,6 @@ class WriteSet {
   bool charges_only_ = false;
   // The heads as they were locked or cached.
   std::map<std::string, ChainHead, std::less<>> first_heads_;
-  std::string guarded_update_;  // the text of a statement, which Statement only points to
 };
 
 // FAILED_PRECONDITION for a server whose program knows another schema than the ledger has.

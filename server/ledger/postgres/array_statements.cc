@@ -1,0 +1,175 @@
+#include "ledger/postgres/array_statements.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace curator::ledger::postgres {
+namespace {
+
+// `text` with each $n replaced by `names[n - 1]`.
+std::string WithNames(std::string_view text, const std::vector<std::string>& names) {
+  std::vector<std::pair<std::string, std::string>> replacements;
+  for (size_t i = 0; i < names.size(); ++i) replacements.emplace_back(absl::StrCat("$", i + 1), names[i]);
+  return absl::StrReplaceAll(absl::string_view(text.data(), text.size()), replacements);
+}
+
+// Collects arguments, and names each in the text as a parameter of its type.
+class ArgumentList {
+ public:
+  explicit ArgumentList(std::vector<Argument>& arguments) : arguments_(arguments) {}
+
+  std::string AddScalar(const sql::Value& value, sql::ColumnType type) {
+    if (std::holds_alternative<sql::Null>(value)) return absl::StrCat("NULL::", Name(type));
+    arguments_.emplace_back(value);
+    return absl::StrCat("$", arguments_.size(), "::", Name(type));
+  }
+  std::string AddArray(const std::vector<sql::Parameters>& rows, size_t column, sql::ColumnType type) {
+    arguments_.emplace_back(rows, column, type);
+    return absl::StrCat("$", arguments_.size(), "::", Name(type), "[]");
+  }
+
+ private:
+  static std::string Name(sql::ColumnType type) { return std::string(TypeOf(type)); }
+
+  std::vector<Argument>& arguments_;
+};
+
+// How many leading columns have the same value in every row. Only leading ones count, because each choice of
+// columns is a prepared statement of its own.
+size_t ColumnsSentOnce(const sql::Insertion& insertion) {
+  const std::vector<sql::Parameters>& rows = insertion.rows;
+  // For one row an array costs more than it saves.
+  if (rows.size() == 1) return insertion.columns->size();
+  size_t same = 0;
+  const auto is_same = [&](const sql::Parameters& row) { return row[same] == rows.front()[same]; };
+  // The last column stays an array, whose length says how many rows there are.
+  while (same + 1 < insertion.columns->size() && std::all_of(rows.begin(), rows.end(), is_same)) ++same;
+  return same;
+}
+
+// Appended to INSERT ... SELECT, `after` reads from the steps before it.
+std::string InsertText(const sql::Insertion& insertion, ArgumentList arguments, const std::string& after) {
+  const std::vector<sql::Column>& columns = *insertion.columns;
+  const size_t same = ColumnsSentOnce(insertion);
+  std::string names;
+  std::string values;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto [name, type] = columns[i];
+    absl::StrAppend(&names, i == 0 ? "" : ", ", std::string(name));
+    absl::StrAppend(&values, i == 0 ? "" : ", ");
+    if (i < same) {
+      absl::StrAppend(&values, arguments.AddScalar(insertion.rows.front().at(i), type));
+    } else {
+      // Side by side in the list, not as a table: a table would be stored before it is read.
+      absl::StrAppend(&values, "unnest(", arguments.AddArray(insertion.rows, i, type), ")");
+    }
+  }
+  return absl::StrCat("INSERT INTO ", std::string(insertion.table), " (", names, ") SELECT ", values, after);
+}
+
+// What the steps before this one have done: the number of the last UPDATE, and of the rows that it must have
+// changed.
+struct Before {
+  size_t step = 0;       // 0: there was no UPDATE
+  std::string expected;  // an expression for the number of rows
+
+  // A table of one row, `before`, with the number of changed rows.
+  std::string Table() const {
+    return absl::StrCat("(SELECT COUNT(*) AS changed FROM step", step, ") AS before");
+  }
+  // True, or an error: division by zero.
+  std::string Check() const {
+    return absl::StrCat("1 / CAST(before.changed = ", expected, " AS INTEGER) = 1");
+  }
+};
+
+std::string UpdateText(const sql::Update& update, ArgumentList arguments, const Before& before) {
+  std::vector<std::string> values;
+  std::string from;
+  if (update.rows.size() == 1) {
+    for (size_t i = 0; i < update.types.size(); ++i) {
+      values.push_back(arguments.AddScalar(update.rows.front().at(i), update.types[i]));
+    }
+  } else {
+    std::string arrays;
+    std::string names;
+    for (size_t i = 0; i < update.types.size(); ++i) {
+      absl::StrAppend(&arrays, i == 0 ? "" : ", ", arguments.AddArray(update.rows, i, update.types[i]));
+      absl::StrAppend(&names, i == 0 ? "" : ", ", "value", i + 1);
+      values.push_back(absl::StrCat("given.value", i + 1));
+    }
+    from = absl::StrCat("unnest(", arrays, ") AS given (", names, ")");
+  }
+  if (before.step > 0) absl::StrAppend(&from, from.empty() ? "" : ", ", before.Table());
+  return absl::StrCat("UPDATE ", std::string(update.table), " SET ", WithNames(update.set, values),
+                      from.empty() ? "" : " FROM ", from, " WHERE ", WithNames(update.where, values),
+                      before.step > 0 ? absl::StrCat(" AND ", before.Check()) : "", " RETURNING 1");
+}
+
+}  // namespace
+
+ArrayStatement InsertAll(const sql::Insertion& insertion) {
+  ArrayStatement all;
+  all.text = InsertText(insertion, ArgumentList(all.arguments), "");
+  return all;
+}
+
+ArrayStatement WriteAll(const std::vector<sql::Step>& steps) {
+  ArrayStatement all;
+  const ArgumentList arguments(all.arguments);
+  Before before;
+  size_t number = 0;
+  for (const sql::Step& step : steps) {
+    const auto* const update = std::get_if<sql::Update>(&step);
+    const auto* const insertion = std::get_if<sql::Insertion>(&step);
+    const size_t rows = update != nullptr ? update->rows.size() : insertion->rows.size();
+    if (rows == 0) continue;
+    absl::StrAppend(&all.text, number == 0 ? "WITH step" : "), step", number + 1, " AS (");
+    ++number;
+    if (update != nullptr) {
+      const size_t first_argument = all.arguments.size() + 1;
+      absl::StrAppend(&all.text, UpdateText(*update, arguments, before));
+      before = {number, rows == 1 ? "1" : absl::StrCat("cardinality($", first_argument, ")")};
+    } else {
+      const std::string after =
+          before.step > 0 ? absl::StrCat(" FROM ", before.Table(), " WHERE ", before.Check()) : "";
+      absl::StrAppend(&all.text, InsertText(*insertion, arguments, after));
+    }
+  }
+  if (number == 0) return all;
+  absl::StrAppend(&all.text, ") SELECT 1");
+  if (before.step > 0) absl::StrAppend(&all.text, " FROM ", before.Table(), " WHERE ", before.Check());
+  return all;
+}
+
+ArrayStatement LookUpAll(const sql::Statement& statement) {
+  ArrayStatement all;
+  ArgumentList arguments(all.arguments);
+  std::string names;
+  std::string arrays;
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < statement.key_types.size(); ++i) {
+    absl::StrAppend(&names, "key", i + 1, ", ");
+    absl::StrAppend(&arrays, i == 0 ? "" : ", ",
+                    arguments.AddArray(statement.each, i, statement.key_types[i]));
+    keys.push_back(absl::StrCat("keys.key", i + 1));
+  }
+  // A subquery that locks or has a LIMIT stays a loop over the keys, in their order.
+  all.text = absl::StrCat("SELECT keys.number, found.* FROM unnest(", arrays, ") WITH ORDINALITY AS keys (",
+                          names, "number), LATERAL (", WithNames(statement.text, keys), ") AS found");
+  return all;
+}
+
+sql::Answers AnswersByKey(const std::vector<sql::Row>& rows, size_t keys) {
+  sql::Answers answers(keys);
+  for (const sql::Row& row : rows) {
+    answers.at(static_cast<size_t>(row.Integer(0) - 1)).push_back(row.Without(1));
+  }
+  return answers;
+}
+
+}  // namespace curator::ledger::postgres

@@ -1,0 +1,60 @@
+// Ends calls on connections to servers that have gone silent: a host that vanished, a partition, a stopped
+// process. The calls block in a library that has no deadlines; shutting down the socket makes them fail.
+//
+// Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+
+namespace curator::ledger::postgres {
+
+class SilenceWatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+  // Sockets are looked at once in each `interval`, by a thread of the watch.
+  explicit SilenceWatch(std::chrono::milliseconds interval = std::chrono::seconds(1));
+  // No call may be watched.
+  ~SilenceWatch();
+  SilenceWatch(const SilenceWatch&) = delete;
+  SilenceWatch& operator=(const SilenceWatch&) = delete;
+
+  // While it lives, `socket` (which stays open) is shut down once nothing has passed over it in either direction
+  // for `longest_silence`, and at most an interval more. Bytes count when the peer's system has acknowledged
+  // them; on a socket that is not TCP none do, so there the whole call must end within that time.
+  class Call {
+   public:
+    Call(SilenceWatch& watch, int socket, std::chrono::milliseconds longest_silence);
+    ~Call();
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+   private:
+    friend class SilenceWatch;
+    SilenceWatch& watch_;
+    const int socket_;
+    const std::chrono::milliseconds longest_silence_;
+    Clock::time_point heard_;  // when it began, or bytes passed last; guarded by watch_.mutex_
+    int64_t bytes_ = -1;       // that had passed by then; -1: not looked at yet. Guarded by watch_.mutex_
+    Call* next_ = nullptr;     // guarded by watch_.mutex_
+    Call* previous_ = nullptr;
+  };
+
+ private:
+  void Watch();
+  void Look(Clock::time_point now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::chrono::milliseconds interval_;
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  Call* first_ ABSL_GUARDED_BY(mutex_) = nullptr;  // of a linked list: adding to it allocates nothing
+  std::thread thread_;
+};
+
+}  // namespace curator::ledger::postgres
