@@ -126,8 +126,14 @@ void CuttingProxy::Disarm() {
   messages_left_ = -1;
 }
 
-CuttingProxy::Fate CuttingProxy::NextFate(Direction direction) {
+void CuttingProxy::Vanish() {
   const std::scoped_lock lock(mutex_);
+  vanished_ = connections_;
+}
+
+CuttingProxy::Fate CuttingProxy::NextFate(int connection, Direction direction) {
+  const std::scoped_lock lock(mutex_);
+  if (connection < vanished_) return Fate::kSwallowed;
   if (direction != direction_ || messages_left_ < 0 || messages_left_-- > 0) return Fate::kPassed;
   has_struck_ = true;
   return fate_;
@@ -146,18 +152,20 @@ void CuttingProxy::Accept() {
       continue;
     }
     sockets_.push_back(server);
-    passers_.emplace_back([this, client, server] { Pass(client, server, Direction::kToServer); });
-    passers_.emplace_back([this, client, server] { Pass(server, client, Direction::kToClient); });
+    const int number = connections_++;
+    passers_.emplace_back([=, this] { Pass(client, server, number, Direction::kToServer); });
+    passers_.emplace_back([=, this] { Pass(server, client, number, Direction::kToClient); });
   }
 }
 
-void CuttingProxy::Pass(int from, int to, Direction direction) {
+void CuttingProxy::Pass(int from, int to, int connection, Direction direction) {
   // A client's first message has no type.
   size_t type_bytes = direction == Direction::kToServer ? 0 : 1;
   while (true) {
     const std::string message = ReadMessage(from, type_bytes);
     if (message.empty()) break;
-    const Fate fate = NextFate(direction);
+    const Fate fate = NextFate(connection, direction);
+    if (fate == Fate::kSwallowed) continue;
     if (fate == Fate::kHeld) {
       std::function<void()> meanwhile;
       {

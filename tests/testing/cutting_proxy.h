@@ -1,6 +1,6 @@
 // A wire to a PostgreSQL server that can be cut at any message of the protocol, before the server hears a
 // message of its client or before the client hears a message of the server; that can tell the client of a
-// shutdown in place of any message; and that can hold any message up.
+// shutdown in place of any message; that can hold any message up; and that can fall silent.
 //
 // Understands as much of PostgreSQL's protocol 3 as it takes to tell one message from the next. Without TLS:
 // connect with sslmode=disable and gssencmode=disable. Thread-safe.
@@ -33,18 +33,21 @@ class CuttingProxy {
   void TellOfShutdownAt(int message);
   // Passes the message on when `meanwhile` has returned, once. It runs in a thread of the proxy.
   void HoldAt(int message, Direction direction, std::function<void()> meanwhile);
+  // As when the host vanishes and another takes its address: what is open stays open, and swallows all bytes in
+  // both directions. Connections that are made later pass them.
+  void Vanish();
   // All messages pass from now on.
   void Disarm();
   bool has_struck() const { return has_struck_; }
 
  private:
-  enum class Fate { kPassed, kCut, kShutdownTold, kHeld };
+  enum class Fate { kPassed, kCut, kShutdownTold, kHeld, kSwallowed };
 
   void Arm(Fate fate, int message, Direction direction, std::function<void()> meanwhile);
   void Accept();
   // Passes messages until either side ends or the wire is cut.
-  void Pass(int from, int to, Direction direction);
-  Fate NextFate(Direction direction);
+  void Pass(int from, int to, int connection, Direction direction);
+  Fate NextFate(int connection, Direction direction);
 
   const int server_port_;
   int listener_ = -1;
@@ -54,6 +57,8 @@ class CuttingProxy {
   Direction direction_ = Direction::kToServer;  // guarded by mutex_
   Fate fate_ = Fate::kCut;                      // guarded by mutex_
   std::function<void()> meanwhile_;             // guarded by mutex_
+  int connections_ = 0;                         // guarded by mutex_
+  int vanished_ = 0;                            // of these connections, the first; guarded by mutex_
   std::atomic<bool> has_struck_ = false;
   std::thread acceptor_;
   std::vector<std::thread> passers_;  // guarded by mutex_

@@ -139,12 +139,17 @@ void PostgresCluster::Kill(int signal) {
   server_ = -1;
 }
 
-absl::Status PostgresCluster::Initialize() {
+absl::Status PostgresCluster::OpenFolder() {
   if (chmod(folder_.c_str(), 0755) != 0) return absl::FailedPreconditionError("cannot open up the folder");
   if (const std::optional<passwd> user = ServerUser();
       user && chown(folder_.c_str(), user->pw_uid, user->pw_gid) != 0) {
     return absl::FailedPreconditionError("cannot give the folder to the user postgres");
   }
+  return absl::OkStatus();
+}
+
+absl::Status PostgresCluster::Initialize() {
+  RETURN_IF_ERROR(OpenFolder());
   const std::string log = absl::StrCat(folder_, "/initdb.log");
   std::vector<std::string> initdb = {absl::StrCat(programs_, "/initdb"),
                                      "-D",
@@ -195,8 +200,32 @@ absl::Status PostgresCluster::Launch() {
 }
 
 absl::Status PostgresCluster::CrashAndRestart() {
-  Kill(SIGQUIT);
+  Crash();
   return Launch();
+}
+
+void PostgresCluster::Crash() {
+  Kill(SIGQUIT);
+}
+
+absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::StartStandby() const {
+  std::unique_ptr<PostgresCluster> standby(new PostgresCluster(programs_, FreePort(), memory_, collation_));
+  RETURN_IF_ERROR(standby->OpenFolder());
+  const std::string log = absl::StrCat(standby->folder_, "/pg_basebackup.log");
+  const pid_t child = Spawn({absl::StrCat(programs_, "/pg_basebackup"), "-h", "127.0.0.1", "-p",
+                             absl::StrCat(port_), "-U", "postgres", "-D", absl::StrCat(standby->folder_, "/data"),
+                             "--write-recovery-conf", "--checkpoint=fast", "--no-sync"},
+                            log);
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || status != 0) {
+    return absl::FailedPreconditionError(absl::StrCat("pg_basebackup failed: ", Contents(log)));
+  }
+  RETURN_IF_ERROR(standby->Launch());
+  return standby;
+}
+
+absl::Status PostgresCluster::Promote() {
+  return Execute("SELECT pg_promote()");
 }
 
 std::string PostgresCluster::UrlOf(const std::string& database) const {
@@ -206,7 +235,8 @@ std::string PostgresCluster::UrlOf(const std::string& database) const {
 absl::Status PostgresCluster::Execute(const std::string& statement) const {
   PGconn* connection = PQconnectdb(UrlOf("postgres").c_str());
   PGresult* result = PQexec(connection, statement.c_str());
-  const absl::Status status = PQresultStatus(result) == PGRES_COMMAND_OK
+  const ExecStatusType type = PQresultStatus(result);
+  const absl::Status status = type == PGRES_COMMAND_OK || type == PGRES_TUPLES_OK
                                   ? absl::OkStatus()
                                   : absl::InternalError(PQerrorMessage(connection));
   PQclear(result);

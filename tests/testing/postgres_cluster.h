@@ -51,14 +51,24 @@ class PostgresCluster {
 
   // Stops the server as a crash would (no shutdown checkpoint), and starts it again on the same port.
   absl::Status CrashAndRestart();
+  // Stops it so for good.
+  void Crash();
+
+  // A standby that receives what this server writes, as a server of its own.
+  absl::StatusOr<std::unique_ptr<PostgresCluster>> StartStandby() const;
+  // Makes a standby a primary. Returns when it is one.
+  absl::Status Promote();
+
+  // Runs a statement as the superuser, in a database without tables and outside of any transaction.
+  absl::Status Execute(const std::string& statement) const;
 
  private:
   PostgresCluster(std::string programs, int port, const PostgresMemory& memory, Collation collation)
       : programs_(std::move(programs)), memory_(memory), collation_(collation), port_(port) {}
+  absl::Status OpenFolder();
   absl::Status Initialize();
   absl::Status Launch();
   void Kill(int signal);
-  absl::Status Execute(const std::string& statement) const;
   std::string UrlOf(const std::string& database) const;
 
   const ScratchFolder scratch_;

@@ -28,7 +28,9 @@ constexpr size_t kIntegerBytes = 8;
 // Appends the lowest `size` bytes of `value`, the highest of them first.
 void AppendBigEndian(std::string& bytes, int64_t value, size_t size) {
   const auto bits = static_cast<uint64_t>(value);
-  for (size_t i = size; i-- > 0;) bytes.push_back(static_cast<char>((bits >> (8 * i)) & 0xff));
+  std::array<char, kIntegerBytes> reversed;
+  for (size_t i = 0; i < size; ++i) reversed[i] = static_cast<char>((bits >> (8 * (size - 1 - i))) & 0xff);
+  bytes.append(reversed.data(), size);
 }
 void AppendWord(std::string& bytes, int64_t value) {
   AppendBigEndian(bytes, value, kWordBytes);

@@ -2,19 +2,27 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 
 namespace curator::ledger::postgres {
 namespace {
 
 // `text` with each $n replaced by `names[n - 1]`.
 std::string WithNames(std::string_view text, const std::vector<std::string>& names) {
-  std::vector<std::pair<std::string, std::string>> replacements;
-  for (size_t i = 0; i < names.size(); ++i) replacements.emplace_back(absl::StrCat("$", i + 1), names[i]);
-  return absl::StrReplaceAll(absl::string_view(text.data(), text.size()), replacements);
+  std::string named;
+  named.reserve(2 * text.size());
+  for (size_t place = 0; place < text.size();) {
+    const size_t dollar = std::min(text.find('$', place), text.size());
+    named += text.substr(place, dollar - place);
+    size_t number = 0;
+    for (place = dollar + 1; place < text.size() && text[place] >= '0' && text[place] <= '9'; ++place) {
+      number = 10 * number + static_cast<size_t>(text[place] - '0');
+    }
+    if (dollar < text.size()) named += names.at(number - 1);
+  }
+  return named;
 }
 
 // Collects arguments, and names each in the text as a parameter of its type.
@@ -71,19 +79,15 @@ std::string InsertText(const sql::Insertion& insertion, ArgumentList arguments, 
   return absl::StrCat("INSERT INTO ", std::string(insertion.table), " (", names, ") SELECT ", values, after);
 }
 
-// What the steps before this one have done: the number of the last UPDATE, and of the rows that it must have
-// changed.
+// The last UPDATE before a step.
 struct Before {
-  size_t step = 0;       // 0: there was no UPDATE
-  std::string expected;  // an expression for the number of rows
+  size_t step = 0;       // its number; 0: there was none
+  std::string expected;  // an expression for the number of rows that it must have changed
 
-  // A table of one row, `before`, with the number of changed rows.
-  std::string Table() const {
-    return absl::StrCat("(SELECT COUNT(*) AS changed FROM step", step, ") AS before");
-  }
-  // True, or an error: division by zero.
+  // True, or an error: division by zero. PostgreSQL evaluates it before it reads a row of the step that has it
+  // as a condition, and so runs the UPDATE first.
   std::string Check() const {
-    return absl::StrCat("1 / CAST(before.changed = ", expected, " AS INTEGER) = 1");
+    return absl::StrCat("1 / CAST((SELECT COUNT(*) FROM step", step, ") = ", expected, " AS INTEGER) = 1");
   }
 };
 
@@ -104,7 +108,6 @@ std::string UpdateText(const sql::Update& update, ArgumentList arguments, const 
     }
     from = absl::StrCat("unnest(", arrays, ") AS given (", names, ")");
   }
-  if (before.step > 0) absl::StrAppend(&from, from.empty() ? "" : ", ", before.Table());
   return absl::StrCat("UPDATE ", std::string(update.table), " SET ", WithNames(update.set, values),
                       from.empty() ? "" : " FROM ", from, " WHERE ", WithNames(update.where, values),
                       before.step > 0 ? absl::StrCat(" AND ", before.Check()) : "", " RETURNING 1");
@@ -136,13 +139,13 @@ ArrayStatement WriteAll(const std::vector<sql::Step>& steps) {
       before = {number, rows == 1 ? "1" : absl::StrCat("cardinality($", first_argument, ")")};
     } else {
       const std::string after =
-          before.step > 0 ? absl::StrCat(" FROM ", before.Table(), " WHERE ", before.Check()) : "";
+          before.step > 0 ? absl::StrCat(" WHERE ", before.Check()) : "";
       absl::StrAppend(&all.text, InsertText(*insertion, arguments, after));
     }
   }
   if (number == 0) return all;
   absl::StrAppend(&all.text, ") SELECT 1");
-  if (before.step > 0) absl::StrAppend(&all.text, " FROM ", before.Table(), " WHERE ", before.Check());
+  if (before.step > 0) absl::StrAppend(&all.text, " WHERE ", before.Check());
   return all;
 }
 

@@ -211,7 +211,8 @@ TEST_F(ChargeCombinerTest, ALaneThatIsStuckDelaysNoOther) {
   store_.WaitUntilEntered();
   auto behind = Start("d", "behind");
   for (const char* const lane : {"second", "third"}) {
-    EXPECT_TRUE(Start("e", lane, "workload", 0, lane).get().ok());
+    const ChargeRequest request = RequestOf("e", lane);
+    EXPECT_TRUE(combiner_->Charge(lane, {.request = &request}).ok());
   }
   EXPECT_EQ(behind.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   store_.LetGo();
