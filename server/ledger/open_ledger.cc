@@ -9,6 +9,7 @@
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/postgres/postgres_database.h"
 #include "ledger/sql/migrations.h"
+#include "ledger/sql/rights.h"
 #include "ledger/sql/sql_ledger.h"
 #include "ledger/sqlite/sqlite_database.h"
 
@@ -144,6 +145,7 @@ absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options)
   ASSIGN_OR_RETURN(const std::string anchor_dir, AnchorDirOf(options.url, options.anchor_dir));
   ASSIGN_OR_RETURN(std::unique_ptr<sql::Database> database, OpenLedgerDatabase(options.url));
   RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations(), options.report));
+  RETURN_IF_ERROR(sql::CheckRights(*database, options.report));
   RETURN_IF_ERROR(CheckBelongsTogether(*database, anchor_dir, options));
   return sql::SqlLedger::Open(std::move(database), anchor_dir, options.entropy,
                               {.amount_text = options.amount_text, .report = options.report});

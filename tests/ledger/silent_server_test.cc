@@ -1,12 +1,17 @@
-// A ledger whose PostgreSQL server falls silent, is replaced, or whose rows a frozen server holds: nothing waits
-// for ever, nothing is lost or doubled, and no lineage waits for another.
+// A ledger whose PostgreSQL server falls silent, is replaced, or whose rows a frozen server holds: nothing
+// waits for ever, nothing is lost or doubled, and no lineage waits for another.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <future>
 #include <memory>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -91,8 +96,7 @@ class Load {
     ++made_;
   }
   void Note(Clock::time_point begin) {
-    const int64_t took =
-        std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
+    const int64_t took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
     int64_t longest = longest_ms_;
     while (took > longest && !longest_ms_.compare_exchange_weak(longest, took)) {
     }
@@ -150,9 +154,9 @@ TEST_P(SilentServer, APrimaryThatIsReplacedUnderLoadLosesAndDoublesNothing) {
   auto standby = Must(primary->StartStandby());
   ASSERT_TRUE(primary->Execute("ALTER SYSTEM SET synchronous_standby_names = '*'").ok());
   ASSERT_TRUE(primary->Execute("SELECT pg_reload_conf()").ok());
-  const std::string both = absl::StrReplaceAll(
-      url, {{absl::StrCat(":", primary->port(), "/"),
-             absl::StrCat(":", primary->port(), ",127.0.0.1:", standby->port(), "/")}});
+  const std::string both =
+      absl::StrReplaceAll(url, {{absl::StrCat(":", primary->port(), "/"),
+                                 absl::StrCat(":", primary->port(), ",127.0.0.1:", standby->port(), "/")}});
   auto ledger = Must(TryOpenCopy(both));
   const Dataset dataset = MakeDataset(*ledger, "census", 1'000'000);
   const int64_t account = FirstAccount(*ledger, dataset);
@@ -226,9 +230,8 @@ TEST_P(RefusedServer, OneThatMayForgetOrThatIsAStandby) {
   auto cluster = Must(PostgresCluster::Start());
   const std::string url = cluster->CreateDatabase();
   Must(TryOpenCopy(url)).reset();
-  for (const char* const setting :
-       {"fsync = off", "full_page_writes = off", "synchronous_commit = off", "synchronous_commit = local",
-        "synchronous_commit = remote_write"}) {
+  for (const char* const setting : {"fsync = off", "full_page_writes = off", "synchronous_commit = off",
+                                    "synchronous_commit = local", "synchronous_commit = remote_write"}) {
     ASSERT_TRUE(cluster->Execute(absl::StrCat("ALTER SYSTEM SET ", setting)).ok());
     ASSERT_TRUE(cluster->CrashAndRestart().ok());
     ExpectRefused(TryOpenCopy(url), absl::StatusCode::kFailedPrecondition, setting);
@@ -244,12 +247,85 @@ TEST_P(RefusedServer, OneThatMayForgetOrThatIsAStandby) {
                 absl::StatusCode::kUnavailable, "standby");
 }
 
+// Answers whatever it is asked in another protocol.
+class WebServer {
+ public:
+  WebServer() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    if (bind(listener_, any, size) != 0 || listen(listener_, 4) != 0 ||
+        getsockname(listener_, any, &size) != 0) {
+      std::abort();
+    }
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] {
+      for (int client = 0; (client = accept(listener_, nullptr, nullptr)) >= 0; close(client)) {
+        constexpr std::string_view kAnswer = "HTTP/1.1 400 Bad Request\r\n\r\n";
+        send(client, kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL);
+        shutdown(client, SHUT_WR);
+        char byte = 0;
+        while (read(client, &byte, 1) == 1) {
+        }
+      }
+    });
+  }
+  ~WebServer() {
+    shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    close(listener_);
+  }
+  WebServer(const WebServer&) = delete;
+  WebServer& operator=(const WebServer&) = delete;
+
+  int port() const { return port_; }
+
+ private:
+  const int listener_;
+  int port_ = 0;
+  std::thread thread_;
+};
+
 TEST_P(RefusedServer, OneThatIsNotPostgresql) {
-  // A server of another protocol, which answers whatever it is asked.
-  const CuttingProxy proxy(0);
-  ExpectRefused(
-      TryOpenCopy(absl::StrCat("postgresql://curator@127.0.0.1:", proxy.port(), "/x?sslmode=disable")),
-      absl::StatusCode::kUnavailable, "does not answer");
+  const WebServer server;
+  for (const char* const options : {"", "?sslmode=disable"}) {
+    ExpectRefused(TryOpenCopy(absl::StrCat("postgresql://curator@127.0.0.1:", server.port(), "/x", options)),
+                  absl::StatusCode::kUnavailable, "received");
+  }
+}
+
+TEST_P(RefusedServer, OneWhoseRoleMayTooLittle) {
+  Open().reset();
+  ASSERT_TRUE(TryInStore("DO $$ BEGIN CREATE ROLE reader LOGIN IN ROLE curator_auditor; "
+                         "EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+                  .ok());
+  const std::string as_reader = absl::StrReplaceAll(url(), {{"postgres@", "reader@"}});
+  ExpectRefused(TryOpenCopy(as_reader), absl::StatusCode::kFailedPrecondition,
+                "may not INSERT into account_counters, INSERT into account_members");
+}
+
+// It is accepted, because the role that migrates a small installation is also its server's.
+TEST_P(RefusedServer, OneWhoseRoleMayTooMuchIsReported) {
+  ASSERT_TRUE(TryInStore("DO $$ BEGIN CREATE ROLE server LOGIN IN ROLE curator_application; "
+                         "EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+                  .ok());
+  Open().reset();
+  for (const auto& [role, finding] :
+       {std::pair{"postgres", "the role postgres is a superuser"}, std::pair{"server", ""}}) {
+    std::string reported;
+    const std::string url_as = absl::StrReplaceAll(url(), {{"postgres@", absl::StrCat(role, "@")}});
+    const auto opened = OpenLedger({.url = url_as,
+                                    .anchor_dir = anchor_dir(),
+                                    .entropy = SeededEntropy(NextSeed()),
+                                    .report = [&](std::string_view event, std::string_view detail) {
+                                      if (event == "role_may_too_much") reported = detail;
+                                    }});
+    EXPECT_TRUE(opened.ok()) << opened.status();
+    EXPECT_THAT(reported, HasSubstr(finding));
+    EXPECT_EQ(reported.empty(), std::string_view(finding).empty());
+  }
 }
 
 // A COMMIT whose wait for the standby an administrator cancels is not known to be replicated.
@@ -258,10 +334,11 @@ TEST_P(RefusedServer, ACommitOfWhichTheServerWarnsHasAnUnknownOutcome) {
   const std::string url = cluster->CreateDatabase();
   ASSERT_TRUE(cluster->Execute("ALTER SYSTEM SET synchronous_standby_names = 'absent'").ok());
   const auto database = Must(postgres::OpenPostgresDatabase(url));
-  ASSERT_TRUE(
-      database->Write([](sql::Transaction& transaction) {
-                return transaction.ExecuteScript("CREATE TABLE t (x BIGINT)");
-              }).status.ok());
+  ASSERT_TRUE(database
+                  ->Write([](sql::Transaction& transaction) {
+                    return transaction.ExecuteScript("CREATE TABLE t (x BIGINT)");
+                  })
+                  .status.ok());
   ASSERT_TRUE(cluster->Execute("SELECT pg_reload_conf()").ok());
   const auto observer = Must(postgres::OpenPostgresDatabase(url));
   auto outcome = std::async(std::launch::async, [&] {

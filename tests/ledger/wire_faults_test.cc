@@ -21,7 +21,6 @@ namespace {
 
 using testing::CuttingProxy;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::PostgresCluster;
 
 class WireFaults : public LedgerConformance {
@@ -163,14 +162,6 @@ TEST_P(WireFaults, AServerThatCrashesInTheMiddleOfATransactionIsAskedAgain) {
   }
   EXPECT_EQ(BalanceOf(*ledger, dataset).spent, 2 * charges);
   EXPECT_THAT(ViolationsIn(*ledger, *Must(postgres::OpenPostgresDatabase(url)), reported_), ElementsAre());
-}
-
-TEST_P(WireFaults, AServerThatMayForgetIsRefused) {
-  const std::string database = url().substr(url().rfind('/') + 1);
-  ASSERT_TRUE(TryInStore(absl::StrCat("ALTER DATABASE ", database, " SET synchronous_commit = off")).ok());
-  const absl::Status refused = TryOpen().status();
-  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, refused);
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("synchronous_commit = off"));
 }
 
 INSTANTIATE_TEST_SUITE_P(OnTheWire, WireFaults, ::testing::Values("postgres"),

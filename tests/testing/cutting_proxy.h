@@ -33,8 +33,8 @@ class CuttingProxy {
   void TellOfShutdownAt(int message);
   // Passes the message on when `meanwhile` has returned, once. It runs in a thread of the proxy.
   void HoldAt(int message, Direction direction, std::function<void()> meanwhile);
-  // As when the host vanishes and another takes its address: what is open stays open, and swallows all bytes in
-  // both directions. Connections that are made later pass them.
+  // As when the host vanishes and another takes its address: what is open stays open, and swallows all bytes
+  // in both directions. Connections that are made later pass them.
   void Vanish();
   // All messages pass from now on.
   void Disarm();

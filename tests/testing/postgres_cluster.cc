@@ -212,10 +212,11 @@ absl::StatusOr<std::unique_ptr<PostgresCluster>> PostgresCluster::StartStandby()
   std::unique_ptr<PostgresCluster> standby(new PostgresCluster(programs_, FreePort(), memory_, collation_));
   RETURN_IF_ERROR(standby->OpenFolder());
   const std::string log = absl::StrCat(standby->folder_, "/pg_basebackup.log");
-  const pid_t child = Spawn({absl::StrCat(programs_, "/pg_basebackup"), "-h", "127.0.0.1", "-p",
-                             absl::StrCat(port_), "-U", "postgres", "-D", absl::StrCat(standby->folder_, "/data"),
-                             "--write-recovery-conf", "--checkpoint=fast", "--no-sync"},
-                            log);
+  const pid_t child =
+      Spawn({absl::StrCat(programs_, "/pg_basebackup"), "-h", "127.0.0.1", "-p", absl::StrCat(port_), "-U",
+             "postgres", "-D", absl::StrCat(standby->folder_, "/data"), "--write-recovery-conf",
+             "--checkpoint=fast", "--no-sync"},
+            log);
   int status = 0;
   if (waitpid(child, &status, 0) != child || status != 0) {
     return absl::FailedPreconditionError(absl::StrCat("pg_basebackup failed: ", Contents(log)));

@@ -63,6 +63,25 @@ TEST_P(StoreConformance, AStatementThatTheStoreDoesNotUnderstandFailsAndItsConne
 }
 
 // The newer program has changed the schema while this server runs on.
+TEST_P(StoreConformance, ALargeReleaseIsReadInPieces) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 10);
+  const int64_t account = FirstAccount(*ledger, dataset);
+  constexpr size_t kPiece = size_t{8} << 20;
+  for (const size_t bytes : {kPiece, kPiece + 1, 3 * kPiece}) {
+    const std::string payload = SeededEntropy(bytes)(bytes);
+    const Attempt attempt =
+        Must(ledger->Begin(RequestOf(dataset, absl::StrCat(bytes, " bytes"), account, 1)));
+    const Release release = Must(ledger->Store(attempt, payload));
+    EXPECT_TRUE(release.payload == payload);
+    ASSERT_TRUE(ledger->ShareRelease(release.id, "ben", {}, TestPrincipal("ana")).ok());
+    EXPECT_TRUE(Must(ledger->GetRelease(release.id)).payload == payload);
+    Tamper(
+        absl::StrCat("UPDATE releases SET payload_size = 9000000000000000000 WHERE id = '", release.id, "'"));
+    EXPECT_TRUE(Must(ledger->GetRelease(release.id)).payload == payload);
+  }
+}
+
 TEST_P(StoreConformance, AServerThatRunsOnAfterAnUpgradeChargesNothingAndServesWhatItReleased) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 100);

@@ -84,8 +84,8 @@ struct Before {
   size_t step = 0;       // its number; 0: there was none
   std::string expected;  // an expression for the number of rows that it must have changed
 
-  // True, or an error: division by zero. PostgreSQL evaluates it before it reads a row of the step that has it
-  // as a condition, and so runs the UPDATE first.
+  // True, or an error: division by zero. PostgreSQL evaluates it before it reads a row of the step that has
+  // it as a condition, and so runs the UPDATE first.
   std::string Check() const {
     return absl::StrCat("1 / CAST((SELECT COUNT(*) FROM step", step, ") = ", expected, " AS INTEGER) = 1");
   }
@@ -138,8 +138,7 @@ ArrayStatement WriteAll(const std::vector<sql::Step>& steps) {
       absl::StrAppend(&all.text, UpdateText(*update, arguments, before));
       before = {number, rows == 1 ? "1" : absl::StrCat("cardinality($", first_argument, ")")};
     } else {
-      const std::string after =
-          before.step > 0 ? absl::StrCat(" WHERE ", before.Check()) : "";
+      const std::string after = before.step > 0 ? absl::StrCat(" WHERE ", before.Check()) : "";
       absl::StrAppend(&all.text, InsertText(*insertion, arguments, after));
     }
   }

@@ -84,14 +84,15 @@ TEST(WriteAll, EachStepWaitsForTheUpdatesBeforeItAndChecksThem) {
       Spend({{int64_t{1}, int64_t{5}}}), Spend({{int64_t{2}, int64_t{6}}, {int64_t{3}, int64_t{7}}}),
       sql::Insertion{"names", &kNameColumn, {}}, sql::Insertion{"names", &kNameColumn, {{std::string("x")}}}};
   const Written write = Read(WriteAll(steps));
-  EXPECT_EQ(write.text,
-            "WITH step1 AS (UPDATE counters SET spent = spent + $2::bigint WHERE id = $1::bigint RETURNING 1), "
-            "step2 AS (UPDATE counters SET spent = spent + given.value2 FROM unnest($3::bigint[], "
-            "$4::bigint[]) AS given (value1, value2) WHERE id = given.value1 "
-            "AND 1 / CAST((SELECT COUNT(*) FROM step1) = 1 AS INTEGER) = 1 RETURNING 1), "
-            "step3 AS (INSERT INTO names (name) SELECT $5::text "
-            "WHERE 1 / CAST((SELECT COUNT(*) FROM step2) = cardinality($3) AS INTEGER) = 1) "
-            "SELECT 1 WHERE 1 / CAST((SELECT COUNT(*) FROM step2) = cardinality($3) AS INTEGER) = 1");
+  EXPECT_EQ(
+      write.text,
+      "WITH step1 AS (UPDATE counters SET spent = spent + $2::bigint WHERE id = $1::bigint RETURNING 1), "
+      "step2 AS (UPDATE counters SET spent = spent + given.value2 FROM unnest($3::bigint[], "
+      "$4::bigint[]) AS given (value1, value2) WHERE id = given.value1 "
+      "AND 1 / CAST((SELECT COUNT(*) FROM step1) = 1 AS INTEGER) = 1 RETURNING 1), "
+      "step3 AS (INSERT INTO names (name) SELECT $5::text "
+      "WHERE 1 / CAST((SELECT COUNT(*) FROM step2) = cardinality($3) AS INTEGER) = 1) "
+      "SELECT 1 WHERE 1 / CAST((SELECT COUNT(*) FROM step2) = cardinality($3) AS INTEGER) = 1");
   EXPECT_THAT(write.arguments, ElementsAre("1", "5", "ARRAY[2,3]::bigint[]", "ARRAY[6,7]::bigint[]", "'x'"));
 }
 

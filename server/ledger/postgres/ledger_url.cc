@@ -13,15 +13,15 @@
 namespace curator::ledger::postgres {
 namespace {
 
-// A server that no longer answers is noticed by the system after idle + count * interval while the ledger waits,
-// and after the user timeout while it sends. SilenceWatch ends what these do not notice. A standby is skipped.
+// The system notices a host that has vanished after idle + count * interval while the ledger waits, and after
+// the user timeout while it sends. SilenceWatch ends what it does not notice. A standby is skipped.
 constexpr char kDefaults[] =
     "connect_timeout=10&fallback_application_name=curatord&keepalives_idle=5&keepalives_interval=3&"
     "keepalives_count=3&tcp_user_timeout=12000&target_session_attrs=read-write";
 
 // The timeouts bound how long a stopped server keeps a row locked and how long a statement waits. Every query
-// has an index, which a plan made while a table was small must not ignore (docs/adr/0009). The forms of literals
-// and of bytes are those that Argument writes and RowsOf() reads.
+// has an index, which a plan made while a table was small must not ignore (docs/adr/0010). Argument writes
+// literals, and RowsOf() reads bytes, in the forms that the last two settings name.
 constexpr char kSettings[] =
     "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off -c jit=off "
     "-c plan_cache_mode=force_generic_plan -c client_min_messages=warning "
@@ -103,8 +103,7 @@ absl::StatusOr<UrlParts> PartsOf(std::string_view url) {
 
 absl::StatusOr<LedgerUrl> ParseLedgerUrl(std::string_view url) {
   ASSIGN_OR_RETURN(const UrlParts parts, PartsOf(url));
-  // A password with "/", "@" or "?" in it ends up in another part, and that part is where a host or a port was
-  // expected.
+  // A password with "/", "@" or "?" in it ends up in a part where a host or a database was expected.
   const bool has_stray_at =
       parts.hosts.find('@') != std::string_view::npos || parts.database.find('@') != std::string_view::npos;
   if (parts.user.find(':') != std::string_view::npos || has_stray_at) return HasPassword();

@@ -44,8 +44,8 @@ size_t BytesOf(const std::vector<Argument>& arguments) {
   return bytes;
 }
 
-// A pipeline that is destroyed with queries in flight asks the server, over a connection of its own, to cancel
-// them. What is left after an error is read instead.
+// A pipeline that is destroyed with queries in flight asks the server, over a connection of its own, to
+// cancel them. What is left after an error is read instead.
 void ReadTheRest(pqxx::pipeline& pipeline) noexcept {
   try {
     pipeline.flush();

@@ -1,7 +1,7 @@
 // One connection to a PostgreSQL server, with its prepared statements.
 //
-// libpqxx 6.4 would replace a lost connection by itself, in the middle of a transaction. Here it may not: after
-// any failure that leaves the outcome or the connection in doubt, the connection is dropped as a whole.
+// libpqxx 6.4 would replace a lost connection by itself, in the middle of a transaction. Here it may not:
+// after any failure that leaves the outcome or the connection in doubt, the connection is dropped as a whole.
 //
 // Not thread-safe.
 #pragma once
@@ -83,7 +83,7 @@ class PostgresConnection final : public sql::Transaction {
   absl::Status CheckDurability();
   absl::Status CheckCollation();
 
-  // Calls the library. An exception becomes the failure of the running transaction, unless it has one already.
+  // Calls the library. An exception becomes the failure of the running transaction unless it has one.
   absl::Status Call(const std::function<void()>& call);
   absl::StatusOr<std::string> Prepared(std::string_view statement);
   absl::Status Begin();

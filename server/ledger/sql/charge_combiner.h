@@ -6,8 +6,8 @@
 // No batching delay: if its lane is idle, a charge commits immediately on its own thread. Charges that arrive
 // while it is busy queue up; worker threads commit them in batches for as long as there are any. The first
 // charge of a batch is its leader: on its own thread, beside the next batch in the store, it waits for the
-// anchor and notifies the followers. Lanes take turns, and within a lane its datasets, so that a busy one does
-// not delay the others.
+// anchor and notifies the followers. Lanes take turns, and within a lane its datasets, so that a busy one
+// does not delay the others.
 //
 // Thread-safe. Must outlive its calls.
 #pragma once

@@ -1,6 +1,7 @@
 // A bounded pool of connections, opened when first needed and kept.
 //
-// Thread-safe. Callers beyond the bound wait in FIFO order, so none of them starves, and no longer than they say.
+// Thread-safe. Callers beyond the bound wait in FIFO order, so none of them starves, and no longer than they
+// say.
 #pragma once
 
 #include <chrono>

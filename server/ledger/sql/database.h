@@ -121,8 +121,8 @@ class Transaction {
   // the lock waited.
   virtual absl::StatusOr<std::vector<Answers>> ExecuteTogether(const std::vector<Statement>& statements);
 
-  // The last steps of a body, in order; a driver may send them together with COMMIT. An insertion must fail by
-  // itself where its failure matters: by a CHECK, a key, a trigger.
+  // The last steps of a body, in order; a driver may send them together with COMMIT. An insertion must fail
+  // by itself where its failure matters: by a CHECK, a key, a trigger.
   virtual absl::Status ExecuteLast(const std::vector<Step>& steps);
 
   // Runs several statements without parameters, as of a migration.
@@ -165,6 +165,10 @@ struct Dialect {
   std::string_view fence;
   // A query for one integer: whether that table exists. Needs no right to create it.
   std::string_view has_migrations;
+  // Queries for texts: what the role of the connection lacks for a server's work ("INSERT into entries"), and
+  // what it could do to the history ("the role curator may ..."). Empty in a store without roles.
+  std::string_view missing_rights = {};
+  std::string_view excessive_rights = {};
 };
 
 // The end of a SELECT that locks the rows of `alias` until the transaction ends.

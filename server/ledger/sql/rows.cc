@@ -390,21 +390,43 @@ absl::StatusOr<Release> ReleaseWithShares(const std::vector<Row>& rows) {
   return release;
 }
 
+// A payload on its way needs several times its bytes, so a large one is read in pieces of this size.
+constexpr int64_t kMostPieceBytes = int64_t{8} << 20;
+
+absl::StatusOr<std::string> ReadPayloadInPieces(Transaction& transaction, const Release& release) {
+  std::string payload;
+  // The stored size decides nothing but this: it may be wrong, and the hash is compared.
+  payload.reserve(static_cast<size_t>(std::min(release.payload_size, int64_t{256} << 20)));
+  for (int64_t start = 1; std::ssize(payload) + 1 == start; start += kMostPieceBytes) {
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute("SELECT SUBSTR(payload, CAST(CAST($2 AS BIGINT) AS INTEGER), "
+                                         "CAST(CAST($3 AS BIGINT) AS INTEGER)) FROM releases WHERE id = $1",
+                                         {release.id, start, kMostPieceBytes}));
+    payload += rows.at(0).Blob(0);
+  }
+  return payload;
+}
+
 }  // namespace
 
 absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id) {
-  // The payload is in the first row only.
+  // The payload is in the first row only, unless it is large.
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
       transaction.Execute(
           absl::StrCat(kReleaseColumns,
-                       ", CASE WHEN s.grantee IS NULL OR s.grantee = (SELECT MIN(f.grantee) FROM "
-                       "release_shares f WHERE f.release_id = r.id) THEN r.payload END "
+                       ", CASE WHEN r.payload_size > $2 THEN NULL WHEN s.grantee IS NULL OR s.grantee = "
+                       "(SELECT MIN(f.grantee) FROM release_shares f WHERE f.release_id = r.id) "
+                       "THEN r.payload END "
                        "FROM releases r JOIN charges c ON c.id = r.charge_id",
                        kReleaseShares, "WHERE r.id = $1 ORDER BY s.grantee"),
-          {std::string(release_id)}));
+          {std::string(release_id), kMostPieceBytes}));
   ASSIGN_OR_RETURN(Release release, ReleaseWithShares(rows));
-  release.payload = rows.front().Blob(13);
+  if (rows.front().IsNull(13)) {
+    ASSIGN_OR_RETURN(release.payload, ReadPayloadInPieces(transaction, release));
+  } else {
+    release.payload = rows.front().Blob(13);
+  }
   if (Sha256(release.payload) != release.payload_hash) {
     return DamageAt({.dataset_id = release.dataset_id},
                     absl::StrCat("the stored release ", release.id, " does not match its hash"));

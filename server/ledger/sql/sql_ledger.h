@@ -215,8 +215,8 @@ class SqlLedger final : public Ledger {
 
   // Runs `body` in a transaction until the outcome is known, then makes the anchor cover the change. `body`
   // may run several times, and a later run may find what an earlier one wrote: it looks up its key first.
-  // No more than a few changes of one dataset's lineage are in the store at once (`dataset_id` empty: of none).
-  // UNAVAILABLE when those before it take too long.
+  // No more than a few changes of one lineage are in the store at once, here that of `dataset_id` (empty: of
+  // none). UNAVAILABLE when those before it take too long.
   absl::Status Write(std::string_view dataset_id, const WriteBody& body);
   // What shares a lane waits for the same rows: the lineage of the dataset; the same for all in a store with
   // one writer. A dataset that does not exist, and an empty id, have a lane.
