@@ -106,6 +106,43 @@ TEST_P(WireFaults, ATransactionThatLosesIsRunAgain) {
   ExpectNoViolations(*ledger);
 }
 
+// At the statement in the middle of a transaction, and in a message with other statements.
+TEST_P(WireFaults, EachSqlStateEndsATransactionAsItIsMeant) {
+  const auto store = OpenStore();
+  for (const auto& [sqlstate, ending] : {
+           std::pair{"40001", sql::Ending::kConflict}, std::pair{"40P01", sql::Ending::kConflict},
+           std::pair{"23505", sql::Ending::kConflict}, std::pair{"40003", sql::Ending::kUnknown},
+           std::pair{"40002", sql::Ending::kFailed},   std::pair{"08006", sql::Ending::kUnknown},
+           std::pair{"57P01", sql::Ending::kUnknown},  std::pair{"58030", sql::Ending::kUnknown},
+           std::pair{"53300", sql::Ending::kUnknown},  std::pair{"0A000", sql::Ending::kFailed},
+           std::pair{"22012", sql::Ending::kFailed},   std::pair{"23502", sql::Ending::kFailed},
+           std::pair{"23514", sql::Ending::kFailed},   std::pair{"24000", sql::Ending::kFailed},
+           std::pair{"26000", sql::Ending::kFailed},   std::pair{"34000", sql::Ending::kFailed},
+           std::pair{"42501", sql::Ending::kFailed},   std::pair{"42601", sql::Ending::kFailed},
+           std::pair{"42P01", sql::Ending::kFailed},   std::pair{"42703", sql::Ending::kFailed},
+           std::pair{"42883", sql::Ending::kFailed},   std::pair{"53100", sql::Ending::kFailed},
+           std::pair{"53200", sql::Ending::kFailed},   std::pair{"55P03", sql::Ending::kFailed},
+           std::pair{"57014", sql::Ending::kFailed},   std::pair{"P0001", sql::Ending::kFailed},
+           std::pair{"P0002", sql::Ending::kFailed},   std::pair{"XX001", sql::Ending::kFailed},
+       }) {
+    const std::string raise =
+        absl::StrCat("DO $$ BEGIN RAISE EXCEPTION 'injected' USING ERRCODE = '", sqlstate, "'; END $$");
+    const sql::Outcome in_script =
+        store->Write([&](sql::Transaction& transaction) { return transaction.ExecuteScript(raise); });
+    EXPECT_EQ(in_script.ending, ending) << sqlstate << ": " << in_script.status;
+    const std::string call = absl::StrCat("SELECT 1 FROM raise_", sqlstate, "()");
+    ASSERT_TRUE(TryInStore(absl::StrCat("CREATE FUNCTION raise_", sqlstate,
+                                        "() RETURNS BIGINT LANGUAGE plpgsql AS $body$ BEGIN RAISE EXCEPTION "
+                                        "'injected' USING ERRCODE = '",
+                                        sqlstate, "'; END $body$"))
+                    .ok());
+    const sql::Outcome in_pipeline = store->Write([&](sql::Transaction& transaction) {
+      return transaction.ExecuteTogether({{"SELECT 7", {{}}}, {call, {{}}}, {"SELECT 8", {{}}}}).status();
+    });
+    EXPECT_EQ(in_pipeline.ending, ending) << sqlstate << ": " << in_pipeline.status;
+  }
+}
+
 TEST_P(WireFaults, AFullDiskChargesNothingAndTheRetryChargesOnce) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 100);

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <new>
 #include <pqxx/except>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -31,6 +32,27 @@ absl::StatusCode StatusCodeOf(std::string_view state) {
   return absl::StatusCode::kInternal;
 }
 
+// Its own, or where libpqxx 6.4 has dropped it, that of its class: dropped ones would count as unknown.
+std::string StateOf(const pqxx::sql_error& error) {
+  if (!error.sqlstate().empty()) return error.sqlstate();
+  const auto is = [&error]<typename Class>(std::type_identity<Class>) {
+    return dynamic_cast<const Class*>(&error) != nullptr;
+  };
+  if (is(std::type_identity<pqxx::unique_violation>())) return "23505";
+  if (is(std::type_identity<pqxx::integrity_constraint_violation>())) return "23000";
+  if (is(std::type_identity<pqxx::insufficient_privilege>())) return "42501";
+  if (is(std::type_identity<pqxx::disk_full>())) return std::string(kDiskFull);
+  if (is(std::type_identity<pqxx::insufficient_resources>())) return "53000";
+  if (is(std::type_identity<pqxx::syntax_error>())) return "42601";
+  if (is(std::type_identity<pqxx::data_exception>())) return "22000";
+  if (is(std::type_identity<pqxx::feature_not_supported>())) return "0A000";
+  if (is(std::type_identity<pqxx::invalid_cursor_state>())) return "24000";
+  if (is(std::type_identity<pqxx::invalid_sql_statement_name>())) return "26000";
+  if (is(std::type_identity<pqxx::invalid_cursor_name>())) return "34000";
+  if (is(std::type_identity<pqxx::plpgsql_error>())) return "P0000";
+  return {};
+}
+
 Failure FailureOf(std::string_view state, std::string_view message) {
   // "ERROR:  could not extend file ...": the severity says nothing more.
   constexpr std::string_view kError = "ERROR:  ";
@@ -55,8 +77,8 @@ sql::Ending EndingOf(std::string_view sqlstate) {
 }
 
 std::string OneLine(std::string_view message) {
-  std::string line = absl::StrReplaceAll(absl::string_view(message.data(), message.size()),
-                                         {{"\n", " "}, {"\t", " "}});
+  std::string line =
+      absl::StrReplaceAll(absl::string_view(message.data(), message.size()), {{"\n", " "}, {"\t", " "}});
   while (!line.empty() && line.back() == ' ') line.pop_back();
   return line;
 }
@@ -77,7 +99,7 @@ Failure FailureOfCurrentException() {
   } catch (const pqxx::transaction_rollback& error) {
     return FailureOf("40000", error.what());
   } catch (const pqxx::sql_error& error) {
-    return FailureOf(error.sqlstate(), error.what());
+    return FailureOf(StateOf(error), error.what());
   } catch (const std::exception& error) {
     return FailureOf("", error.what());
   } catch (...) {

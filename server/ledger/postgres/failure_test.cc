@@ -70,6 +70,17 @@ TEST(FailureTest, AnSqlStateDecidesTheEndingAndTheCode) {
   }
 }
 
+// libpqxx drops the SQLSTATE of some errors that have a class of their own.
+TEST(FailureTest, AnErrorWithoutItsSqlStateIsThatOfItsClass) {
+  EXPECT_EQ(FailureOf(pqxx::unique_violation("taken")).ending, sql::Ending::kConflict);
+  EXPECT_EQ(FailureOf(pqxx::not_null_violation("null")).ending, sql::Ending::kFailed);
+  EXPECT_EQ(FailureOf(pqxx::insufficient_privilege("denied")).status.code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(FailureOf(pqxx::out_of_memory("full")).status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(FailureOf(pqxx::undefined_table("none")).status.code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(FailureOf(pqxx::undefined_table("none")).ending, sql::Ending::kFailed);
+}
+
 TEST(FailureTest, SaysOnOneLineWhatTheServerSaid) {
   EXPECT_THAT(std::string(FailureOf(pqxx::sql_error("ERROR:  a\nb\t\n", "", "23502")).status.message()),
               HasSubstr("answered: a b"));
