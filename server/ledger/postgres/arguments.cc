@@ -25,12 +25,18 @@ constexpr pqxx::oid kText = 25;
 constexpr size_t kWordBytes = 4;
 constexpr size_t kIntegerBytes = 8;
 
+// The highest byte first.
+std::array<char, kIntegerBytes> BigEndian(int64_t value) {
+  std::array<char, kIntegerBytes> bytes;
+  const auto bits = static_cast<uint64_t>(value);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<char>((bits >> (8 * (bytes.size() - 1 - i))) & 0xff);
+  }
+  return bytes;
+}
 // Appends the lowest `size` bytes of `value`, the highest of them first.
 void AppendBigEndian(std::string& bytes, int64_t value, size_t size) {
-  const auto bits = static_cast<uint64_t>(value);
-  std::array<char, kIntegerBytes> reversed;
-  for (size_t i = 0; i < size; ++i) reversed[i] = static_cast<char>((bits >> (8 * (size - 1 - i))) & 0xff);
-  bytes.append(reversed.data(), size);
+  bytes.append(BigEndian(value).data() + kIntegerBytes - size, size);
 }
 void AppendWord(std::string& bytes, int64_t value) {
   AppendBigEndian(bytes, value, kWordBytes);
@@ -147,9 +153,8 @@ std::string Argument::ArrayBytes() const {
 pqxx::binarystring Argument::Binary() const {
   if (value_ == nullptr) return pqxx::binarystring(ArrayBytes());
   if (const auto* integer = std::get_if<int64_t>(value_)) {
-    std::string bytes;
-    AppendBigEndian(bytes, *integer, kIntegerBytes);
-    return pqxx::binarystring(bytes);
+    const std::array<char, kIntegerBytes> bytes = BigEndian(*integer);
+    return {bytes.data(), bytes.size()};
   }
   const std::string* const bytes = TextOrBytesOf(*value_);
   if (bytes == nullptr) throw std::invalid_argument("a null as a parameter");

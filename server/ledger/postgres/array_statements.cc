@@ -59,8 +59,8 @@ size_t ColumnsSentOnce(const sql::Insertion& insertion) {
   return same;
 }
 
-// Appended to INSERT ... SELECT, `after` reads from the steps before it.
-std::string InsertText(const sql::Insertion& insertion, ArgumentList arguments, const std::string& after) {
+std::string InsertText(const sql::Insertion& insertion, ArgumentList arguments,
+                       const std::string& condition) {
   const std::vector<sql::Column>& columns = *insertion.columns;
   const size_t same = ColumnsSentOnce(insertion);
   std::string names;
@@ -76,7 +76,8 @@ std::string InsertText(const sql::Insertion& insertion, ArgumentList arguments, 
       absl::StrAppend(&values, "unnest(", arguments.AddArray(insertion.rows, i, type), ")");
     }
   }
-  return absl::StrCat("INSERT INTO ", std::string(insertion.table), " (", names, ") SELECT ", values, after);
+  return absl::StrCat("INSERT INTO ", std::string(insertion.table), " (", names, ") SELECT ", values,
+                      condition);
 }
 
 // The last UPDATE before a step.
@@ -89,6 +90,7 @@ struct Before {
   std::string Check() const {
     return absl::StrCat("1 / CAST((SELECT COUNT(*) FROM step", step, ") = ", expected, " AS INTEGER) = 1");
   }
+  std::string Condition() const { return step == 0 ? std::string() : absl::StrCat(" WHERE ", Check()); }
 };
 
 std::string UpdateText(const sql::Update& update, ArgumentList arguments, const Before& before) {
@@ -124,27 +126,28 @@ ArrayStatement InsertAll(const sql::Insertion& insertion) {
 ArrayStatement WriteAll(const std::vector<sql::Step>& steps) {
   ArrayStatement all;
   const ArgumentList arguments(all.arguments);
-  Before before;
-  size_t number = 0;
+  std::vector<const sql::Step*> used;
   for (const sql::Step& step : steps) {
-    const auto* const update = std::get_if<sql::Update>(&step);
-    const auto* const insertion = std::get_if<sql::Insertion>(&step);
-    const size_t rows = update != nullptr ? update->rows.size() : insertion->rows.size();
-    if (rows == 0) continue;
-    absl::StrAppend(&all.text, number == 0 ? "WITH step" : "), step", number + 1, " AS (");
-    ++number;
-    if (update != nullptr) {
-      const size_t first_argument = all.arguments.size() + 1;
-      absl::StrAppend(&all.text, UpdateText(*update, arguments, before));
-      before = {number, rows == 1 ? "1" : absl::StrCat("cardinality($", first_argument, ")")};
-    } else {
-      const std::string after = before.step > 0 ? absl::StrCat(" WHERE ", before.Check()) : "";
-      absl::StrAppend(&all.text, InsertText(*insertion, arguments, after));
-    }
+    if (std::visit([](const auto& each) { return !each.rows.empty(); }, step)) used.push_back(&step);
   }
-  if (number == 0) return all;
-  absl::StrAppend(&all.text, ") SELECT 1");
-  if (before.step > 0) absl::StrAppend(&all.text, " WHERE ", before.Check());
+  Before before;
+  for (size_t i = 0; i < used.size(); ++i) {
+    const auto* const insertion = std::get_if<sql::Insertion>(used[i]);
+    if (insertion != nullptr && i + 1 == used.size()) {
+      absl::StrAppend(&all.text, i == 0 ? "" : ") ", InsertText(*insertion, arguments, before.Condition()));
+      return all;
+    }
+    absl::StrAppend(&all.text, i == 0 ? "WITH step" : "), step", i + 1, " AS (");
+    if (insertion != nullptr) {
+      absl::StrAppend(&all.text, InsertText(*insertion, arguments, ""));
+      continue;
+    }
+    const auto& update = std::get<sql::Update>(*used[i]);
+    const size_t first_argument = all.arguments.size() + 1;
+    absl::StrAppend(&all.text, UpdateText(update, arguments, before));
+    before = {i + 1, update.rows.size() == 1 ? "1" : absl::StrCat("cardinality($", first_argument, ")")};
+  }
+  if (!used.empty()) absl::StrAppend(&all.text, ") SELECT 1", before.Condition());
   return all;
 }
 

@@ -20,9 +20,10 @@ struct ArrayStatement {
 // Leading columns that are equal in every row are sent once.
 ArrayStatement InsertAll(const sql::Insertion& insertion);
 
-// All steps as one statement, with the same outcome as one after the other: WITH a data-modifying query for
-// each. An UPDATE locks its rows before the next step begins, and the statement fails unless each has changed
-// every row that it was given. Steps without rows are left out; no text when there are no others.
+// All steps as one statement: the last one, WITH a data-modifying query for each of the others. An UPDATE
+// locks its rows before any later step begins, and the statement fails unless each has changed every row that
+// it was given; insertions follow all updates, in any order. Steps without rows are left out; no text when
+// there are no others.
 ArrayStatement WriteAll(const std::vector<sql::Step>& steps);
 
 // A SELECT that finds rows by a key, for all keys in their order, in which it also takes locks. Each row

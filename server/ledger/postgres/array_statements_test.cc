@@ -82,7 +82,8 @@ const std::vector<sql::Column> kNameColumn = {{"name", sql::ColumnType::kText}};
 TEST(WriteAll, EachStepWaitsForTheUpdatesBeforeItAndChecksThem) {
   const std::vector<sql::Step> steps = {
       Spend({{int64_t{1}, int64_t{5}}}), Spend({{int64_t{2}, int64_t{6}}, {int64_t{3}, int64_t{7}}}),
-      sql::Insertion{"names", &kNameColumn, {}}, sql::Insertion{"names", &kNameColumn, {{std::string("x")}}}};
+      sql::Insertion{"names", &kNameColumn, {{std::string("x")}}}, sql::Insertion{"names", &kNameColumn, {}},
+      sql::Insertion{"names", &kNameColumn, {{std::string("y")}}}};
   const Written write = Read(WriteAll(steps));
   EXPECT_EQ(
       write.text,
@@ -90,10 +91,18 @@ TEST(WriteAll, EachStepWaitsForTheUpdatesBeforeItAndChecksThem) {
       "step2 AS (UPDATE counters SET spent = spent + given.value2 FROM unnest($3::bigint[], "
       "$4::bigint[]) AS given (value1, value2) WHERE id = given.value1 "
       "AND 1 / CAST((SELECT COUNT(*) FROM step1) = 1 AS INTEGER) = 1 RETURNING 1), "
-      "step3 AS (INSERT INTO names (name) SELECT $5::text "
-      "WHERE 1 / CAST((SELECT COUNT(*) FROM step2) = cardinality($3) AS INTEGER) = 1) "
-      "SELECT 1 WHERE 1 / CAST((SELECT COUNT(*) FROM step2) = cardinality($3) AS INTEGER) = 1");
-  EXPECT_THAT(write.arguments, ElementsAre("1", "5", "ARRAY[2,3]::bigint[]", "ARRAY[6,7]::bigint[]", "'x'"));
+      "step3 AS (INSERT INTO names (name) SELECT $5::text) INSERT INTO names (name) SELECT $6::text "
+      "WHERE 1 / CAST((SELECT COUNT(*) FROM step2) = cardinality($3) AS INTEGER) = 1");
+  EXPECT_THAT(write.arguments,
+              ElementsAre("1", "5", "ARRAY[2,3]::bigint[]", "ARRAY[6,7]::bigint[]", "'x'", "'y'"));
+}
+
+TEST(WriteAll, ChecksTheLastUpdateWhenNothingFollowsIt) {
+  const std::vector<sql::Step> steps = {Spend({{int64_t{1}, int64_t{5}}})};
+  EXPECT_EQ(
+      WriteAll(steps).text,
+      "WITH step1 AS (UPDATE counters SET spent = spent + $2::bigint WHERE id = $1::bigint RETURNING 1) "
+      "SELECT 1 WHERE 1 / CAST((SELECT COUNT(*) FROM step1) = 1 AS INTEGER) = 1");
 }
 
 TEST(WriteAll, IsNothingWithoutRows) {

@@ -74,7 +74,7 @@ absl::StatusOr<std::string> SqlLedger::ReadOrCreateIdentity() {
 absl::StatusOr<std::string> SqlLedger::LaneOf(std::string_view dataset_id) {
   if (dataset_id.empty() || HasOneWriter(database_->dialect())) return std::string();
   {
-    const std::scoped_lock lock(lanes_mutex_);
+    const std::shared_lock lock(lanes_mutex_);
     if (const auto known = lanes_.find(dataset_id); known != lanes_.end()) return known->second;
   }
   absl::StatusOr<std::string> lineage = LineageOf(dataset_id);

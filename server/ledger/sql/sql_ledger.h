@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -303,7 +304,7 @@ class SqlLedger final : public Ledger {
   DamageRegister damage_;
   ChargeCombiner combiner_;
   WriterPlaces writer_places_;  // of the changes that are not batches
-  std::mutex lanes_mutex_;
+  std::shared_mutex lanes_mutex_;
   std::map<std::string, std::string, std::less<>> lanes_ ABSL_GUARDED_BY(lanes_mutex_);  // by dataset id
   std::mutex uncounted_mutex_;
   // Datasets with many entries after their stored counts of events (event_counts.cc).
