@@ -62,7 +62,6 @@ TEST_P(StoreConformance, AStatementThatTheStoreDoesNotUnderstandFailsAndItsConne
   EXPECT_EQ(answer, 7);
 }
 
-// The newer program has changed the schema while this server runs on.
 TEST_P(StoreConformance, ALargeReleaseIsReadInPieces) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 10);
@@ -82,6 +81,7 @@ TEST_P(StoreConformance, ALargeReleaseIsReadInPieces) {
   }
 }
 
+// The newer program has changed the schema while this server runs on.
 TEST_P(StoreConformance, AServerThatRunsOnAfterAnUpgradeChargesNothingAndServesWhatItReleased) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 100);

@@ -99,7 +99,10 @@ Failure FailureOfCurrentException() {
   } catch (const pqxx::transaction_rollback& error) {
     return FailureOf("40000", error.what());
   } catch (const pqxx::sql_error& error) {
-    return FailureOf(StateOf(error), error.what());
+    // The server ends with these: what it was doing may be done.
+    const std::string_view message = error.what();
+    if (message.starts_with("FATAL:") || message.starts_with("PANIC:")) return FailureOf("", message);
+    return FailureOf(StateOf(error), message);
   } catch (const std::exception& error) {
     return FailureOf("", error.what());
   } catch (...) {

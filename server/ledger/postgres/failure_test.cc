@@ -70,6 +70,12 @@ TEST(FailureTest, AnSqlStateDecidesTheEndingAndTheCode) {
   }
 }
 
+TEST(FailureTest, AServerThatEndsMayHaveCommitted) {
+  for (const char* const message : {"PANIC:  could not write to file\n", "FATAL:  terminating\n"}) {
+    EXPECT_EQ(FailureOf(pqxx::disk_full(message, "", "53100")).ending, sql::Ending::kUnknown) << message;
+  }
+}
+
 // libpqxx drops the SQLSTATE of some errors that have a class of their own.
 TEST(FailureTest, AnErrorWithoutItsSqlStateIsThatOfItsClass) {
   EXPECT_EQ(FailureOf(pqxx::unique_violation("taken")).ending, sql::Ending::kConflict);

@@ -1,5 +1,6 @@
 #include "ledger/postgres/ledger_url.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -28,10 +29,29 @@ constexpr char kSettings[] =
     "-c idle_in_transaction_session_timeout=10s -c lock_timeout=5s -c statement_timeout=120s "
     "-c standard_conforming_strings=on -c bytea_output=hex";
 
-absl::Status HasPassword() {
+absl::Status Refused(std::string_view finding) {
   return InvalidField("ledger",
-                      "contains a password, which other users of this machine can read in the command line: "
-                      "write it to a password file and name that in the environment variable PGPASSFILE");
+                      absl::StrCat(std::string(finding),
+                                   ". A password does not belong here, where other users of this "
+                                   "machine can read it: write it to a password file and name that in "
+                                   "the environment variable PGPASSFILE"));
+}
+absl::Status HasPassword() {
+  return Refused("contains a password");
+}
+
+// "a:1,[::1]:2,%2Frun": a port is a number. What looks like one and is none may be a password.
+bool HasOnlyNumbersAsPorts(std::string_view hosts) {
+  while (!hosts.empty()) {
+    const size_t comma = std::min(hosts.find(','), hosts.size());
+    const std::string_view host = hosts.substr(0, comma);
+    const size_t bracket = host.rfind(']');
+    const size_t colon = host.find(':', bracket == std::string_view::npos ? 0 : bracket);
+    const std::string_view port = colon == std::string_view::npos ? "" : host.substr(colon + 1);
+    if (port.find_first_not_of("0123456789") != std::string_view::npos) return false;
+    hosts.remove_prefix(std::min(comma + 1, hosts.size()));
+  }
+  return true;
 }
 
 // A keyword or value of the query, without its percent-encoding. Bad encodings stay, for libpq to refuse.
@@ -103,18 +123,21 @@ absl::StatusOr<UrlParts> PartsOf(std::string_view url) {
 
 absl::StatusOr<LedgerUrl> ParseLedgerUrl(std::string_view url) {
   ASSIGN_OR_RETURN(const UrlParts parts, PartsOf(url));
-  // A password with "/", "@" or "?" in it ends up in a part where a host or a database was expected.
-  const bool has_stray_at =
-      parts.hosts.find('@') != std::string_view::npos || parts.database.find('@') != std::string_view::npos;
-  if (parts.user.find(':') != std::string_view::npos || has_stray_at) return HasPassword();
+  if (parts.user.find(':') != std::string_view::npos) return HasPassword();
+  // A password with "/", "@" or "?" in it ends up in a part where something else was expected.
+  const std::string_view after_user = url.substr(static_cast<size_t>(parts.hosts.data() - url.data()));
+  if (after_user.find('@') != std::string_view::npos) {
+    return Refused("contains an \"@\" after the user: elsewhere write it as %40");
+  }
+  if (!HasOnlyNumbersAsPorts(parts.hosts)) return Refused("has a port that is not a number");
   std::string hosts(parts.hosts.empty() ? "the local socket" : parts.hosts);
   std::string options;
   std::vector<std::string> kept;
   for (const std::string_view parameter : parts.parameters) {
     const size_t equals = parameter.find('=');
     const std::string keyword = Decoded(parameter.substr(0, equals));
-    const std::string value =
-        equals == std::string_view::npos ? std::string() : Decoded(parameter.substr(equals + 1));
+    if (equals == std::string_view::npos) return Refused("has a parameter without \"=\"");
+    const std::string value = Decoded(parameter.substr(equals + 1));
     if (absl::EndsWith(keyword, "password")) return HasPassword();  // and sslpassword
     if (keyword == "host" || keyword == "hostaddr") hosts = value;
     if (keyword == "options") {

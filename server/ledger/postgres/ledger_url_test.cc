@@ -34,6 +34,9 @@ TEST(LedgerUrlTest, APasswordIsRefusedAndNotRepeated) {
            "postgresql://ana:se%40cret@host/curator",
            "postgresql://ana:secr/et@host/curator",
            "postgresql://ana:secret@more@host/curator",
+           "postgresql://ana:a/secr?et@host/curator",
+           "postgresql://ana:secret/curator",
+           "postgresql://host/curator?secret",
            "postgresql://host/curator?password=secret",
            "postgresql://host/curator?user=ana&p%61ssword=secret",
            "postgresql://host/curator?sslpassword=secret",
@@ -42,6 +45,20 @@ TEST(LedgerUrlTest, APasswordIsRefusedAndNotRepeated) {
     EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << url;
     EXPECT_THAT(std::string(refused.message()), HasSubstr("PGPASSFILE")) << url;
     EXPECT_THAT(std::string(refused.message()), Not(HasSubstr("secr"))) << url;
+  }
+}
+
+TEST(LedgerUrlTest, WhatLibpqUnderstandsIsAccepted) {
+  for (const char* const url : {
+           "postgresql://",
+           "postgresql://ana@",
+           "postgresql://[::1]:5432/curator",
+           "postgresql://a:1,[2001:db8::1]:2,c/curator",
+           "postgresql://%2Frun%2Fpostgresql/curator",
+           "postgresql:///curator?host=/run/postgresql&user=ana%40example",
+           "postgresql://host?sslmode=verify-full",
+       }) {
+    EXPECT_TRUE(ParseLedgerUrl(url).ok()) << url << ": " << ParseLedgerUrl(url).status();
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "ledger/sql/store_errors.h"
 
@@ -19,7 +20,12 @@ namespace {
 // A text is longer than the binary form of the same values, but several texts share a message.
 constexpr size_t kMostBytesInText = size_t{64} << 10;
 
-constexpr char kCommit[] = "COMMIT";
+// COMMIT alone succeeds in a transaction that a statement has broken, and rolls it back.
+constexpr char kCommitAlone[] = "SELECT 1; COMMIT";
+
+// What libpq has needed for a message it keeps.
+constexpr size_t kMostBytesKept = size_t{16} << 20;
+constexpr size_t kMostPrepared = 256;
 
 std::string ExecuteText(const std::string& name, const std::vector<Argument>& arguments) {
   std::string text = absl::StrCat("EXECUTE ", name);
@@ -81,14 +87,29 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::Open(
   } catch (const std::bad_alloc&) {
     return absl::UnavailableError("the server is short of memory");
   } catch (const std::exception& error) {
+    // libpq's words for a URL that it does not understand; a server is not asked.
+    if (absl::StartsWith(error.what(), "invalid ")) {
+      return InvalidField("ledger", absl::StrCat("is malformed: ", OneLine(error.what())));
+    }
     return sql::HideStore(absl::UnavailableError(
         absl::StrCat("the PostgreSQL ledger does not answer at ", url.where, ": ", OneLine(error.what()),
                      ". Start the server there, or give another --ledger")));
   }
-  RETURN_IF_ERROR(connection->CheckServer());
-  RETURN_IF_ERROR(connection->CheckDurability());
-  RETURN_IF_ERROR(connection->CheckCollation());
+  const sql::Outcome checked = connection->Run("BEGIN READ ONLY", [&](sql::Transaction&) -> absl::Status {
+    RETURN_IF_ERROR(connection->CheckServer());
+    RETURN_IF_ERROR(connection->CheckDurability());
+    RETURN_IF_ERROR(connection->CheckCollation());
+    return connection->NoticeLostClient();
+  });
+  RETURN_IF_ERROR(checked.status);
   return connection;
+}
+
+absl::Status PostgresConnection::NoticeLostClient() {
+  // Earlier servers finish the statements of clients that are gone, and hold their locks as long.
+  constexpr int kNotices = 140000;
+  if (connection_.server_version() < kNotices) return absl::OkStatus();
+  return Execute("SELECT set_config('client_connection_check_interval', '2s', false)", {}).status();
 }
 
 absl::Status PostgresConnection::CheckServer() {
@@ -182,10 +203,13 @@ sql::Outcome PostgresConnection::Run(const char* begin, const sql::Body& body) {
   return {ending, status};
 }
 
-absl::Status PostgresConnection::Call(const std::function<void()>& call) {
+absl::Status PostgresConnection::Call(const std::function<void()>& call, size_t bytes) {
+  // A server may work silently on what it has received: 4 MiB a second.
+  const std::chrono::milliseconds work(bytes >> 14);
+  if (bytes > kMostBytesKept) has_large_buffers_ = true;
   Failure failure;
   try {
-    const SilenceWatch::Call watched(watch_, connection_.sock(), longest_silence_);
+    const SilenceWatch::Call watched(watch_, connection_.sock(), longest_silence_ + work);
     if (connection_.backendpid() == process_) {
       call();
       return absl::OkStatus();
@@ -196,6 +220,11 @@ absl::Status PostgresConnection::Call(const std::function<void()>& call) {
     throw;
   } catch (...) {
     failure = FailureOfCurrentException();
+  }
+  // Whatever an error says that came before the end of the connection.
+  if (!connection_.is_open() && failure.ending != sql::Ending::kUnknown) {
+    failure = {sql::Ending::kUnknown,
+               sql::HideStore(absl::UnavailableError("the ledger's store ended the connection"))};
   }
   if (failure.ending == sql::Ending::kUnknown) is_doubtful_ = true;
   // The first failure is the cause; what follows in a broken transaction only says that it is broken.
@@ -234,7 +263,8 @@ absl::StatusOr<pqxx::result> PostgresConnection::RunOne(const std::string& state
   RETURN_IF_ERROR(Begin());
   const std::vector<pqxx::binarystring> binary = BinaryOf(arguments);
   RETURN_IF_ERROR(
-      Call([&] { result = session_.exec_prepared(name, pqxx::prepare::make_dynamic_params(binary)); }));
+      Call([&] { result = session_.exec_prepared(name, pqxx::prepare::make_dynamic_params(binary)); },
+           BytesOf(arguments)));
   return result;
 }
 
@@ -268,7 +298,7 @@ absl::Status PostgresConnection::Commit() {
   if (last_.has_value()) {
     RETURN_IF_ERROR(CommitLast(*last_));
   } else if (has_begun_) {
-    RETURN_IF_ERROR(Call([this] { session_.exec(kCommit); }));
+    RETURN_IF_ERROR(Call([this] { session_.exec(kCommitAlone); }));
   }
   if (warnings_.count() == warned) return absl::OkStatus();
   is_doubtful_ = true;
@@ -279,12 +309,18 @@ absl::Status PostgresConnection::Commit() {
 
 absl::Status PostgresConnection::CommitLast(const PreparedRun& last) {
   if (!last.text.empty()) {
-    return Call([&] { session_.exec(absl::StrCat(last.text, "; ", kCommit)); });
+    return Call([&] { session_.exec(absl::StrCat(last.text, "; COMMIT")); });
   }
-  RETURN_IF_ERROR(
-      Call([&] { session_.exec_prepared(last.name, pqxx::prepare::make_dynamic_params(last.binary)); }));
+  size_t bytes = 0;
+  for (const pqxx::binarystring& argument : last.binary) bytes += argument.size();
+  RETURN_IF_ERROR(Call(
+      [&] { session_.exec_prepared(last.name, pqxx::prepare::make_dynamic_params(last.binary)); }, bytes));
   if (!has_begun_) return absl::OkStatus();
-  return Call([this] { session_.exec(kCommit); });
+  return Call([this] { session_.exec(kCommitAlone); });
+}
+
+bool PostgresConnection::is_usable() const {
+  return !is_doubtful_ && !has_large_buffers_ && prepared_.size() <= kMostPrepared;
 }
 
 // ---- Statements

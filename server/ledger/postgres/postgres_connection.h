@@ -41,8 +41,8 @@ class PostgresConnection final : public sql::Transaction {
   // Runs `body` between `begin` and COMMIT, or ROLLBACK when it fails. A body that only writes its last steps
   // is one statement, in a transaction of its own.
   sql::Outcome Run(const char* begin, const sql::Body& body);
-  // Whether it can run another transaction; else drop it.
-  bool is_usable() const { return !is_doubtful_; }
+  // Whether it should run another transaction; else drop it: its state is in doubt, or it has grown large.
+  bool is_usable() const;
 
   absl::StatusOr<std::vector<sql::Row>> Execute(std::string_view statement,
                                                 const sql::Parameters& parameters) override;
@@ -82,9 +82,12 @@ class PostgresConnection final : public sql::Transaction {
   absl::Status CheckServer();
   absl::Status CheckDurability();
   absl::Status CheckCollation();
+  // Has the server end what it does for this connection when that is lost.
+  absl::Status NoticeLostClient();
 
   // Calls the library. An exception becomes the failure of the running transaction unless it has one.
-  absl::Status Call(const std::function<void()>& call);
+  // `bytes` are sent.
+  absl::Status Call(const std::function<void()>& call, size_t bytes = 0);
   absl::StatusOr<std::string> Prepared(std::string_view statement);
   absl::Status Begin();
   absl::StatusOr<pqxx::result> RunOne(const std::string& statement, const std::vector<Argument>& arguments);
@@ -106,6 +109,7 @@ class PostgresConnection final : public sql::Transaction {
   std::optional<PreparedRun> last_;                        // the last steps, sent together with their COMMIT
   std::optional<Failure> failure_;                         // of the running transaction: the first
   bool is_doubtful_ = false;
+  bool has_large_buffers_ = false;
 };
 
 }  // namespace curator::ledger::postgres

@@ -13,7 +13,7 @@ namespace curator::ledger::postgres {
 namespace {
 
 // Connections, opened when first needed.
-constexpr size_t kWriters = 12;
+constexpr size_t kWriters = 14;
 constexpr size_t kReaders = 6;
 constexpr size_t kLongReaders = 2;
 
@@ -39,20 +39,19 @@ constexpr sql::Dialect kDialect = {
     .has_migrations = "SELECT CASE WHEN to_regclass('schema_migrations') IS NULL THEN 0 ELSE 1 END",
     // As deploy/postgres-roles.sql grants them.
     .missing_rights =
-        "SELECT CASE needed.privilege WHEN 'INSERT' THEN 'INSERT into ' ELSE needed.privilege || ' ' END || "
-        "needed.name FROM (SELECT CAST(c.relname AS TEXT), 'SELECT' FROM pg_class c "
-        "WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' "
-        "UNION ALL SELECT unnest(ARRAY['ledger_identity', 'datasets', 'dataset_requests', "
+        "SELECT privilege || ' ' || name FROM "
+        "(SELECT t, p FROM unnest(ARRAY['ledger_identity', 'datasets', 'dataset_requests', "
         "'dataset_versions', "
         "'dataset_parts', 'part_bins', 'grants', 'accounts', 'account_counters', 'account_members', "
         "'charges', "
         "'entries', 'chain_heads', 'releases', 'release_shares', 'release_readers', 'release_measures', "
-        "'limit_proposals', 'event_counts', 'event_counts_upto']), 'INSERT' "
+        "'limit_proposals', 'event_counts', 'event_counts_upto']) t, unnest(ARRAY['SELECT', 'INSERT']) p "
+        "UNION ALL SELECT 'schema_migrations', 'SELECT' "
         "UNION ALL SELECT unnest(ARRAY['event_counts', 'event_counts_upto', 'datasets', 'dataset_parts', "
         "'accounts', 'account_counters', 'charges', 'chain_heads', 'limit_proposals']), 'UPDATE') "
-        "AS needed (name, privilege) WHERE NOT CASE needed.privilege "
-        "WHEN 'UPDATE' THEN has_any_column_privilege(quote_ident(needed.name), 'UPDATE') "
-        "ELSE has_table_privilege(quote_ident(needed.name), needed.privilege) END ORDER BY 1",
+        "AS needed (name, privilege) WHERE NOT CASE privilege "
+        "WHEN 'UPDATE' THEN has_any_column_privilege(name, 'UPDATE') "
+        "ELSE has_table_privilege(name, privilege) END ORDER BY 1",
     .excessive_rights =
         "SELECT CAST(CASE WHEN rolsuper THEN 'the role ' || rolname || ' is a superuser' ELSE 'the role ' || "
         "rolname || ' may change or delete entries of the history' END AS TEXT) FROM pg_roles "

@@ -24,9 +24,10 @@ class SilenceWatch {
   SilenceWatch(const SilenceWatch&) = delete;
   SilenceWatch& operator=(const SilenceWatch&) = delete;
 
-  // While it lives, `socket` (which stays open) is shut down once nothing has passed over it in either
-  // direction for `longest_silence`, and at most an interval more. Bytes count when the peer's system has
-  // acknowledged them; on a socket that is not TCP none do, so the whole call must end within that time.
+  // While it lives, `socket` (which its owner closes only when it is broken) is shut down once nothing has
+  // passed over it in either direction for `longest_silence`, and at most an interval more. Bytes count when
+  // the peer's system has acknowledged them; on a socket that is not TCP none do, so the whole call must end
+  // within that time.
   class Call {
    public:
     Call(SilenceWatch& watch, int socket, std::chrono::milliseconds longest_silence);

@@ -349,7 +349,12 @@ absl::StatusOr<LimitProposal> SqlLedger::ProposeLimit(const LimitProposalSpec& s
   RETURN_IF_ERROR(CheckProposal(spec));
   const std::string id = NewUuid();
   LimitProposal proposal;
-  RETURN_IF_ERROR(Write(std::string_view(), [&](WriteSet& change) -> absl::Status {
+  std::string dataset_id;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(dataset_id, OpenedBy(transaction, spec.account_id));
+    return absl::OkStatus();
+  }));
+  RETURN_IF_ERROR(Write(dataset_id, [&](WriteSet& change) -> absl::Status {
     ASSIGN_OR_RETURN(proposal, FindOrPropose(change, spec, id));
     return absl::OkStatus();
   }));
@@ -358,8 +363,8 @@ absl::StatusOr<LimitProposal> SqlLedger::ProposeLimit(const LimitProposalSpec& s
 
 absl::StatusOr<LimitProposal> SqlLedger::ApproveLimit(std::string_view proposal_id, const Principal& actor) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
-  LimitProposal proposal;
-  RETURN_IF_ERROR(Write(std::string_view(), [&](WriteSet& change) -> absl::Status {
+  ASSIGN_OR_RETURN(LimitProposal proposal, GetLimitProposal(proposal_id));
+  RETURN_IF_ERROR(Write(proposal.dataset_id, [&](WriteSet& change) -> absl::Status {
     ASSIGN_OR_RETURN(proposal, Approve(change, proposal_id, actor.name()));
     return absl::OkStatus();
   }));

@@ -50,7 +50,7 @@ absl::StatusOr<Attempt> ChargeCombiner::Charge(std::string_view lane, ProposedCh
 std::optional<ChargeCombiner::Lanes::iterator> ChargeCombiner::EnterStoreOrQueue(std::string_view lane,
                                                                                  PendingCharge& mine) {
   const auto [place, is_new] = lanes_.try_emplace(std::string(lane));
-  if (is_new && in_store_ < bounds_.most_in_store) {
+  if (is_new && ready_.empty() && in_store_ < bounds_.most_in_store) {
     ++in_store_;
     return place;
   }

@@ -102,7 +102,12 @@ std::optional<ChargeCombiner::BatchResult> SqlLedger::ChargeOptimistically(
 absl::StatusOr<Attempt> SqlLedger::DecideRepeated(const ProposedCharge& proposed, StoredCharge stored) {
   if (stored.charge.state != ChargeState::kStarted) return Resume(std::move(stored), proposed);
   // It takes a new token, which needs its chain's lock but no place in a batch.
-  ChargeCombiner::BatchResult alone = ChargeUnderLocks({proposed});
+  ASSIGN_OR_RETURN(const std::string lane, LaneOf(proposed.request->dataset_id));
+  ChargeCombiner::BatchResult alone;
+  {
+    ASSIGN_OR_RETURN(const WriterPlaces::Place place, EnterLane(lane));
+    alone = ChargeUnderLocks({proposed});
+  }
   RETURN_IF_ERROR(alone.anchor_point.status());
   RETURN_IF_ERROR(anchor_->MakeDurable(*alone.anchor_point));
   return std::move(alone.results.front());

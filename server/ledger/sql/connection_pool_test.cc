@@ -49,6 +49,15 @@ TEST(AConnectionPool, ServesThoseWhoWaitInTheOrderInWhichTheyCame) {
   EXPECT_EQ(served, "abcd");
 }
 
+TEST(AConnectionPool, RefusesACallerThatHasWaitedLongEnoughAndKeepsItsPlaceForTheNext) {
+  Pool pool = PoolOf(1);
+  std::optional<Pool::Lease> held(*pool.Take());
+  EXPECT_EQ(pool.Take(std::chrono::milliseconds(1)).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(pool.waiting(), 0U);
+  held.reset();
+  EXPECT_TRUE(pool.Take(std::chrono::milliseconds(1)).ok());
+}
+
 TEST(AConnectionPool, PassesAPlaceOnWhenNoConnectionCanBeMade) {
   int attempts = 0;
   Pool pool(1, [&attempts]() -> absl::StatusOr<std::unique_ptr<int>> {

@@ -165,7 +165,7 @@ struct Dialect {
   std::string_view fence;
   // A query for one integer: whether that table exists. Needs no right to create it.
   std::string_view has_migrations;
-  // Queries for texts: what the role of the connection lacks for a server's work ("INSERT into entries"), and
+  // Queries for texts: what the role of the connection lacks for a server's work ("INSERT entries"), and
   // what it could do to the history ("the role curator may ..."). Empty in a store without roles.
   std::string_view missing_rights = {};
   std::string_view excessive_rights = {};

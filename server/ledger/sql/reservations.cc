@@ -161,7 +161,13 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
   if (bytes > kMostBytes) {
     return InvalidField("requests", absl::StrCat("hold ", bytes, " bytes together; at most ", kMostBytes));
   }
-  RETURN_IF_ERROR(Write(requests.front().dataset_id, [&](WriteSet& change) {
+  // Those over several lineages, which are rare, are in one lane: any of them may wait for any lineage.
+  std::set<std::string> lanes;
+  for (const ChargeRequest& request : requests) {
+    ASSIGN_OR_RETURN(std::string lane, LaneOf(request.dataset_id));
+    lanes.insert(std::move(lane));
+  }
+  RETURN_IF_ERROR(WriteInLane(lanes.size() == 1 ? *lanes.begin() : "several lineages", [&](WriteSet& change) {
     return HoldAll(change, requests, charge_ids, lifetime_us);
   }));
   std::vector<Charge> charges;

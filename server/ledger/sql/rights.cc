@@ -31,7 +31,7 @@ absl::Status CheckRights(Database& database, const Report& report) {
   ASSIGN_OR_RETURN(const std::vector<std::string> missing, TextsOf(database, dialect.missing_rights));
   if (!missing.empty()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the role of --ledger may not ", absl::StrJoin(missing, ", "),
+        absl::StrCat("the role of --ledger lacks rights: ", absl::StrJoin(missing, ", "),
                      ": grant it curator_application, or use another role (OPERATING, PostgreSQL)"));
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> excessive, TextsOf(database, dialect.excessive_rights));

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -19,10 +20,12 @@ std::string UuidOf(std::string_view bytes, int version) {
   return UuidText(uuid, version);
 }
 
-// In the store at once. PostgreSQL has as many connections for writers as both together.
+// In the store at once. PostgreSQL has as many connections for writers as both together, and two for repairs
+// and the counts of events.
 constexpr size_t kMostBatches = 6;
 constexpr size_t kMostChanges = 6;
 constexpr size_t kMostChangesOfALane = 2;
+constexpr size_t kNoBound = std::numeric_limits<size_t>::max();
 
 }  // namespace
 
@@ -35,7 +38,9 @@ SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Option
           ChargeCombiner::Bounds{.most_in_store = HasOneWriter(database_->dialect()) ? 1 : kMostBatches},
           [this](std::vector<ProposedCharge>& proposed) { return ChargeBatch(proposed); },
           [this](int64_t point) { return anchor_->MakeDurable(point); }),
-      writer_places_(kMostChangesOfALane, kMostChanges) {}
+      // One writer has a queue of its own, in the order of the requests.
+      writer_places_(HasOneWriter(database_->dialect()) ? kNoBound : kMostChangesOfALane,
+                     HasOneWriter(database_->dialect()) ? kNoBound : kMostChanges) {}
 
 absl::StatusOr<std::unique_ptr<SqlLedger>> SqlLedger::Open(std::unique_ptr<Database> database,
                                                            std::string_view anchor_directory, Entropy entropy,
@@ -88,20 +93,25 @@ absl::StatusOr<std::string> SqlLedger::LaneOf(std::string_view dataset_id) {
   return lineage;
 }
 
-absl::Status SqlLedger::Write(std::string_view dataset_id, const WriteBody& body) {
+absl::StatusOr<WriterPlaces::Place> SqlLedger::EnterLane(std::string_view lane) {
   constexpr std::chrono::milliseconds kLongestWait = std::chrono::seconds(10);
-  ASSIGN_OR_RETURN(const std::string lane, LaneOf(dataset_id));
+  std::optional<WriterPlaces::Place> place = writer_places_.Enter(lane, kLongestWait);
+  if (place.has_value()) return *std::move(place);
+  return absl::UnavailableError("too many changes of the ledger are waiting: ask again");
+}
+
+absl::Status SqlLedger::WriteInLane(std::string_view lane, const WriteBody& body) {
   int64_t point = 0;
-  if (HasOneWriter(database_->dialect())) {
-    ASSIGN_OR_RETURN(point, WriteToStore(body));
-  } else {
-    const std::optional<WriterPlaces::Place> place = writer_places_.Enter(lane, kLongestWait);
-    if (!place.has_value()) {
-      return absl::UnavailableError("too many changes of the ledger are waiting: ask again");
-    }
+  {
+    ASSIGN_OR_RETURN(const WriterPlaces::Place place, EnterLane(lane));
     ASSIGN_OR_RETURN(point, WriteToStore(body));
   }
   return anchor_->MakeDurable(point);
+}
+
+absl::Status SqlLedger::Write(std::string_view dataset_id, const WriteBody& body) {
+  ASSIGN_OR_RETURN(const std::string lane, LaneOf(dataset_id));
+  return WriteInLane(lane, body);
 }
 
 absl::StatusOr<int64_t> SqlLedger::WriteToStore(const WriteBody& body) {
@@ -124,7 +134,8 @@ absl::StatusOr<int64_t> SqlLedger::WriteToStore(const WriteBody& body) {
     if (outcome.ending == Ending::kConflict && ++conflicts < kMostConflicts) continue;
     if (outcome.ending == Ending::kUnknown && ++lost_connections < kMostLostConnections) continue;
     if (IsOutdated(outcome.status)) return RefuseChanges(outcome.status);
-    if (outcome.ending == Ending::kFailed) RETURN_IF_ERROR(CheckSchema());
+    const bool may_be_outdated = outcome.ending == Ending::kFailed && !absl::IsUnavailable(outcome.status);
+    if (may_be_outdated) RETURN_IF_ERROR(CheckSchema());
     if (!absl::IsDataLoss(outcome.status)) return outcome.status;
     absl::Status refusal = RefuseDamaged(outcome.status, change.get());
     AskForPassIfGrown(refusal);

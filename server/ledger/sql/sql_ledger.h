@@ -219,8 +219,12 @@ class SqlLedger final : public Ledger {
   // No more than a few changes of one lineage are in the store at once, here that of `dataset_id` (empty: of
   // none). UNAVAILABLE when those before it take too long.
   absl::Status Write(std::string_view dataset_id, const WriteBody& body);
-  // What shares a lane waits for the same rows: the lineage of the dataset; the same for all in a store with
-  // one writer. A dataset that does not exist, and an empty id, have a lane.
+  // A place among the changes of this lane; UNAVAILABLE when it takes too long to get one.
+  absl::StatusOr<WriterPlaces::Place> EnterLane(std::string_view lane);
+  // Write() of a change that belongs to this lane.
+  absl::Status WriteInLane(std::string_view lane, const WriteBody& body);
+  // The lane of a dataset's changes. What shares a lane waits for the same rows: the lineage of the dataset;
+  // the same for all in a store with one writer. A dataset that does not exist, and an empty id, have a lane.
   absl::StatusOr<std::string> LaneOf(std::string_view dataset_id);
   // Write() without the last step: returns the anchor point that must be durable before the change is
   // reported.

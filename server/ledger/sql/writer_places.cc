@@ -7,8 +7,8 @@ std::optional<WriterPlaces::Place> WriterPlaces::Enter(std::string_view lineage,
   std::unique_lock lock(mutex_);
   const Lineages::iterator own = lineages_.try_emplace(std::string(lineage)).first;
   if (!TryTake(own->second)) {
-    ++own->second.waiting;
     const auto mine = waiting_.emplace(waiting_.end());
+    ++own->second.waiting;
     mine->lineage = &own->second;
     const bool has_entered = mine->entered.wait_for(lock, longest_wait, [&] { return mine->has_entered; });
     waiting_.erase(mine);

@@ -37,5 +37,18 @@ TEST(WriterPlacesTest, APlaceThatIsLeftGoesToACallerThatWaits) {
   EXPECT_TRUE(waiting.get().has_value());
 }
 
+TEST(WriterPlacesTest, ACallerWhoseLineageHasNoPlaceLetsOthersPass) {
+  WriterPlaces places(1, 2);
+  auto first = places.Enter("census", milliseconds(0));
+  auto second = places.Enter("health", milliseconds(0));
+  auto behind = std::async(std::launch::async, [&] { return places.Enter("census", std::chrono::hours(1)); });
+  auto passes = std::async(std::launch::async, [&] { return places.Enter("income", std::chrono::hours(1)); });
+  second.reset();
+  EXPECT_TRUE(passes.get().has_value());
+  EXPECT_EQ(behind.wait_for(milliseconds(0)), std::future_status::timeout);
+  first.reset();
+  EXPECT_TRUE(behind.get().has_value());
+}
+
 }  // namespace
 }  // namespace curator::ledger::sql
