@@ -62,6 +62,56 @@ TEST_P(StoreConformance, AStatementThatTheStoreDoesNotUnderstandFailsAndItsConne
   EXPECT_EQ(answer, 7);
 }
 
+// As one statement, and after others in a transaction.
+TEST_P(StoreConformance, LastStepsAreDoneTogetherOrNotAtAll) {
+  ASSERT_TRUE(TryInStore("CREATE TABLE counters (id BIGINT PRIMARY KEY, spent BIGINT NOT NULL); "
+                         "CREATE TABLE names (name TEXT PRIMARY KEY); "
+                         "INSERT INTO counters VALUES (1, 0), (2, 0); INSERT INTO names VALUES ('taken')")
+                  .ok());
+  static const std::vector<sql::Column> kColumns = {{"name", sql::ColumnType::kText}};
+  const auto write = [&](bool follows_another, std::vector<sql::Parameters> changes,
+                         const std::vector<std::string>& names) {
+    std::vector<sql::Parameters> rows;
+    for (const std::string& name : names) rows.push_back({name});
+    return OpenStore()->Write([&](sql::Transaction& transaction) -> absl::Status {
+      if (follows_another) RETURN_IF_ERROR(transaction.Execute("SELECT 7", {}).status());
+      return transaction.ExecuteLast(
+          {sql::Update{.table = "counters",
+                       .set = "spent = spent + $2",
+                       .where = "id = $1",
+                       .types = {sql::ColumnType::kInteger, sql::ColumnType::kInteger},
+                       .rows = changes},
+           sql::Insertion{"names", &kColumns, rows}});
+    });
+  };
+  const auto state = [&] {
+    return AskStore(
+        "SELECT (SELECT CAST(SUM(id * spent) AS BIGINT) FROM counters) + 1000 * (SELECT COUNT(*) FROM "
+        "names)");
+  };
+  constexpr int64_t kMissing = 3;
+  const auto is_failure = ::testing::AnyOf(sql::Ending::kFailed, sql::Ending::kRefused);
+  int64_t expected = state();
+  for (const bool follows_another : {false, true}) {
+    const std::string suffix = follows_another ? "'b" : "'a";  // a quote, which SQL text would end with
+    EXPECT_THAT(write(follows_another, {{kMissing, int64_t{5}}}, {"x"}).ending, is_failure);
+    EXPECT_THAT(write(follows_another, {{int64_t{1}, int64_t{5}}, {kMissing, int64_t{5}}}, {"x"}).ending,
+                is_failure);
+    EXPECT_EQ(write(follows_another, {{int64_t{1}, int64_t{5}}}, {"x", "taken"}).ending,
+              sql::Ending::kConflict);
+    EXPECT_EQ(state(), expected);
+    EXPECT_EQ(write(follows_another, {{int64_t{1}, int64_t{5}}}, {"one" + suffix}).ending,
+              sql::Ending::kDone);
+    EXPECT_EQ(write(follows_another, {{int64_t{1}, int64_t{-1}}, {int64_t{2}, int64_t{10}}},
+                    {"two" + suffix, "three" + suffix})
+                  .ending,
+              sql::Ending::kDone);
+    expected += 5 - 1 + 20 + 3000;
+    EXPECT_EQ(state(), expected);
+    EXPECT_EQ(write(follows_another, {}, {}).ending, sql::Ending::kDone);
+  }
+}
+
 TEST_P(StoreConformance, ALargeReleaseIsReadInPieces) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 10);

@@ -95,13 +95,16 @@ class PostgresDatabase final : public sql::Database {
         [this, url, isolation, silence] { return PostgresConnection::Open(url, isolation, watch_, silence); };
   }
 
-  static sql::Outcome Run(Pool& pool, const char* begin, const sql::Body& body) {
+  sql::Outcome Run(Pool& pool, const char* begin, const sql::Body& body) {
     absl::StatusOr<Pool::Lease> lease = pool.Take(kLongestWait);
     if (!lease.ok()) return {sql::Ending::kFailed, lease.status()};
     sql::Outcome outcome = (*lease)->Run(begin, body);
     if (!(*lease)->is_usable()) lease->Drop();
-    // After one has broken, the others have most likely broken too.
-    if (outcome.ending == sql::Ending::kUnknown) pool.DropIdle();
+    // After one has broken, the others have most likely broken too, and a request that goes on with one of
+    // them would wait again.
+    if (outcome.ending == sql::Ending::kUnknown) {
+      for (Pool* const each : {&writers_, &readers_, &long_readers_, &migrators_}) each->DropIdle();
+    }
     return outcome;
   }
 
