@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace curator::ledger::postgres {
 namespace {
 
@@ -132,6 +134,11 @@ TEST(LookUpAll, RunsTheSelectForEachKey) {
       "key2, number), LATERAL (SELECT id FROM charges WHERE who = keys.key1 AND number = keys.key2) AS "
       "found");
   EXPECT_THAT(look_up.arguments, ElementsAre("ARRAY['an''a','ben']::text[]", "ARRAY[1,-2]::bigint[]"));
+}
+
+TEST(Arguments, AreNotNull) {
+  const sql::Value null;
+  EXPECT_THROW(Argument(null).Binary(), std::invalid_argument);
 }
 
 TEST(Arguments, AreWrittenInBinaryAsPostgresqlReadsThem) {

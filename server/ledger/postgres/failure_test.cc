@@ -83,6 +83,7 @@ TEST(FailureTest, AnErrorWithoutItsSqlStateIsThatOfItsClass) {
   EXPECT_EQ(FailureOf(pqxx::insufficient_privilege("denied")).status.code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(FailureOf(pqxx::out_of_memory("full")).status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(FailureOf(pqxx::disk_full("full")).ending, sql::Ending::kFailed);
   EXPECT_EQ(FailureOf(pqxx::undefined_table("none")).status.code(), absl::StatusCode::kInternal);
   EXPECT_EQ(FailureOf(pqxx::undefined_table("none")).ending, sql::Ending::kFailed);
 }

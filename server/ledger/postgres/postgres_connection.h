@@ -30,8 +30,8 @@ namespace curator::ledger::postgres {
 
 class PostgresConnection final : public sql::Transaction {
  public:
-  // Errors: those of OpenPostgresDatabase(). `watch` outlives the connection and ends every call in which the
-  // server is silent for `longest_silence`.
+  // Tries twice if the first attempt fails at once. Errors: those of OpenPostgresDatabase(). `watch` outlives
+  // the connection and ends every call in which the server is silent for `longest_silence`.
   static absl::StatusOr<std::unique_ptr<PostgresConnection>> Open(const LedgerUrl& url, Isolation isolation,
                                                                   SilenceWatch& watch,
                                                                   std::chrono::milliseconds longest_silence);
@@ -79,6 +79,9 @@ class PostgresConnection final : public sql::Transaction {
 
   PostgresConnection(const std::string& connection_string, SilenceWatch& watch,
                      std::chrono::milliseconds longest_silence);
+  static absl::StatusOr<std::unique_ptr<PostgresConnection>> OpenOnce(
+      const LedgerUrl& url, Isolation isolation, SilenceWatch& watch,
+      std::chrono::milliseconds longest_silence);
   absl::Status CheckServer();
   absl::Status CheckDurability();
   absl::Status CheckCollation();
