@@ -1,18 +1,20 @@
 #include "ledger/postgres/silence_watch.h"
 
-#include <linux/tcp.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
+
+#include <algorithm>
 
 namespace curator::ledger::postgres {
 namespace {
 
-// What the peer's system has acknowledged, and what has come from it; 0 where the system does not count.
-int64_t BytesPassed(int socket) {
+// How long ago data was sent or received; the maximum where the system does not know.
+std::chrono::milliseconds SinceData(int socket) {
   tcp_info info = {};
   socklen_t size = sizeof(info);
-  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
-  return static_cast<int64_t>(info.tcpi_bytes_acked + info.tcpi_bytes_received);
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::chrono::milliseconds::max();
+  return std::chrono::milliseconds(std::min(info.tcpi_last_data_sent, info.tcpi_last_data_recv));
 }
 
 }  // namespace
@@ -39,15 +41,14 @@ void SilenceWatch::Watch() {
 
 void SilenceWatch::Look(Clock::time_point now) {
   for (Call* call = first_; call != nullptr; call = call->next_) {
-    const int64_t bytes = BytesPassed(call->socket_);
-    if (call->bytes_ >= 0 && bytes != call->bytes_) call->heard_ = now;
-    call->bytes_ = bytes;
-    if (now - call->heard_ >= call->longest_silence_) shutdown(call->socket_, SHUT_RDWR);
+    const auto lasts = std::chrono::duration_cast<std::chrono::milliseconds>(now - call->begin_);
+    if (lasts < call->longest_silence_ || SinceData(call->socket_) < call->longest_silence_) continue;
+    shutdown(call->socket_, SHUT_RDWR);
   }
 }
 
 SilenceWatch::Call::Call(SilenceWatch& watch, int socket, std::chrono::milliseconds longest_silence)
-    : watch_(watch), socket_(socket), longest_silence_(longest_silence), heard_(Clock::now()) {
+    : watch_(watch), socket_(socket), longest_silence_(longest_silence), begin_(Clock::now()) {
   const std::scoped_lock lock(watch_.mutex_);
   next_ = watch_.first_;
   if (next_ != nullptr) next_->previous_ = this;

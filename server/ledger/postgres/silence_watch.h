@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdint>
 #include <mutex>
 #include <thread>
 
@@ -24,10 +23,10 @@ class SilenceWatch {
   SilenceWatch(const SilenceWatch&) = delete;
   SilenceWatch& operator=(const SilenceWatch&) = delete;
 
-  // While it lives, `socket` (which its owner closes only when it is broken) is shut down once nothing has
-  // passed over it in either direction for `longest_silence`, and at most an interval more. Bytes count when
-  // the peer's system has acknowledged them; on a socket that is not TCP none do, so the whole call must end
-  // within that time.
+  // While it lives, `socket` (which its owner closes only when it is broken) is shut down once no data has
+  // passed over it in either direction for `longest_silence`, and at most an interval more. Data that is sent
+  // again because it was not acknowledged counts: TCP_USER_TIMEOUT ends that. On a socket that is not TCP
+  // nothing is known of data, so the whole call must end within that time.
   class Call {
    public:
     Call(SilenceWatch& watch, int socket, std::chrono::milliseconds longest_silence);
@@ -40,9 +39,8 @@ class SilenceWatch {
     SilenceWatch& watch_;
     const int socket_;
     const std::chrono::milliseconds longest_silence_;
-    Clock::time_point heard_;  // when it began, or bytes passed last; guarded by watch_.mutex_
-    int64_t bytes_ = -1;       // that had passed by then; -1: not looked at yet. Guarded by watch_.mutex_
-    Call* next_ = nullptr;     // guarded by watch_.mutex_
+    const Clock::time_point begin_;
+    Call* next_ = nullptr;  // guarded by watch_.mutex_
     Call* previous_ = nullptr;
   };
 
