@@ -135,8 +135,7 @@ absl::Status PostgresConnection::CheckServer() {
   // Behind a pooler, statements of one transaction, prepared ones and settings may meet different servers.
   static constexpr char kPooler[] =
       "there is a connection pooler before the PostgreSQL server, which breaks prepared statements and "
-      "settings: "
-      "name the server itself in --ledger";
+      "settings: name the server itself in --ledger";
   if (row.Integer(1) != process_) {
     return sql::HideStore(absl::FailedPreconditionError(kPooler));  // not covered: no test has a pooler
   }
@@ -166,8 +165,7 @@ absl::Status PostgresConnection::CheckCollation() {
 absl::Status PostgresConnection::CheckDurability() {
   ASSIGN_OR_RETURN(const std::vector<sql::Row> rows,
                    Execute("SELECT current_setting('fsync'), current_setting('full_page_writes'), "
-                           "current_setting('synchronous_commit'), pg_is_in_recovery(), "
-                           "current_setting('synchronous_standby_names')",
+                           "current_setting('synchronous_commit'), pg_is_in_recovery()",
                            {}));
   const sql::Row& row = rows.at(0);
   if (row.Integer(3) != 0) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +19,13 @@ std::string UuidOf(std::string_view bytes, int version) {
   std::array<uint8_t, 16> uuid;
   std::memcpy(uuid.data(), bytes.data(), uuid.size());
   return UuidText(uuid, version);
+}
+
+// A read that was lost, or that lost against another transaction, has changed nothing.
+absl::Status ReadTwiceIfLost(const std::function<Outcome()>& read) {
+  Outcome outcome = read();
+  if (outcome.ending == Ending::kUnknown || outcome.ending == Ending::kConflict) outcome = read();
+  return outcome.status;
 }
 
 // In the store at once. PostgreSQL has as many connections for writers as both together, and two for repairs
@@ -173,17 +181,11 @@ absl::StatusOr<int64_t> SqlLedger::NoteCommitted(const WriteSet& change) {
 }
 
 absl::Status SqlLedger::Read(const Body& body) {
-  Outcome outcome = database_->Read(body);
-  if (outcome.ending == Ending::kUnknown || outcome.ending == Ending::kConflict)
-    outcome = database_->Read(body);
-  return outcome.status;
+  return ReadTwiceIfLost([&] { return database_->Read(body); });
 }
 
 absl::Status SqlLedger::ReadLong(const Body& body) {
-  Outcome outcome = database_->ReadLong(body);
-  if (outcome.ending == Ending::kUnknown || outcome.ending == Ending::kConflict)
-    outcome = database_->ReadLong(body);
-  return outcome.status;
+  return ReadTwiceIfLost([&] { return database_->ReadLong(body); });
 }
 
 absl::Status SqlLedger::Health() {
