@@ -4,7 +4,7 @@
 --     psql 'postgresql://owner@db.example/curator' --single-transaction --file deploy/postgres-roles.sql
 --
 -- Run it as the owner of the tables, after `curatord migrate`, with the search_path of the server: it grants in the schema
--- that comes first there. It may be repeated. Nothing here can delete anything, or change an entry of the history.
+-- that comes first there. It may be repeated. Nothing here can change or delete a charge, its end or an entry of the history.
 DO $body$
 DECLARE
   ours TEXT := current_schema();
@@ -17,7 +17,7 @@ BEGIN
   EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA %I TO curator_application, curator_auditor', ours);
 
   GRANT INSERT ON ledger_identity, datasets, dataset_requests, dataset_versions, dataset_parts, part_bins, grants, accounts,
-    account_counters, account_members, charges, entries, chain_heads, releases, release_shares, release_readers,
+    account_counters, account_members, charges, open_charges, endings, entries, chain_heads, releases, release_shares, release_readers,
     release_measures, limit_proposals, event_counts, event_counts_upto TO curator_application;
   GRANT UPDATE (charges) ON event_counts TO curator_application;
   GRANT UPDATE (counted_seq) ON event_counts_upto TO curator_application;
@@ -25,8 +25,9 @@ BEGIN
   GRANT UPDATE (sealed_version, content_hash, sealed_at_us) ON dataset_parts TO curator_application;
   GRANT UPDATE (version) ON accounts TO curator_application;
   GRANT UPDATE (spent, held, limit_value) ON account_counters TO curator_application;
-  GRANT UPDATE (state, reason, attempt_token, sealed_key, deadline_us, ended_at_us, postings) ON charges TO curator_application;
-  GRANT UPDATE (seq, hash) ON chain_heads TO curator_application;
+  GRANT UPDATE (state, attempt_token, sealed_key, deadline_us, postings) ON open_charges TO curator_application;
+  GRANT DELETE ON open_charges TO curator_application;
+  GRANT UPDATE (seq, hash, facts_version) ON chain_heads TO curator_application;
   GRANT UPDATE (approved_by, approved_at_us) ON limit_proposals TO curator_application;
   GRANT USAGE ON SEQUENCE accounts_id_seq TO curator_application;
 END

@@ -130,14 +130,14 @@ class Ledger {
   // Never charges. FAILED_PRECONDITION when the charge is in another state, or pays for a mechanism outside.
   virtual absl::StatusOr<Attempt> TakeOver(std::string_view charge_id) = 0;
 
-  // Stores the release and commits the charge (T2), erases the sealed key, and returns the release as read
-  // back from the store. Its payer, and all who may read all releases, find it by `measures`
-  // (FindReleases()). ABORTED when the token is stale: another attempt has taken over.
+  // Stores the release and commits the charge (T2), and erases the sealed key. Returns what is stored: the
+  // release of the attempt that stored first. Its payer, and all who may read all releases, find it by
+  // `measures` (FindReleases()). ABORTED when the token is stale: another attempt has taken over.
   virtual absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload,
                                         const std::vector<Measure>& measures = {}) = 0;
 
   // Ends a started charge without a release: the cost stands, the key is erased. `reason` is public. ABORTED
-  // when the token is stale.
+  // when the token is stale, or an attempt has stored its release.
   virtual absl::Status Forfeit(const Attempt& attempt, std::string_view reason) = 0;
 
   // ---- Queued draws: charges that wait until this server begins to draw

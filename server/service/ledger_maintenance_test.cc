@@ -47,7 +47,7 @@ TEST_F(LedgerMaintenanceTest, AnOverdueReservationIsSpentWithoutACallThatConcern
   Reserve();
   const int64_t held = Balance().held;
   ASSERT_GT(held, 0);
-  Corrupt("UPDATE charges SET deadline_us = 1");
+  Corrupt("UPDATE open_charges SET deadline_us = 1");
   const LedgerMaintenance maintenance(*ledger_, absl::Milliseconds(1));
   while (Balance().held > 0) {
   }

@@ -33,18 +33,17 @@ const std::vector<Mutation> kForgetsKeys = {
     {"c.principal = $1 AND c.request_id = $2", "c.principal = $1 AND c.request_id = $2 AND 1 = 0"}};
 // Leaves a charge STARTED when its release is stored.
 const std::vector<Mutation> kNeverEndsCharges = {
-    {"SET state = $2, reason = $3, sealed_key = NULL, ended_at_us = $4 WHERE id = $1",
-     "SET label = label WHERE id = $1 AND $2 = reason AND $3 = label AND $4 = number"}};
+    {"DELETE FROM open_charges WHERE", "UPDATE open_charges SET state = state WHERE"}};
 // Lets stale attempts keep their token.
 const std::vector<Mutation> kNeverRenewsTokens = {
-    {"SET attempt_token = $2 WHERE id = $1", "SET label = label WHERE id = $1 AND $2 = reason"}};
+    {"attempt_token = $5, sealed_key", "attempt_token = CASE WHEN $5 = '' THEN $5 ELSE attempt_token END, sealed_key"}};
 
 // Believes that the chain still ends where it remembers.
 const std::vector<Mutation> kBelievesItsMemory = {
     {"AND seq = $5 AND hash = $6 AND", "AND seq >= $5 AND (hash = $6 OR hash <> $6) AND"}};
 // Repairs a restored backup and leaves the draws that it has as started, with their keys.
 const std::vector<Mutation> kLeavesStartedDraws = {
-    {"c.state IN ('RESERVED', 'STARTED') ORDER BY", "c.state = 'NONE' ORDER BY"}};
+    {"o.charge_id IS NOT NULL AND", "o.state = 'NONE' AND"}};
 // Charges on in a guess after a newer program has changed the schema.
 const std::vector<Mutation> kIgnoresUpgrades = {
     {"(SELECT MAX(m.version) FROM schema_migrations m) = $4 AND", "CAST($4 AS BIGINT) > 0 AND"}};

@@ -131,9 +131,8 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
         "owner, successor_of, state, schema_bytes, schema_hash, neighbour_relation, privacy_unit, "
         "max_records_per_unit, is_public, partition_attribute, created_at_us";
     const std::string charge_facts =
-        "dataset_id, dataset_version, principal, fingerprint, kind, event, label, part, state, reason, "
-        "attempt_token, sealed_key, deadline_us, created_at_us, ended_at_us, entry_seq, postings, "
-        "draw_identity";
+        "dataset_id, dataset_version, principal, fingerprint, kind, event, label, deadline_us, "
+        "created_at_us, entry_seq, postings, draw_identity";
     return {
         {absl::StrCat("datasets (id, name, lineage_id, ", dataset_facts, ")"),
          absl::StrCat("SELECT 'copy-' || i, 'copy-' || i, 'copy-' || i, ", dataset_facts,
@@ -164,6 +163,14 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
         {absl::StrCat("charges (id, request_id, ", charge_facts, ")"),
          absl::StrCat("SELECT 'copy-' || i || id, 'copy-' || i || request_id, ", charge_facts,
                       " FROM charges, n WHERE id IN ", newest_charges)},
+        {"open_charges (charge_id, state, attempt_token, sealed_key, deadline_us, postings)",
+         absl::StrCat("SELECT 'copy-' || i || charge_id, state, attempt_token, sealed_key, deadline_us, "
+                      "postings FROM open_charges, n WHERE charge_id IN ",
+                      newest_charges)},
+        {"endings (charge_id, state, reason, postings, ended_at_us)",
+         absl::StrCat("SELECT 'copy-' || i || charge_id, state, reason, postings, ended_at_us FROM endings, n "
+                      "WHERE charge_id IN ",
+                      newest_charges)},
         {"releases (id, charge_id, dataset_id, payload, payload_hash, payload_size, created_at_us, number)",
          absl::StrCat(
              "SELECT 'copy-' || i || id, 'copy-' || i || charge_id, dataset_id, payload, payload_hash, "

@@ -117,16 +117,17 @@ TEST_P(ChargeConformance, ATakeoverMakesTheOldTokenStaleAndRepeatsTheFirstKey) {
   EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->Store(first, "late").status());
   EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->Forfeit(first, "late"));
   EXPECT_EQ(Must(ledger_->Store(second, "answer")).payload, "answer");
-  EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->Store(first, "late").status());
+  EXPECT_EQ(Must(ledger_->Store(first, "late")).payload, "answer") << "what is stored is the answer";
+  EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->Forfeit(first, "late"));
   EXPECT_EQ(Spent(), 4);
 }
 
 TEST_P(ChargeConformance, AForfeitKeepsTheCostErasesTheKeyAndIsNeverRedrawn) {
   const Attempt attempt = Must(ledger_->Begin(Request("r1", 4)));
-  ASSERT_EQ(AskStore("SELECT COUNT(*) FROM charges WHERE sealed_key IS NOT NULL"), 1);
+  ASSERT_EQ(AskStore("SELECT COUNT(*) FROM open_charges WHERE length(sealed_key) > 0"), 1);
   ASSERT_TRUE(ledger_->Forfeit(attempt, "cancelled by its owner").ok());
   ASSERT_TRUE(ledger_->Forfeit(attempt, "cancelled by its owner").ok());
-  EXPECT_EQ(AskStore("SELECT COUNT(*) FROM charges WHERE sealed_key IS NOT NULL"), 0);
+  EXPECT_EQ(AskStore("SELECT COUNT(*) FROM open_charges WHERE length(sealed_key) > 0"), 0);
   EXPECT_EQ(Spent(), 4);
   const Charge charge = Must(ledger_->GetCharge(attempt.charge.id));
   EXPECT_EQ(charge.state, ChargeState::kForfeited);
@@ -139,9 +140,9 @@ TEST_P(ChargeConformance, AReleaseIsStoredOnceAndErasesTheKey) {
   const Attempt attempt = Must(ledger_->Begin(Request("r1", 4)));
   const Release stored = Must(ledger_->Store(attempt, "answer"));
   EXPECT_EQ(Must(ledger_->Store(attempt, "answer")).id, stored.id);
-  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger_->Store(attempt, "another").status());
-  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, ledger_->Forfeit(attempt, "too late"));
-  EXPECT_EQ(AskStore("SELECT COUNT(*) FROM charges WHERE sealed_key IS NOT NULL"), 0);
+  EXPECT_EQ(Must(ledger_->Store(attempt, "another")).payload, "answer");
+  EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->Forfeit(attempt, "too late"));
+  EXPECT_EQ(AskStore("SELECT COUNT(*) FROM open_charges WHERE length(sealed_key) > 0"), 0);
   EXPECT_EQ(AskStore("SELECT COUNT(*) FROM releases"), 1);
   const Charge charge = Must(ledger_->FindCharge(TestPrincipal("ana"), "r1"));
   EXPECT_EQ(charge.state, ChargeState::kCommitted);

@@ -193,7 +193,10 @@ TEST_P(CheckpointConformance, AnEditedOwnerIsFoundBeforeTheFirstCharge) {
 }
 
 TEST_P(CheckpointConformance, AnOpenChargeThatWasClosedIsFoundBeforeTheFirstCharge) {
-  Tamper("UPDATE charges SET state = 'CANCELLED', sealed_key = NULL WHERE request_id = 'started'");
+  Tamper(
+      "DELETE FROM open_charges WHERE charge_id = (SELECT id FROM charges WHERE request_id = 'started'); "
+      "INSERT INTO endings (charge_id, state, reason, postings, ended_at_us) "
+      "SELECT id, 'CANCELLED', '', '', 0 FROM charges WHERE request_id = 'started'");
   ExpectFoundAtStart();
 }
 

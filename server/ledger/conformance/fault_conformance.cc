@@ -201,9 +201,9 @@ absl::Status FaultConformance::ReserveAndExpire(Ledger& ledger, const Dataset& o
   const ChargeRequest request = RequestOf(owned, absl::StrCat("expired ", run), accounts.at(0).id, 9);
   RETURN_IF_ERROR(ledger.Reserve({request}, kHour).status());
   RETURN_IF_ERROR(
-      TryInStore(absl::StrCat("UPDATE charges SET deadline_us = 1 WHERE state = 'RESERVED' AND "
-                              "request_id = '",
-                              request.request_id, "'")));
+      TryInStore(absl::StrCat("UPDATE open_charges SET deadline_us = 1 WHERE state = 'RESERVED' AND "
+                              "charge_id = (SELECT id FROM charges WHERE request_id = '",
+                              request.request_id, "')")));
   RETURN_IF_ERROR(ledger.ExpireReservations().status());
   report('o');
   return absl::OkStatus();

@@ -26,9 +26,9 @@ struct Sums {
 // Of the postings that count, by account and counter.
 absl::StatusOr<std::map<CounterKey, Sums>> SumPostings(Transaction& store) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   store.Execute("SELECT p.account_id, p.counter, c.state, CAST(SUM(p.cost) AS BIGINT) FROM "
-                                 "postings p JOIN charges c ON c.id = p.charge_id GROUP BY p.account_id, "
-                                 "p.counter, c.state",
+                   store.Execute("SELECT p.account_id, p.counter, s.state, CAST(SUM(p.cost) AS BIGINT) FROM "
+                                 "postings p JOIN charge_states s ON s.charge_id = p.charge_id GROUP BY "
+                                 "p.account_id, p.counter, s.state",
                                  {}));
   std::map<CounterKey, Sums> sums;
   for (const Row& row : rows) {
@@ -78,13 +78,17 @@ absl::Status CheckCharges(Transaction& store, Findings& findings) {
                             "SELECT charge_id FROM releases GROUP BY charge_id HAVING COUNT(*) > 1",
                             findings));
   RETURN_IF_ERROR(CheckNone(store, "a release of a charge that is not committed",
-                            "SELECT r.charge_id FROM releases r LEFT JOIN charges c ON c.id = r.charge_id "
-                            "WHERE c.id IS NULL OR c.state <> 'COMMITTED'",
+                            "SELECT r.charge_id FROM releases r LEFT JOIN charge_states s ON s.charge_id = "
+                            "r.charge_id WHERE s.state IS NULL OR s.state <> 'COMMITTED'",
                             findings));
-  RETURN_IF_ERROR(CheckNone(store, "a key kept after the draw, or lost before it",
-                            "SELECT request_id FROM charges WHERE (sealed_key IS NOT NULL AND state NOT IN "
-                            "('RESERVED', 'STARTED')) OR (sealed_key IS NULL AND state = 'STARTED' AND "
-                            "deadline_us IS NULL)",
+  RETURN_IF_ERROR(CheckNone(store, "a key lost before the draw",
+                            "SELECT c.request_id FROM open_charges o JOIN charges c ON c.id = o.charge_id "
+                            "WHERE length(o.sealed_key) = 0 AND o.state = 'STARTED' AND c.deadline_us IS NULL",
+                            findings));
+  RETURN_IF_ERROR(CheckNone(store, "neither open nor ended, or both",
+                            "SELECT c.request_id FROM charges c LEFT JOIN open_charges o ON o.charge_id = c.id "
+                            "LEFT JOIN endings e ON e.charge_id = c.id "
+                            "WHERE (o.charge_id IS NULL) = (e.charge_id IS NULL)",
                             findings));
   return CheckNone(store, "not exactly one entry that makes a charge",
                    "SELECT c.request_id FROM charges c LEFT JOIN entries e ON e.charge_id = c.id AND e.kind "
@@ -146,8 +150,8 @@ absl::Status CheckAcknowledged(Transaction& store, const std::vector<Acknowledge
   };
   std::map<std::pair<std::string, std::string>, Found> found;
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   store.Execute("SELECT c.principal, c.request_id, c.state, r.payload, r.payload_hash FROM "
-                                 "charges c LEFT JOIN releases r ON r.charge_id = c.id",
+                   store.Execute("SELECT c.principal, c.request_id, s.state, r.payload, r.payload_hash FROM "
+                                 "charges c JOIN charge_states s ON s.charge_id = c.id LEFT JOIN releases r ON r.charge_id = c.id",
                                  {}));
   for (const Row& row : rows) {
     Found& one = found[{row.Text(0), row.Text(1)}];

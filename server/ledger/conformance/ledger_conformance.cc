@@ -88,6 +88,7 @@ void LedgerConformance::Tamper(const std::string& script) {
                                   ? "DROP TRIGGER IF EXISTS entries_are_never_updated; "
                                     "DROP TRIGGER IF EXISTS entries_are_never_deleted; "
                                     "DROP TRIGGER IF EXISTS charges_are_never_deleted; "
+                                    "DROP TRIGGER IF EXISTS charges_are_never_changed; "
                                     "DROP TRIGGER IF EXISTS counters_are_never_deleted; "
                                     "PRAGMA ignore_check_constraints = ON; "
                                   : "ALTER TABLE entries DISABLE TRIGGER ALL; "

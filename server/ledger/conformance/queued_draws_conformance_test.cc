@@ -43,7 +43,7 @@ class QueuedDrawConformance : public LedgerConformance {
   }
   void MakeOverdue(const Charge& charge) {
     ASSERT_TRUE(
-        TryInStore(absl::StrCat("UPDATE charges SET deadline_us = 1 WHERE id = '", charge.id, "'")).ok());
+        TryInStore(absl::StrCat("UPDATE open_charges SET deadline_us = 1 WHERE charge_id = '", charge.id, "'")).ok());
   }
   std::vector<std::string> KindsOf(const Charge& charge) {
     std::vector<std::string> kinds;

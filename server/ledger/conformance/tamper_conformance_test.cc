@@ -83,14 +83,14 @@ TEST_P(TamperConformance, TheStoreItselfRefusesRowsThatReferToNothing) {
   const auto insert_charge = [](const std::string& dataset_id) {
     return absl::StrCat(
         "INSERT INTO charges (id, dataset_id, dataset_version, principal, request_id, fingerprint, kind, "
-        "event, "
-        "label, state, attempt_token, created_at_us) SELECT 'c', ",
-        dataset_id, ", 1, 'ana', 'r', fingerprint, kind, event, '', 'STARTED', '', 0 FROM charges LIMIT 1");
+        "event, label, created_at_us, postings) SELECT 'c', ",
+        dataset_id, ", 1, 'ana', 'r', fingerprint, kind, event, '', 0, '[]' FROM charges LIMIT 1");
   };
   EXPECT_FALSE(TryInStore(insert_charge("'nothing'")).ok());
   EXPECT_FALSE(TryInStore("DELETE FROM datasets").ok());
   EXPECT_FALSE(TryInStore("DELETE FROM charges").ok());
   EXPECT_FALSE(TryInStore("UPDATE charges SET id = 'other' WHERE request_id = 'stored'").ok());
+  EXPECT_FALSE(TryInStore("UPDATE charges SET label = 'other' WHERE request_id = 'stored'").ok());
   EXPECT_FALSE(TryInStore("DELETE FROM account_counters").ok());
   EXPECT_FALSE(TryInStore("UPDATE account_counters SET account_id = 99").ok());
   EXPECT_FALSE(TryInStore("DELETE FROM charges WHERE request_id = 'started'").ok());
@@ -174,8 +174,12 @@ TEST_P(TamperConformance, AnEditedPostingIsFound) {
 }
 
 TEST_P(TamperConformance, AChargeSetBackToStartedIsFound) {
-  EXPECT_THAT(FindingsAfter("UPDATE charges SET state = 'STARTED' WHERE request_id = 'stored'"),
-              Contains(HasSubstr("its state")));
+  EXPECT_THAT(
+      FindingsAfter(
+          "DELETE FROM endings; "
+          "INSERT INTO open_charges (charge_id, state, attempt_token, sealed_key, deadline_us, postings) "
+          "SELECT id, 'STARTED', '', fingerprint, 0, '' FROM charges WHERE request_id = 'stored'"),
+      Contains(HasSubstr("its state")));
 }
 
 TEST_P(TamperConformance, AChargeWhoseReleaseIsGoneIsNeverDrawnAgain) {
@@ -186,7 +190,7 @@ TEST_P(TamperConformance, AChargeWhoseReleaseIsGoneIsNeverDrawnAgain) {
 }
 
 TEST_P(TamperConformance, AChargeSetBackToReservedIsNeverDrawnAgain) {
-  EXPECT_THAT(FindingsAfter("UPDATE charges SET state = 'RESERVED' WHERE request_id = 'started'"),
+  EXPECT_THAT(FindingsAfter("UPDATE open_charges SET state = 'RESERVED'"),
               Contains(HasSubstr("its state")));
   auto ledger = Open();
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->Begin(Request("started", 3)).status());

@@ -80,39 +80,62 @@ std::string InsertText(const sql::Insertion& insertion, ArgumentList arguments,
                       condition);
 }
 
-// The last UPDATE before a step.
+// The last UPDATE or DELETE before a step.
 struct Before {
   size_t step = 0;       // its number; 0: there was none
   std::string expected;  // an expression for the number of rows that it must have changed
 
   // True, or an error: division by zero. PostgreSQL evaluates it before it reads a row of the step that has
-  // it as a condition, and so runs the UPDATE first.
+  // it as a condition, and so runs that one first.
   std::string Check() const {
     return absl::StrCat("1 / CAST((SELECT COUNT(*) FROM step", step, ") = ", expected, " AS INTEGER) = 1");
   }
   std::string Condition() const { return step == 0 ? std::string() : absl::StrCat(" WHERE ", Check()); }
 };
 
-std::string UpdateText(const sql::Update& update, ArgumentList arguments, const Before& before) {
-  std::vector<std::string> values;
-  std::string from;
-  if (update.rows.size() == 1) {
-    for (size_t i = 0; i < update.types.size(); ++i) {
-      values.push_back(arguments.AddScalar(update.rows.front().at(i), update.types[i]));
+// The parameters of an UPDATE or a DELETE: how its text names them, and the table that they come from, which
+// is empty for a single row.
+struct GivenValues {
+  std::vector<std::string> names;
+  std::string table;
+};
+
+template <typename Change>
+GivenValues ValuesOf(const Change& change, ArgumentList arguments) {
+  GivenValues given;
+  if (change.rows.size() == 1) {
+    for (size_t i = 0; i < change.types.size(); ++i) {
+      given.names.push_back(arguments.AddScalar(change.rows.front().at(i), change.types[i]));
     }
-  } else {
-    std::string arrays;
-    std::string names;
-    for (size_t i = 0; i < update.types.size(); ++i) {
-      absl::StrAppend(&arrays, i == 0 ? "" : ", ", arguments.AddArray(update.rows, i, update.types[i]));
-      absl::StrAppend(&names, i == 0 ? "" : ", ", "value", i + 1);
-      values.push_back(absl::StrCat("given.value", i + 1));
-    }
-    from = absl::StrCat("unnest(", arrays, ") AS given (", names, ")");
+    return given;
   }
-  return absl::StrCat("UPDATE ", std::string(update.table), " SET ", WithNames(update.set, values),
-                      from.empty() ? "" : " FROM ", from, " WHERE ", WithNames(update.where, values),
+  std::string arrays;
+  std::string columns;
+  for (size_t i = 0; i < change.types.size(); ++i) {
+    absl::StrAppend(&arrays, i == 0 ? "" : ", ", arguments.AddArray(change.rows, i, change.types[i]));
+    absl::StrAppend(&columns, i == 0 ? "" : ", ", "value", i + 1);
+    given.names.push_back(absl::StrCat("given.value", i + 1));
+  }
+  given.table = absl::StrCat("unnest(", arrays, ") AS given (", columns, ")");
+  return given;
+}
+
+std::string WhereText(std::string_view where, const GivenValues& given, const Before& before) {
+  return absl::StrCat(" WHERE ", WithNames(where, given.names),
                       before.step > 0 ? absl::StrCat(" AND ", before.Check()) : "", " RETURNING 1");
+}
+
+std::string ChangeText(const sql::Update& update, ArgumentList arguments, const Before& before) {
+  const GivenValues given = ValuesOf(update, arguments);
+  return absl::StrCat("UPDATE ", std::string(update.table), " SET ", WithNames(update.set, given.names),
+                      given.table.empty() ? "" : " FROM ", given.table,
+                      WhereText(update.where, given, before));
+}
+
+std::string ChangeText(const sql::Deletion& deletion, ArgumentList arguments, const Before& before) {
+  const GivenValues given = ValuesOf(deletion, arguments);
+  return absl::StrCat("DELETE FROM ", std::string(deletion.table), given.table.empty() ? "" : " USING ",
+                      given.table, WhereText(deletion.where, given, before));
 }
 
 }  // namespace
@@ -142,10 +165,13 @@ ArrayStatement WriteAll(const std::vector<sql::Step>& steps) {
       absl::StrAppend(&all.text, InsertText(*insertion, arguments, ""));
       continue;
     }
-    const auto& update = std::get<sql::Update>(*used[i]);
     const size_t first_argument = all.arguments.size() + 1;
-    absl::StrAppend(&all.text, UpdateText(update, arguments, before));
-    before = {i + 1, update.rows.size() == 1 ? "1" : absl::StrCat("cardinality($", first_argument, ")")};
+    const auto* const update = std::get_if<sql::Update>(used[i]);
+    const auto* const deletion = std::get_if<sql::Deletion>(used[i]);
+    absl::StrAppend(&all.text, update != nullptr ? ChangeText(*update, arguments, before)
+                                                 : ChangeText(*deletion, arguments, before));
+    const size_t rows = update != nullptr ? update->rows.size() : deletion->rows.size();
+    before = {i + 1, rows == 1 ? "1" : absl::StrCat("cardinality($", first_argument, ")")};
   }
   if (!used.empty()) absl::StrAppend(&all.text, ") SELECT 1", before.Condition());
   return all;

@@ -21,8 +21,9 @@ struct ArrayStatement {
 ArrayStatement InsertAll(const sql::Insertion& insertion);
 
 // All steps as one statement: the last one, WITH a data-modifying query for each of the others. An UPDATE
-// locks its rows before any later step begins, and the statement fails unless each has changed every row that
-// it was given. Insertions follow all updates and do not see each other: PostgreSQL runs them in any order.
+// or DELETE locks its rows before any later one begins, and the statement fails unless each has met every row
+// that it was given. Insertions follow all of these and do not see each other: PostgreSQL runs them in any
+// order.
 // Steps without rows are left out; no text when there are no others.
 ArrayStatement WriteAll(const std::vector<sql::Step>& steps);
 

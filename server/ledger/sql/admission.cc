@@ -53,7 +53,6 @@ const std::vector<Column>& ChargeColumns() {
   static const std::vector<Column> kColumns = {{"created_at_us", ColumnType::kInteger},
                                                {"dataset_id", ColumnType::kText},
                                                {"dataset_version", ColumnType::kInteger},
-                                               {"state", ColumnType::kText},
                                                {"deadline_us", ColumnType::kInteger},
                                                {"kind", ColumnType::kText},
                                                {"principal", ColumnType::kText},
@@ -64,13 +63,22 @@ const std::vector<Column>& ChargeColumns() {
                                                {"request_id", ColumnType::kText},
                                                {"fingerprint", ColumnType::kBytes},
                                                {"draw_identity", ColumnType::kBytes},
-                                               {"event", ColumnType::kBytes},
+                                               {"event", ColumnType::kBytes}};
+  return kColumns;
+}
+constexpr size_t kCreatedAt = 0;
+constexpr size_t kEntrySeq = 8;
+
+// Likewise.
+const std::vector<Column>& OpenChargeColumns() {
+  static const std::vector<Column> kColumns = {{"state", ColumnType::kText},
+                                               {"postings", ColumnType::kText},
+                                               {"deadline_us", ColumnType::kInteger},
+                                               {"charge_id", ColumnType::kText},
                                                {"attempt_token", ColumnType::kText},
                                                {"sealed_key", ColumnType::kBytes}};
   return kColumns;
 }
-constexpr size_t kCreatedAt = 0;
-constexpr size_t kEntrySeq = 9;
 
 }  // namespace
 
@@ -132,24 +140,32 @@ EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identit
                                                   .postings = request.postings,
                                                   .draw_identity = request.draw_identity}),
               .actor = request.principal.name()};
-  return {.row = RowOf(Null(), request.dataset_id, request.dataset_version,
-                       std::string(reserved ? "RESERVED" : "STARTED"), DeadlineOrNull(identity), request.kind,
-                       request.principal.name(), request.label, PostingsText(request.postings), Null(),
-                       identity.id, request.request_id, Bytes{request.fingerprint},
-                       BytesOrNull(request.draw_identity), Bytes{request.event}, identity.token,
-                       BytesOrNull(request.sealed_key)),
+  const ChargeState state = reserved ? ChargeState::kReserved : ChargeState::kStarted;
+  return {.row = RowOf(Null(), request.dataset_id, request.dataset_version, DeadlineOrNull(identity),
+                       request.kind, request.principal.name(), request.label, PostingsText(request.postings),
+                       Null(), identity.id, request.request_id, Bytes{request.fingerprint},
+                       BytesOrNull(request.draw_identity), Bytes{request.event}),
+          .open_row = RowOf(std::string(StateName(state)), std::string(), identity.deadline_us, identity.id,
+                            identity.token, Bytes{request.sealed_key}),
           .entry = std::move(entry)};
 }
 
-void InsertCharges(WriteSet& change, std::vector<EncodedCharge> charges) {
+std::vector<int64_t> InsertCharges(WriteSet& change, std::vector<EncodedCharge> charges) {
   std::vector<Parameters> rows;
+  std::vector<Parameters> open_rows;
+  std::vector<int64_t> seqs;
   rows.reserve(charges.size());
+  open_rows.reserve(charges.size());
   for (EncodedCharge& charge : charges) {
-    charge.row[kEntrySeq] = change.Append(std::move(charge.entry));
+    seqs.push_back(change.Append(std::move(charge.entry)));
+    charge.row[kEntrySeq] = seqs.back();
     charge.row[kCreatedAt] = change.now_us();
     rows.push_back(std::move(charge.row));
+    open_rows.push_back(std::move(charge.open_row));
   }
   change.Insert("charges", ChargeColumns(), std::move(rows));
+  change.Insert("open_charges", OpenChargeColumns(), std::move(open_rows));
+  return seqs;
 }
 
 Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, int64_t created_at_us) {
@@ -167,14 +183,6 @@ Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, in
           .postings = Ascending(request.postings),
           .created_at_us = created_at_us,
           .deadline_us = identity.deadline_us};
-}
-
-absl::Status EndCharge(WriteSet& change, const Charge& charge, ChargeState state, std::string_view reason) {
-  return change.transaction()
-      .Execute(
-          "UPDATE charges SET state = $2, reason = $3, sealed_key = NULL, ended_at_us = $4 WHERE id = $1",
-          {charge.id, std::string(StateName(state)), std::string(reason), change.now_us()})
-      .status();
 }
 
 }  // namespace curator::ledger::sql

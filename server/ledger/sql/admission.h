@@ -39,17 +39,16 @@ size_t BytesOf(const ChargeRequest& request);
 // before the batch is decided.
 struct EncodedCharge {
   Parameters row;
+  Parameters open_row;
   Entry entry;
 };
 EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identity);
 
-// Queues these admitted charges and their entries in `change`. The caller moves the counters.
-void InsertCharges(WriteSet& change, std::vector<EncodedCharge> charges);
+// Queues these admitted charges, which are open, and their entries in `change`. The caller moves the
+// counters. Returns the numbers of the entries.
+std::vector<int64_t> InsertCharges(WriteSet& change, std::vector<EncodedCharge> charges);
 
 // The charge as GetCharge() returns it once it is inserted.
 Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, int64_t created_at_us);
-
-// Moves a charge into its final state and erases the draw's key. The caller appends the entry.
-absl::Status EndCharge(WriteSet& change, const Charge& charge, ChargeState state, std::string_view reason);
 
 }  // namespace curator::ledger::sql

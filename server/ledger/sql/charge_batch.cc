@@ -5,8 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
-#include "ledger/sql/admission.h"
-#include "ledger/sql/rows.h"
+#include "ledger/sql/charge_steps.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -105,14 +104,15 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(
 
   std::vector<absl::StatusOr<Attempt>> results;
   std::vector<EncodedCharge> admitted;
-  std::vector<Parameters> tokens;
   for (const ProposedCharge& one : proposed) {
     const ChargeRequest& request = *one.request;
     if (const auto found = existing.find({request.principal.name(), request.request_id});
         found != existing.end()) {
-      results.push_back(Resume(std::move(found->second), one));
+      results.push_back(Resume(found->second, one));
       if (results.back().ok() && !results.back()->token.empty()) {
-        tokens.push_back({results.back()->charge.id, one.identity.token});
+        StoredCharge resumed = found->second;
+        resumed.attempt_token = one.identity.token;
+        ChangeOpenCharge(change, found->second, resumed);
       }
       continue;
     }
@@ -126,9 +126,6 @@ absl::StatusOr<std::vector<absl::StatusOr<Attempt>>> DecideBatch(
     results.emplace_back(NewAttempt(change));
   }
   InsertCharges(change, std::move(admitted));
-  RETURN_IF_ERROR(change.transaction()
-                      .ExecuteEach("UPDATE charges SET attempt_token = $2 WHERE id = $1", tokens)
-                      .status());
   return results;
 }
 

@@ -72,7 +72,7 @@ TEST(AGuess, WritesTheSameWhenItRunsAgain) {
     ASSERT_TRUE(results.ok()) << results.status();
     ASSERT_TRUE(change.Flush().ok());
     if (run == 0) inserted = transaction.inserted();
-    EXPECT_EQ(inserted.size(), 2U) << "a charge and its entry";
+    EXPECT_EQ(inserted.size(), 3U) << "a charge, that it is open, and its entry";
     EXPECT_EQ(transaction.inserted(), inserted) << "run " << run;
     EXPECT_EQ((change.reached().spent.at({1, "rho"})), 3);
   }

@@ -28,6 +28,49 @@ ChargeChanged Because(std::string_view reason) {
   return {.reason = std::string(reason), .deadline_us = 0};
 }
 
+OpenCharge OpenChargeOf(const StoredCharge& stored) {
+  return {.charge_id = stored.charge.id,
+          .state = stored.charge.state,
+          .attempt_token = stored.attempt_token};
+}
+
+void EndCharge(WriteSet& change, const OpenCharge& charge, ChargeState state, std::string_view reason,
+               std::string_view other_postings) {
+  static const Deletion kEnd = {.table = "open_charges",
+                                .where = "charge_id = $1 AND attempt_token = $2 AND state = $3",
+                                .types = {ColumnType::kText, ColumnType::kText, ColumnType::kText},
+                                .rows = {}};
+  static const std::vector<Column> kColumns = {{"state", ColumnType::kText},
+                                               {"reason", ColumnType::kText},
+                                               {"ended_at_us", ColumnType::kInteger},
+                                               {"postings", ColumnType::kText},
+                                               {"charge_id", ColumnType::kText}};
+  change.DeleteRow(kEnd, {charge.charge_id, charge.attempt_token, std::string(StateName(charge.state))});
+  change.Insert("endings", kColumns,
+                {{std::string(StateName(state)), std::string(reason), change.now_us(),
+                  std::string(other_postings), charge.charge_id}});
+}
+
+void EndCharge(WriteSet& change, const StoredCharge& stored, ChargeState state, std::string_view reason) {
+  EndCharge(change, OpenChargeOf(stored), state, reason, stored.other_postings);
+}
+
+void ChangeOpenCharge(WriteSet& change, const StoredCharge& stored, const StoredCharge& changed) {
+  static const Update kChange = {
+      .table = "open_charges",
+      .set = "state = $4, attempt_token = $5, sealed_key = $6, deadline_us = $7, postings = $8",
+      .where = "charge_id = $1 AND attempt_token = $2 AND state = $3",
+      .types = {ColumnType::kText, ColumnType::kText, ColumnType::kText, ColumnType::kText, ColumnType::kText,
+                ColumnType::kBytes, ColumnType::kInteger, ColumnType::kText},
+      .rows = {}};
+  const bool is_reserved = changed.charge.state == ChargeState::kReserved;
+  change.ChangeRow(kChange, {stored.charge.id, stored.attempt_token,
+                             std::string(StateName(stored.charge.state)),
+                             std::string(StateName(changed.charge.state)), changed.attempt_token,
+                             Bytes{changed.sealed_key},
+                             is_reserved ? changed.charge.deadline_us : int64_t{0}, changed.other_postings});
+}
+
 void AppendChange(WriteSet& change, const Charge& charge, const char* kind, std::string_view actor,
                   const ChargeChanged& document) {
   change.Append({.dataset_id = charge.dataset_id,

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/admission.h"
+#include "ledger/sql/charge_steps.h"
 #include "ledger/sql/datasets.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
@@ -16,9 +17,13 @@
 namespace curator::ledger::sql {
 namespace {
 
-absl::Status CheckToken(const StoredCharge& stored, const Attempt& attempt) {
-  if (!attempt.token.empty() && stored.attempt_token == attempt.token) return absl::OkStatus();
+absl::Status TakenOver() {
   return absl::AbortedError("another attempt has taken over this charge: its outcome counts");
+}
+
+absl::Status CheckToken(const StoredCharge& stored, const Attempt& attempt) {
+  const bool is_current = !attempt.token.empty() && stored.attempt_token == attempt.token;
+  return is_current ? absl::OkStatus() : TakenOver();
 }
 
 // Each share adds rows for good and is free, so a release has a bounded number of them.
@@ -164,19 +169,13 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
     change.MarkChargesOnly();
     RETURN_IF_ERROR(change.LockChains({attempt.charge.dataset_id}));
     ASSIGN_OR_RETURN(const StoredCharge stored, ReadCharge(change.transaction(), attempt.charge.id));
-    RETURN_IF_ERROR(CheckToken(stored, attempt));
-    if (stored.charge.state == ChargeState::kCommitted) {
-      ASSIGN_OR_RETURN(const Release earlier, ReadRelease(change.transaction(), stored.charge.release_id));
-      if (earlier.payload_hash != payload_hash) {
-        return absl::FailedPreconditionError("this charge already has another release");
-      }
-      release_id = earlier.id;
-      return absl::OkStatus();
-    }
+    release_id = stored.charge.release_id;
+    if (!release_id.empty()) return absl::OkStatus();
     if (stored.charge.state != ChargeState::kStarted) {
       return absl::FailedPreconditionError(
           absl::StrCat("a ", std::string(StateName(stored.charge.state)), " charge takes no release"));
     }
+    RETURN_IF_ERROR(CheckToken(stored, attempt));
     release_id = new_id;
     const std::string& charge_id = stored.charge.id;
     RETURN_IF_ERROR(
@@ -185,11 +184,11 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
                 "INSERT INTO releases (id, charge_id, dataset_id, payload, payload_hash, "
                 "payload_size, created_at_us, number) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
                 {release_id, charge_id, stored.charge.dataset_id, Bytes{std::string(payload)},
-                 Bytes{payload_hash}, static_cast<int64_t>(payload.size()), change.now_us(), stored.number})
+                 Bytes{payload_hash}, static_cast<int64_t>(payload.size()), change.now_us(), stored.entry_seq})
             .status());
     RETURN_IF_ERROR(ListFor(change.transaction(), stored.charge.principal, stored.charge.dataset_id,
-                            stored.number, measures));
-    RETURN_IF_ERROR(EndCharge(change, stored.charge, ChargeState::kCommitted, ""));
+                            stored.entry_seq, measures));
+    EndCharge(change, stored, ChargeState::kCommitted, "");
     change.Append(
         {.dataset_id = stored.charge.dataset_id,
          .kind = kCommitted,
@@ -208,13 +207,14 @@ absl::Status SqlLedger::Forfeit(const Attempt& attempt, std::string_view reason)
     change.MarkChargesOnly();
     RETURN_IF_ERROR(change.LockChains({attempt.charge.dataset_id}));
     ASSIGN_OR_RETURN(const StoredCharge stored, ReadCharge(change.transaction(), attempt.charge.id));
-    RETURN_IF_ERROR(CheckToken(stored, attempt));
     if (stored.charge.state == ChargeState::kForfeited) return absl::OkStatus();
+    if (!stored.charge.release_id.empty()) return TakenOver();
     if (stored.charge.state != ChargeState::kStarted) {
       return absl::FailedPreconditionError(
           absl::StrCat("a ", std::string(StateName(stored.charge.state)), " charge cannot be forfeited"));
     }
-    RETURN_IF_ERROR(EndCharge(change, stored.charge, ChargeState::kForfeited, reason));
+    RETURN_IF_ERROR(CheckToken(stored, attempt));
+    EndCharge(change, stored, ChargeState::kForfeited, reason);
     change.Append({.dataset_id = stored.charge.dataset_id,
                    .kind = kForfeited,
                    .charge_id = stored.charge.id,

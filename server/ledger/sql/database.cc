@@ -14,19 +14,35 @@ absl::StatusOr<std::vector<Answers>> Transaction::ExecuteTogether(const std::vec
   return all;
 }
 
+namespace {
+
+// One row each, for every change.
+absl::Status CheckOneRowEach(const absl::StatusOr<Answers>& changed) {
+  RETURN_IF_ERROR(changed.status());
+  for (const std::vector<Row>& rows : *changed) {
+    if (rows.size() != 1) return absl::InternalError("a change has not met one row");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status Transaction::ExecuteLast(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     if (const auto* insertion = std::get_if<Insertion>(&step)) {
       RETURN_IF_ERROR(InsertRows(insertion->table, *insertion->columns, insertion->rows));
       continue;
     }
+    if (const auto* deletion = std::get_if<Deletion>(&step)) {
+      const std::string text = absl::StrCat("DELETE FROM ", std::string(deletion->table), " WHERE ",
+                                            std::string(deletion->where), " RETURNING 1");
+      RETURN_IF_ERROR(CheckOneRowEach(ExecuteEach(text, deletion->rows)));
+      continue;
+    }
     const auto& update = std::get<Update>(step);
     const std::string text = absl::StrCat("UPDATE ", std::string(update.table), " SET ", update.set,
                                           " WHERE ", update.where, " RETURNING 1");
-    ASSIGN_OR_RETURN(const Answers changed, ExecuteEach(text, update.rows));
-    for (const std::vector<Row>& rows : changed) {
-      if (rows.size() != 1) return absl::InternalError("an update has not changed one row");
-    }
+    RETURN_IF_ERROR(CheckOneRowEach(ExecuteEach(text, update.rows)));
   }
   return absl::OkStatus();
 }

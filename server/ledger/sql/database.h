@@ -85,6 +85,15 @@ struct Update {
   std::vector<Parameters> rows;
 };
 
+// The deletion of one row for each of `rows`: DELETE FROM `table` WHERE `where`, with these parameters. Fails
+// unless each deletes exactly one row, which is another one than that of every other.
+struct Deletion {
+  std::string_view table;
+  std::string_view where;
+  std::vector<ColumnType> types;  // of the parameters, none of which is null
+  std::vector<Parameters> rows;
+};
+
 // Rows to be inserted into `table`, each with one value per column. Columns state their types because a value
 // may be null.
 struct Insertion {
@@ -93,7 +102,7 @@ struct Insertion {
   std::vector<Parameters> rows;
 };
 
-using Step = std::variant<Update, Insertion>;
+using Step = std::variant<Update, Deletion, Insertion>;
 
 // The rows of each run of a statement.
 using Answers = std::vector<std::vector<Row>>;

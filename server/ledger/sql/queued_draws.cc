@@ -103,11 +103,11 @@ absl::StatusOr<Attempt> SqlLedger::StartQueued(std::string_view charge_id, std::
         RETURN_IF_ERROR(CheckMayStart(change, charge));
         FreeHeld(change, charge.postings);
         SpendPostings(change, charge.postings);
-        RETURN_IF_ERROR(change.transaction()
-                            .Execute("UPDATE charges SET state = 'STARTED', attempt_token = $2, "
-                                     "sealed_key = $3 WHERE id = $1",
-                                     {charge.id, std::string(token), Bytes{std::string(sealed_key)}})
-                            .status());
+        StoredCharge started = stored;
+        started.charge.state = ChargeState::kStarted;
+        started.attempt_token = token;
+        started.sealed_key = sealed_key;
+        ChangeOpenCharge(change, stored, started);
         AppendChange(change, charge, kStarted, charge.principal, StartedAt(change, charge.postings));
         key_of_draw = sealed_key;
         return absl::OkStatus();
@@ -126,8 +126,8 @@ absl::StatusOr<Attempt> SqlLedger::TakeOver(std::string_view charge_id) {
   RETURN_IF_ERROR(Write(found.charge.dataset_id, [&](WriteSet& change) -> absl::Status {
     change.MarkChargesOnly();
     RETURN_IF_ERROR(change.LockChains({found.charge.dataset_id}));
-    ASSIGN_OR_RETURN(StoredCharge stored, ReadCharge(change.transaction(), charge_id));
-    attempt = {.charge = std::move(stored.charge),
+    ASSIGN_OR_RETURN(const StoredCharge stored, ReadCharge(change.transaction(), charge_id));
+    attempt = {.charge = stored.charge,
                .token = {},
                .sealed_key = {},
                .newly_charged = false,
@@ -137,10 +137,11 @@ absl::StatusOr<Attempt> SqlLedger::TakeOver(std::string_view charge_id) {
     const bool is_draw = attempt.charge.state == ChargeState::kStarted && !stored.sealed_key.empty();
     if (!is_draw) return WrongState(attempt.charge, "taken over: it is not a draw that has started");
     attempt.token = token;
-    attempt.sealed_key = std::move(stored.sealed_key);
-    return change.transaction()
-        .Execute("UPDATE charges SET attempt_token = $2 WHERE id = $1", {attempt.charge.id, token})
-        .status();
+    attempt.sealed_key = stored.sealed_key;
+    StoredCharge taken_over = stored;
+    taken_over.attempt_token = token;
+    ChangeOpenCharge(change, stored, taken_over);
+    return absl::OkStatus();
   }));
   if (attempt.token.empty()) {
     ASSIGN_OR_RETURN(attempt.release, GetRelease(attempt.charge.release_id));

@@ -18,6 +18,7 @@
 // anchor is recognised by its longer chain or by an earlier repair, and gets S + A + R. A fork that is
 // shorter than the anchored history looks like a backup: an owner must not repair one.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -67,11 +68,11 @@ class LineageRepair {
       lost_.emplace(id, std::move(lost));
     }
     if (!IsNeeded()) return report_;
-    ASSIGN_OR_RETURN(const std::vector<Charge> open, OpenCharges());
-    for (const Charge& charge : open) Spend(charge);
+    ASSIGN_OR_RETURN(const std::vector<StoredCharge> open, OpenCharges());
+    for (const StoredCharge& stored : open) Spend(stored.charge);
     ASSIGN_OR_RETURN(const std::vector<RaisedBy> raised, RaiseCounters());
     AppendRepairs(raised);
-    for (const Charge& charge : open) RETURN_IF_ERROR(End(charge));
+    for (const StoredCharge& stored : open) End(stored);
     return report_;
   }
 
@@ -169,14 +170,13 @@ class LineageRepair {
   }
 
   // Those that are reserved or started: what became of them in the lost history is unknown.
-  absl::StatusOr<std::vector<Charge>> OpenCharges() {
-    std::vector<Charge> open;
+  absl::StatusOr<std::vector<StoredCharge>> OpenCharges() {
+    std::vector<StoredCharge> open;
     for (const std::string& id : dataset_ids_) {
       ASSIGN_OR_RETURN(
-          const std::vector<StoredCharge> found,
-          ReadCharges(transaction(),
-                      "c.dataset_id = $1 AND c.state IN ('RESERVED', 'STARTED') ORDER BY c.number", {id}));
-      for (const StoredCharge& stored : found) open.push_back(stored.charge);
+          std::vector<StoredCharge> found,
+          ReadCharges(transaction(), "o.charge_id IS NOT NULL AND c.dataset_id = $1 ORDER BY c.number", {id}));
+      std::ranges::move(found, std::back_inserter(open));
     }
     return open;
   }
@@ -188,19 +188,20 @@ class LineageRepair {
     ++report_.reservations_spent;
   }
 
-  absl::Status End(const Charge& charge) {
+  void End(const StoredCharge& stored) {
+    const Charge& charge = stored.charge;
     const std::string& actor = order_.actor.name();
     const bool is_outside_reservation = charge.state == ChargeState::kReserved && !IsQueuedDraw(charge);
     if (is_outside_reservation) {
       AppendChange(change_, charge, kExpired, actor, Because(kExpiredReason));
-      return EndCharge(change_, charge, ChargeState::kCommitted, kExpiredReason);
+      return EndCharge(change_, stored, ChargeState::kCommitted, kExpiredReason);
     }
     if (IsQueuedDraw(charge)) {
       AppendChange(change_, charge, kStarted, actor, StartedAt(change_, charge.postings, kLostReason));
     }
     AppendChange(change_, charge, kForfeited, actor, Because(kLostReason));
     ++report_.charges_forfeited;
-    return EndCharge(change_, charge, ChargeState::kForfeited, kLostReason);
+    EndCharge(change_, stored, ChargeState::kForfeited, kLostReason);
   }
 
   absl::StatusOr<int64_t> ReceiptsFor(const CounterKey& key) const {

@@ -18,26 +18,26 @@
 namespace curator::ledger::sql {
 namespace {
 
-absl::Status SpendHeld(WriteSet& change, const Charge& charge, std::string_view reason) {
-  FreeHeld(change, charge.postings);
-  SpendPostings(change, charge.postings);
-  return EndCharge(change, charge, ChargeState::kCommitted, reason);
+void SpendHeld(WriteSet& change, const StoredCharge& stored, std::string_view reason) {
+  FreeHeld(change, stored.charge.postings);
+  SpendPostings(change, stored.charge.postings);
+  EndCharge(change, stored, ChargeState::kCommitted, reason);
 }
 
 // An outside mechanism may have published by its deadline, so its cost is spent. A queued draw has read
 // nothing, so its cost is freed.
-absl::Status EndOverdue(WriteSet& change, Charge& charge) {
+void EndOverdue(WriteSet& change, StoredCharge& stored) {
+  Charge& charge = stored.charge;
   const bool is_queued = IsQueuedDraw(charge);
   if (is_queued) {
     FreeHeld(change, charge.postings);
-    RETURN_IF_ERROR(EndCharge(change, charge, ChargeState::kCancelled, kExpiredReason));
+    EndCharge(change, stored, ChargeState::kCancelled, kExpiredReason);
   } else {
-    RETURN_IF_ERROR(SpendHeld(change, charge, kExpiredReason));
+    SpendHeld(change, stored, kExpiredReason);
   }
   AppendChange(change, charge, is_queued ? kCancelled : kExpired, charge.principal, Because(kExpiredReason));
   charge.state = is_queued ? ChargeState::kCancelled : ChargeState::kCommitted;
   charge.reason = kExpiredReason;
-  return absl::OkStatus();
 }
 
 absl::Status CheckIsOutside(const Charge& charge) {
@@ -202,7 +202,7 @@ absl::StatusOr<Charge> SqlLedger::ChangeReservation(std::string_view charge_id, 
     ASSIGN_OR_RETURN(StoredCharge stored, ReadCharge(change.transaction(), charge_id));
     RETURN_IF_ERROR(LockAccountsOf(change, stored.charge.postings));
     if (!IsOverdue(stored.charge, change.now_us())) return step(change, stored);
-    RETURN_IF_ERROR(EndOverdue(change, stored.charge));
+    EndOverdue(change, stored);
     verdict = step(change, stored);
     return absl::OkStatus();
   }));
@@ -229,10 +229,10 @@ absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
     RETURN_IF_ERROR(CheckPaysForAllParts(change, charge));
     FreeHeld(change, charge.postings);
     SpendPostings(change, reduced);
-    RETURN_IF_ERROR(change.transaction()
-                        .Execute("UPDATE charges SET state = 'STARTED', postings = $2 WHERE id = $1",
-                                 {charge.id, PostingsText(reduced)})
-                        .status());
+    StoredCharge started = stored;
+    started.charge.state = ChargeState::kStarted;
+    if (reduced != charge.postings) started.other_postings = PostingsText(reduced);
+    ChangeOpenCharge(change, stored, started);
     AppendChange(change, charge, kStarted, actor.name(), StartedAt(change, reduced));
     return absl::OkStatus();
   });
@@ -247,7 +247,7 @@ absl::StatusOr<Charge> SqlLedger::CommitReserved(std::string_view charge_id, con
       case ChargeState::kCommitted:
         return absl::OkStatus();
       case ChargeState::kStarted:
-        RETURN_IF_ERROR(EndCharge(change, charge, ChargeState::kCommitted, ""));
+        EndCharge(change, stored, ChargeState::kCommitted, "");
         break;
       case ChargeState::kReserved:
         return absl::FailedPreconditionError(
@@ -271,7 +271,7 @@ absl::StatusOr<Charge> SqlLedger::CancelReserved(std::string_view charge_id, std
     if (charge.state != ChargeState::kReserved)
       return WrongState(charge, "cancelled: its cost stands, because records may have been read");
     FreeHeld(change, charge.postings);
-    RETURN_IF_ERROR(EndCharge(change, charge, ChargeState::kCancelled, reason));
+    EndCharge(change, stored, ChargeState::kCancelled, reason);
     AppendChange(change, charge, kCancelled, actor.name(), Because(reason));
     return absl::OkStatus();
   });
@@ -287,10 +287,9 @@ absl::StatusOr<Charge> SqlLedger::ExtendReserved(std::string_view charge_id, int
     if (charge.state != ChargeState::kReserved) return WrongState(charge, "extended");
     const int64_t deadline_us = change.now_us() + lifetime_us;
     if (deadline_us <= charge.deadline_us) return absl::OkStatus();
-    RETURN_IF_ERROR(
-        change.transaction()
-            .Execute("UPDATE charges SET deadline_us = $2 WHERE id = $1", {charge.id, deadline_us})
-            .status());
+    StoredCharge extended = stored;
+    extended.charge.deadline_us = deadline_us;
+    ChangeOpenCharge(change, stored, extended);
     ChargeChanged document = Because("");
     document.deadline_us = deadline_us;
     AppendChange(change, charge, kExtended, actor.name(), document);
@@ -338,8 +337,9 @@ absl::StatusOr<std::vector<Row>> SqlLedger::NextOverdue(int64_t most) {
     if (!TrustsClock(now_us)) return absl::OkStatus();
     ASSIGN_OR_RETURN(
         rows, transaction.Execute(
-                  "SELECT open_until_us, id, dataset_id FROM charges WHERE (open_until_us, id) > ($1, $2) "
-                  "AND open_until_us <= $3 ORDER BY open_until_us, id LIMIT $4",
+                  "SELECT o.deadline_us, o.charge_id, c.dataset_id FROM open_charges o JOIN charges c ON "
+                  "c.id = o.charge_id WHERE o.deadline_us > 0 AND (o.deadline_us, o.charge_id) > ($1, $2) "
+                  "AND o.deadline_us <= $3 ORDER BY o.deadline_us, o.charge_id LIMIT $4",
                   {swept_until_us_, swept_until_id_, now_us, most}));
     return absl::OkStatus();
   }));

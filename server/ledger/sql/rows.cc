@@ -52,14 +52,36 @@ absl::StatusOr<Dataset> DatasetOf(const Row& row) {
 
 constexpr char kSelectCharges[] =
     "SELECT c.id, c.dataset_id, c.dataset_version, c.principal, c.request_id, c.fingerprint, c.kind, "
-    "c.event, c.label, "
-    "c.state, c.reason, r.id, c.created_at_us, c.attempt_token, c.sealed_key, c.deadline_us, c.postings, "
-    "c.number, c.draw_identity, c.entry_seq FROM charges c "
+    "c.event, c.label, o.state, e.reason, r.id, c.created_at_us, o.attempt_token, o.sealed_key, "
+    "c.deadline_us, c.postings, c.number, c.draw_identity, c.entry_seq, e.state, o.deadline_us, "
+    "COALESCE(o.postings, e.postings) FROM charges c "
+    "LEFT JOIN open_charges o ON o.charge_id = c.id LEFT JOIN endings e ON e.charge_id = c.id "
     "LEFT JOIN releases r ON r.charge_id = c.id WHERE ";
 
+// A charge is open, or has ended.
+absl::StatusOr<ChargeState> StateOf(const Row& row) {
+  constexpr size_t kOpen = 9;
+  constexpr size_t kEnded = 20;
+  if (row.IsNull(kOpen) == row.IsNull(kEnded)) {
+    return absl::DataLossError(row.IsNull(kOpen) ? "a charge is neither open nor has it ended"
+                                                 : "a charge is open and has ended");
+  }
+  return ChargeStateFromName(row.Text(row.IsNull(kOpen) ? kEnded : kOpen));
+}
+
+int64_t DeadlineOf(const Row& row) {
+  constexpr size_t kFirst = 15;
+  constexpr size_t kExtended = 21;
+  if (row.IsNull(kFirst)) return 0;
+  const bool is_reserved = !row.IsNull(kExtended) && row.Integer(kExtended) > 0;
+  return row.Integer(is_reserved ? kExtended : kFirst);
+}
+
 absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
-  const absl::StatusOr<ChargeState> state = ChargeStateFromName(row.Text(9));
-  absl::StatusOr<std::vector<Posting>> postings = ParsePostingsText(row.Text(16));
+  const absl::StatusOr<ChargeState> state = StateOf(row);
+  std::string other_postings = row.IsNull(22) ? std::string() : row.Text(22);
+  absl::StatusOr<std::vector<Posting>> postings =
+      ParsePostingsText(other_postings.empty() ? row.Text(16) : other_postings);
   for (const absl::Status& status : {state.status(), postings.status()}) {
     if (!status.ok()) return DamageAt({.dataset_id = row.Text(1)}, std::string(status.message()));
   }
@@ -74,13 +96,14 @@ absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
                                  .event = row.Blob(7),
                                  .label = row.Text(8),
                                  .state = *state,
-                                 .reason = row.Text(10),
+                                 .reason = row.IsNull(10) ? std::string() : row.Text(10),
                                  .postings = *std::move(postings),
                                  .release_id = row.IsNull(11) ? std::string() : row.Text(11),
                                  .created_at_us = row.Integer(12),
-                                 .deadline_us = row.IsNull(15) ? 0 : row.Integer(15)},
-                      .attempt_token = row.Text(13),
+                                 .deadline_us = DeadlineOf(row)},
+                      .attempt_token = row.IsNull(13) ? std::string() : row.Text(13),
                       .sealed_key = row.IsNull(14) ? std::string() : row.Blob(14),
+                      .other_postings = std::move(other_postings),
                       .number = row.Integer(17),
                       .entry_seq = row.IsNull(19) ? 0 : row.Integer(19)};
 }
@@ -454,7 +477,9 @@ absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(Transaction& transa
   }
   ASSIGN_OR_RETURN(const Answers answers,
                    transaction.ExecuteEach(
-                       absl::StrCat(kReleaseColumns, " FROM releases r JOIN charges c ON c.id = r.charge_id",
+                       absl::StrCat(kReleaseColumns,
+                                    " FROM releases r JOIN charges c ON c.id = r.charge_id AND c.dataset_id = "
+                                    "r.dataset_id AND c.entry_seq = r.number",
                                     kReleaseShares, grantee.has_value() ? "AND s.grantee = $3 " : "",
                                     "WHERE r.dataset_id = $1 AND r.number = $2 ORDER BY s.grantee"),
                        keys));
@@ -462,7 +487,6 @@ absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(Transaction& transa
   for (const std::vector<Row>& rows : answers) {
     if (rows.empty()) continue;
     found.last = rows.front().Text(0);
-    if (rows.front().Text(12) != dataset_id) continue;
     ASSIGN_OR_RETURN(Release release, ReleaseWithShares(rows));
     found.releases.push_back(std::move(release));
   }

@@ -55,10 +55,11 @@ absl::StatusOr<std::vector<Account>> ReadAccountsById(Transaction& transaction,
 // A charge, with the columns that never leave the ledger.
 struct StoredCharge {
   Charge charge;
-  std::string attempt_token;
-  std::string sealed_key;  // empty once the charge has ended
-  int64_t number = 0;      // increases with every admission
-  int64_t entry_seq = 0;   // of the entry that recorded it; 0 when an earlier version made it
+  std::string attempt_token;   // empty once the charge has ended
+  std::string sealed_key;      // likewise, and where there is no draw
+  std::string other_postings;  // as text, where they are not those that the charge was made with; else empty
+  int64_t number = 0;          // increases with every admission
+  int64_t entry_seq = 0;       // of the entry that recorded it
 };
 // The charges for which `condition` (on the alias c, with parameters) holds, in no order unless it ends with
 // one.
@@ -79,10 +80,10 @@ absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view r
 absl::StatusOr<Release> ReadReleaseWithoutPayload(Transaction& transaction, std::string_view release_id);
 struct NumberedReleases {
   std::vector<Release> releases;
-  std::string last;  // the id of the last one that was found, also if it is left out
+  std::string last;  // the id of the last one
 };
-// Without payloads: the releases of the dataset with these numbers, in this order. Those are left out whose
-// charges are on another dataset. With a `grantee`, which may be empty, no other is read of those whom each
+// Without payloads: the releases of the dataset with these numbers, in this order. Those are left out that are
+// not of a charge with this number on this dataset. With a `grantee`, which may be empty, no other is read of those whom each
 // was shared with.
 absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(
     Transaction& transaction, std::string_view dataset_id, const std::vector<int64_t>& numbers,

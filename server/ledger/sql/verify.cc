@@ -45,7 +45,7 @@ absl::Status ReadReleaseOf(Transaction& transaction, const std::string& charge_i
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
       transaction.Execute("SELECT r.payload, r.payload_hash, r.payload_size, CASE WHEN r.dataset_id = "
-                          "c.dataset_id AND r.number = c.number THEN 1 ELSE 0 END FROM releases r "
+                          "c.dataset_id AND r.number = c.entry_seq THEN 1 ELSE 0 END FROM releases r "
                           "JOIN charges c ON c.id = r.charge_id WHERE r.charge_id = $1",
                           {charge_id}));
   for (const Row& row : rows) {
@@ -206,20 +206,17 @@ absl::Status CompareOpenCharges(Transaction& transaction, const std::string& dat
   for (const auto& [id, charge] : recount.open_charges()) {
     if (charge.dataset_id == dataset_id) missing.insert(id);
   }
-  std::string principal;
-  int64_t number = 0;
+  std::string last;
   while (true) {
-    ASSIGN_OR_RETURN(
-        const std::vector<Row> rows,
-        transaction.Execute("SELECT c.principal, c.number, c.id FROM charges c WHERE c.dataset_id = $1 AND "
-                            "(c.principal, c.number) > ($2, $3) AND c.state NOT IN ('COMMITTED', "
-                            "'CANCELLED', 'FORFEITED') ORDER BY c.principal, c.number LIMIT $4",
-                            {dataset_id, principal, number, kChargesAtOnce}));
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute("SELECT o.charge_id FROM open_charges o JOIN charges c ON c.id = "
+                                         "o.charge_id WHERE c.dataset_id = $1 AND o.charge_id > $2 "
+                                         "ORDER BY o.charge_id LIMIT $3",
+                                         {dataset_id, last, kChargesAtOnce}));
     if (rows.empty()) break;
-    principal = rows.back().Text(0);
-    number = rows.back().Integer(1);
+    last = rows.back().Text(0);
     std::vector<std::string> ids;
-    for (const Row& row : rows) ids.push_back(row.Text(2));
+    for (const Row& row : rows) ids.push_back(row.Text(0));
     ASSIGN_OR_RETURN(const std::vector<absl::StatusOr<StoredCharge>> charges,
                      ReadEachCharge(transaction, ids));
     for (size_t i = 0; i < ids.size(); ++i) {

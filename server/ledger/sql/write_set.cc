@@ -246,9 +246,43 @@ int64_t WriteSet::AppendAfterGap(Entry entry, int64_t lost_seq) {
   return Append(std::move(entry));
 }
 
+namespace {
+
+template <typename Queue, typename Change>
+void AddRow(Queue& queue, const Change& kind, Parameters row) {
+  auto found = std::ranges::find(queue, &kind, &Queue::value_type::kind);
+  if (found == queue.end()) found = queue.insert(queue.end(), {&kind, {}});
+  found->rows.push_back(std::move(row));
+}
+
+template <typename Queue>
+void MoveSteps(Queue& queue, std::vector<Step>& steps) {
+  for (auto& [kind, rows] : queue) {
+    auto step = *kind;
+    step.rows = std::move(rows);
+    steps.emplace_back(std::move(step));
+  }
+  queue.clear();
+}
+
+}  // namespace
+
+void WriteSet::ChangeRow(const Update& kind, Parameters row) {
+  AddRow(changes_, kind, std::move(row));
+}
+
+void WriteSet::DeleteRow(const Deletion& kind, Parameters row) {
+  AddRow(deletions_, kind, std::move(row));
+}
+
 void WriteSet::Insert(std::string_view table, const std::vector<Column>& columns,
                       std::vector<Parameters> rows) {
-  insertions_.push_back({table, &columns, std::move(rows)});
+  const auto found = std::ranges::find(insertions_, table, &Insertion::table);
+  if (found == insertions_.end()) {
+    insertions_.push_back({table, &columns, std::move(rows)});
+  } else {
+    std::ranges::move(rows, std::back_inserter(found->rows));
+  }
 }
 
 absl::Status WriteSet::StartFromCache(const CachedHeads& cached) {
@@ -358,6 +392,8 @@ Insertion WriteSet::InsertEntries() {
 absl::Status WriteSet::Flush() {
   // In lock order, because an optimistic change has locked nothing yet.
   std::vector<Step> steps = {UpdateHeads(), UpdateCounters()};
+  MoveSteps(changes_, steps);
+  MoveSteps(deletions_, steps);
   for (Insertion& insertion : insertions_) steps.emplace_back(std::move(insertion));
   steps.emplace_back(InsertEntries());
   return transaction_.ExecuteLast(steps);

@@ -120,7 +120,12 @@ class WriteSet {
   // Append() after a gap: the numbers up to `lost_seq` belong to entries that the store has lost.
   int64_t AppendAfterGap(Entry entry, int64_t lost_seq);
 
-  // Queues rows of `table`. Flush() writes them in the order of these calls.
+  // Queue a change or the deletion of one row: `kind` is a constant without rows. Flush() makes those of one
+  // kind together, in the order in which the kinds were first used.
+  void ChangeRow(const Update& kind, Parameters row);
+  void DeleteRow(const Deletion& kind, Parameters row);
+  // Queues rows of `table`, a constant. Flush() writes the tables in the order in which they were first used,
+  // after all changes and deletions.
   void Insert(std::string_view table, const std::vector<Column>& columns, std::vector<Parameters> rows);
 
   // Writes counters, inserted rows, entries and heads. The last step of a body.
@@ -152,6 +157,13 @@ class WriteSet {
   int64_t now_us_ = 0;
   std::map<std::string, LockedDataset, std::less<>> datasets_;
   std::map<CounterKey, LockedCounter> counters_;
+  template <typename Change>
+  struct Queued {
+    const Change* kind;
+    std::vector<Parameters> rows;
+  };
+  std::vector<Queued<Update>> changes_;
+  std::vector<Queued<Deletion>> deletions_;
   std::vector<Insertion> insertions_;
   std::vector<Entry> appended_;
   AnchorState reached_;
