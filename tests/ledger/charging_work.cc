@@ -54,7 +54,9 @@ class Charger {
     Report(request, ChargeState::kStarted, "");
     char go = 0;
     if (read(STDIN_FILENO, &go, 1) != 1) return absl::CancelledError("nobody said go");
-    return ledger_.Store(attempt, "from the stopped process").status();
+    ASSIGN_OR_RETURN(const Release release, ledger_.Store(attempt, "from the stopped process"));
+    Report(request, ChargeState::kCommitted, release.payload);
+    return absl::OkStatus();
   }
 
  private:

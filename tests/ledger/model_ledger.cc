@@ -77,9 +77,9 @@ absl::StatusCode ModelLedger::StartQueued(const std::string& request_id, const s
 absl::StatusCode ModelLedger::Store(const std::string& request_id, const std::string& token,
                                     const std::string& payload) {
   ModelCharge& charge = charges_.at(request_id);
-  if (charge.token != token) return kAborted;
-  if (charge.state == ChargeState::kCommitted) return charge.payload == payload ? kOk : kFailedPrecondition;
+  if (charge.state == ChargeState::kCommitted) return kOk;
   if (charge.state != ChargeState::kStarted) return kFailedPrecondition;
+  if (charge.token != token) return kAborted;
   charge.state = ChargeState::kCommitted;
   charge.payload = payload;
   return kOk;
@@ -87,9 +87,10 @@ absl::StatusCode ModelLedger::Store(const std::string& request_id, const std::st
 
 absl::StatusCode ModelLedger::Forfeit(const std::string& request_id, const std::string& token) {
   ModelCharge& charge = charges_.at(request_id);
-  if (charge.token != token) return kAborted;
   if (charge.state == ChargeState::kForfeited) return kOk;
+  if (charge.state == ChargeState::kCommitted) return kAborted;
   if (charge.state != ChargeState::kStarted) return kFailedPrecondition;
+  if (charge.token != token) return kAborted;
   charge.state = ChargeState::kForfeited;
   return kOk;
 }

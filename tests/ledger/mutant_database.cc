@@ -1,5 +1,7 @@
 #include "tests/ledger/mutant_database.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace curator::ledger {
 
 class MutantDatabase::MutantTransaction final : public sql::Transaction {
@@ -16,6 +18,9 @@ class MutantDatabase::MutantTransaction final : public sql::Transaction {
   }
   absl::Status InsertRows(std::string_view table, const std::vector<sql::Column>& columns,
                           const std::vector<sql::Parameters>& rows) override {
+    // A mutation of "INSERT INTO table" leaves it out.
+    const std::string insert = absl::StrCat("INSERT INTO ", std::string(table));
+    if (database_.Mutated(insert) != insert) return absl::OkStatus();
     return real_.InsertRows(table, columns, rows);
   }
   absl::Status ExecuteScript(const std::string& script) override { return real_.ExecuteScript(script); }

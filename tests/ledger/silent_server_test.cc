@@ -315,7 +315,7 @@ TEST_P(RefusedServer, OneWhoseRoleMayTooLittle) {
                   .ok());
   const std::string as_reader = absl::StrReplaceAll(url(), {{"postgres@", "reader@"}});
   ExpectRefused(TryOpenCopy(as_reader), absl::StatusCode::kFailedPrecondition,
-                "lacks rights: INSERT account_counters, INSERT account_members");
+                "lacks rights: DELETE open_charges, INSERT account_counters, INSERT account_members");
 }
 
 // It is accepted, because the role that migrates a small installation is also its server's.

@@ -23,7 +23,7 @@ TEST_F(InterruptedOperation, IsForfeitedByACancelAndItsCostStands) {
   EXPECT_EQ(cancelled->state, OperationState::kFailed);
   EXPECT_EQ(ledger_->GetCharge(attempt.charge.id)->state, ledger::ChargeState::kForfeited);
   EXPECT_EQ(Spent(census), spent);
-  EXPECT_EQ(ledger_->Store(attempt, "late").status().code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(ledger_->Store(attempt, "late").status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 }  // namespace

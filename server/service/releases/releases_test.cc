@@ -1,6 +1,7 @@
 // What is read of releases: samples as CSV, and what is no model.
 #include "service/releases/releases.h"
 
+#include "codec/release_codec.h"
 #include "service/operations/synthesis.h"
 #include "service/releases/priors.h"
 #include "service/testing/fixture.h"

@@ -188,11 +188,12 @@ class ServiceTest : public ::testing::Test {
     return ledger_->ListAccounts(dataset.record.id)->at(0).counters.at(0).spent;
   }
 
-  // Runs `sql` on the ledger's own file, where references are not checked.
+  // Runs `sql` on the ledger's own file, where references are not checked and charges may be changed.
   void Corrupt(const std::string& sql) const {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open((folder_.path() + "/ledger.db").c_str(), &database), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+    const std::string script = "DROP TRIGGER IF EXISTS charges_are_never_changed; " + sql;
+    EXPECT_EQ(sqlite3_exec(database, script.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
         << sqlite3_errmsg(database);
     sqlite3_close(database);
   }
