@@ -43,7 +43,7 @@ void CheckCharged(const absl::Status& status) {
 
 }  // namespace
 
-Observed ChargeBarelyCombined(ledger::sql::Database& database, const Load& load) {
+Observed ChargeBarelyCombined(ledger::sql::Database& database, const Load& load, int transactions) {
   using ledger::sql::ChargeCombiner;
   const auto commit_batch = [&database](std::vector<ledger::sql::ProposedCharge>& batch) {
     const absl::Status charged = ChargeTogether(database, batch.size());
@@ -52,11 +52,12 @@ Observed ChargeBarelyCombined(ledger::sql::Database& database, const Load& load)
     return result;
   };
   ChargeCombiner combiner({}, commit_batch, [](int64_t) { return absl::OkStatus(); });
-  return ChargeByClients(load, [&combiner](int client) {
+  return ChargeByClients(load, [&combiner, transactions](int client) {
     // The combiner takes no two charges of one key at once; each client waits for its own.
     const ledger::ChargeRequest request = {.principal = TestPrincipal("analyst/ana"),
                                            .request_id = absl::StrCat(client)};
-    CheckCharged(combiner.Charge("", {.request = &request, .identity = {}, .encoded = {}}).status());
+    for (int i = 0; i < transactions; ++i)
+      CheckCharged(combiner.Charge("", {.request = &request, .identity = {}, .encoded = {}}).status());
   });
 }
 

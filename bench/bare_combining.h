@@ -8,7 +8,8 @@
 
 namespace curator::bench {
 
-// `database` has the tables of plain_charges.h.
-Observed ChargeBarelyCombined(ledger::sql::Database& database, const Load& load);
+// `database` has the tables of plain_charges.h. A client that charges several `transactions` waits for each
+// before the next.
+Observed ChargeBarelyCombined(ledger::sql::Database& database, const Load& load, int transactions = 1);
 
 }  // namespace curator::bench

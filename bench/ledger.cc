@@ -18,7 +18,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -26,13 +25,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "bench/bare_combining.h"
 #include "bench/ledger_load.h"
-#include "bench/plain_charges.h"
+#include "bench/plain_ways.h"
 #include "host/entropy.h"
 #include "ledger/open_ledger.h"
-#include "ledger/postgres/postgres_database.h"
-#include "ledger/sqlite/sqlite_database.h"
 #include "tests/testing/postgres_cluster.h"
 #include "tests/testing/scratch_folder.h"
 
@@ -70,35 +66,9 @@ class Stores {
   }
 
   ledger::Ledger& ledger() { return *ledger_; }
-  // One plain transaction for each charge, in every way that this store offers.
-  struct Plain {
-    const char* name;
-    std::function<Observed(const Load&)> charge;
-  };
-  std::vector<Plain> plain() const {
-    if (plain_.rfind("postgres", 0) != 0) {
-      return {{"plain loop, one connection",
-               [this](const Load& load) { return ChargePlainlyOnSqlite(plain_, load); }},
-              {"bare combining", [this](const Load& load) { return ChargeBarely(load); }}};
-    }
-    return {{"pgbench (simple protocol)",
-             [this](const Load& load) { return ChargePlainlyOnPostgres(plain_, load, Protocol::kSimple); }},
-            {"pgbench -M prepared",
-             [this](const Load& load) { return ChargePlainlyOnPostgres(plain_, load, Protocol::kPrepared); }},
-            {"bare combining", [this](const Load& load) { return ChargeBarely(load); }}};
-  }
+  const std::string& plain() const { return plain_; }
 
  private:
-  Observed ChargeBarely(const Load& load) const {
-    auto database = plain_.rfind("postgres", 0) == 0 ? ledger::postgres::OpenPostgresDatabase(plain_)
-                                                     : ledger::sqlite::OpenSqliteDatabase(plain_);
-    if (!database.ok()) {
-      std::fprintf(stderr, "%s\n", database.status().ToString().c_str());
-      std::exit(1);
-    }
-    return ChargeBarelyCombined(**database, load);
-  }
-
   const testing::ScratchFolder scratch_;
   std::unique_ptr<testing::PostgresCluster> cluster_;
   std::string ledger_url_;
@@ -112,7 +82,7 @@ void KeepBest(Observed& best, const Observed& seen) {
 
 void Compare(Stores& stores, double seconds, int rounds) {
   HotDataset dataset(stores.ledger());
-  const std::vector<Stores::Plain> plain = stores.plain();
+  const std::vector<PlainWay> plain = PlainWays(stores.plain());
   std::printf("clients | charged by                 |  charges/s   p50 us   p99 us | ledger : this one\n");
   for (const int clients : {1, 8, 32, 128}) {
     std::vector<Observed> plainly(plain.size());

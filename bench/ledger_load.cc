@@ -35,6 +35,7 @@ Observed Summarize(std::vector<double> latencies_us, double seconds) {
   return {.per_second = static_cast<double>(count) / seconds,
           .median_us = latencies_us[count / 2],
           .p99_us = latencies_us[count * 99 / 100],
+          .p999_us = latencies_us[count * 999 / 1000],
           .charges = static_cast<int64_t>(count)};
 }
 

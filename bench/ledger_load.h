@@ -19,6 +19,7 @@ struct Observed {
   double per_second = 0;
   double median_us = 0;
   double p99_us = 0;
+  double p999_us = 0;
   int64_t charges = 0;
 };
 

@@ -99,20 +99,23 @@ class PlainSqlite {
 
 }  // namespace
 
-Observed ChargePlainlyOnPostgres(const std::string& url, const Load& load, Protocol protocol) {
+Observed ChargePlainlyOnPostgres(const std::string& url, const Load& load, Protocol protocol,
+                                 int transactions) {
   PGconn* connection = PQconnectdb(url.c_str());
   PQclear(PQexec(connection, kPostgresTables));
   PQfinish(connection);
   const testing::ScratchFolder scratch;
   const std::string script = absl::StrCat(scratch.path(), "/charge.sql");
-  std::ofstream(script) << kPostgresScript;
+  std::ofstream text(script);
+  for (int i = 0; i < transactions; ++i) text << kPostgresScript;
+  text.close();
   const std::string command =
       absl::StrCat("cd ", scratch.path(), " && ", PgbenchProgram(), " -n -M ",
                    protocol == Protocol::kSimple ? "simple" : "prepared", " -l -c ", load.clients, " -j ",
                    std::min(load.clients, 2), " -T ", static_cast<int>(load.seconds), " -f ", script, " '",
                    url, "' > report 2>&1");
   if (std::system(command.c_str()) != 0) GiveUp("pgbench failed");
-  // One line of its log per transaction; the third word is the microseconds it took.
+  // One line of its log for each time that it ran the script; the third word is the microseconds it took.
   std::vector<double> latencies_us;
   for (const auto& file : std::filesystem::directory_iterator(scratch.path())) {
     if (file.path().filename().string().rfind("pgbench_log", 0) != 0) continue;
@@ -129,9 +132,11 @@ Observed ChargePlainlyOnPostgres(const std::string& url, const Load& load, Proto
   return Summarize(std::move(latencies_us), static_cast<int>(load.seconds));
 }
 
-Observed ChargePlainlyOnSqlite(const std::string& path, const Load& load) {
+Observed ChargePlainlyOnSqlite(const std::string& path, const Load& load, int transactions) {
   PlainSqlite store(path);
-  return ChargeByClients(load, [&store](int) { store.Charge(); });
+  return ChargeByClients(load, [&store, transactions](int) {
+    for (int i = 0; i < transactions; ++i) store.Charge();
+  });
 }
 
 }  // namespace curator::bench
