@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <thread>
 
@@ -11,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
 #include "base/testing/names.h"
+#include "bench/must.h"
 #include "client/request_id.h"
 #include "host/entropy.h"
 
@@ -18,13 +17,6 @@ namespace curator::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-template <typename Value>
-Value Must(absl::StatusOr<Value> value) {
-  if (value.ok()) return *std::move(value);
-  std::fprintf(stderr, "%s\n", value.status().ToString().c_str());
-  std::exit(1);
-}
 
 }  // namespace
 

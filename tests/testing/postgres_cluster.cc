@@ -181,7 +181,8 @@ absl::Status PostgresCluster::Launch() {
   const std::string log = absl::StrCat(folder_, "/server.log");
   server_ = Spawn({absl::StrCat(programs_, "/postgres"), "-D", absl::StrCat(folder_, "/data"), "-p",
                    absl::StrCat(port_), "-k", folder_, "-c", "listen_addresses=127.0.0.1", "-c",
-                   "max_connections=200", "-c", absl::StrCat("shared_buffers=", memory_.shared_buffers), "-c",
+                   absl::StrCat("max_connections=", memory_.max_connections), "-c",
+                   absl::StrCat("shared_buffers=", memory_.shared_buffers), "-c",
                    absl::StrCat("max_wal_size=", memory_.max_wal_size)},
                   log);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);

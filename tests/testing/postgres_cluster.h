@@ -17,10 +17,12 @@
 
 namespace curator::testing {
 
-// Little memory is enough for tests; a benchmark wants what PostgreSQL takes by default.
+// Little is enough for tests; a benchmark wants what PostgreSQL takes by default, and as many connections as
+// it has clients.
 struct PostgresMemory {
   std::string shared_buffers = "16MB";
   std::string max_wal_size = "256MB";
+  std::string max_connections = "200";
 };
 
 // How a cluster's databases sort text unless a column says otherwise.
