@@ -60,7 +60,8 @@ class KeptAndDestroyed : public ServiceTest {
   static std::string Ended(const Column& column) {
     const bool is_of_charge = column.table == "charges" || column.table == "open_charges";
     if (!is_of_charge) return "1 = 1";
-    return absl::StrCat(column.table == "charges" ? "id" : "charge_id", " IN (SELECT charge_id FROM endings)");
+    return absl::StrCat(column.table == "charges" ? "id" : "charge_id",
+                        " IN (SELECT charge_id FROM endings)");
   }
 };
 

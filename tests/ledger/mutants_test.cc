@@ -44,8 +44,7 @@ const std::vector<Mutation> kNeverRenewsTokens = {
 const std::vector<Mutation> kBelievesItsMemory = {
     {"AND seq = $5 AND hash = $6 AND", "AND seq >= $5 AND (hash = $6 OR hash <> $6) AND"}};
 // Repairs a restored backup and leaves the draws that it has as started, with their keys.
-const std::vector<Mutation> kLeavesStartedDraws = {
-    {"o.charge_id IS NOT NULL AND", "o.state = 'NONE' AND"}};
+const std::vector<Mutation> kLeavesStartedDraws = {{"o.charge_id IS NOT NULL AND", "o.state = 'NONE' AND"}};
 // Charges on in a guess after a newer program has changed the schema.
 const std::vector<Mutation> kIgnoresUpgrades = {
     {"(SELECT MAX(m.version) FROM schema_migrations m) = $4 AND", "CAST($4 AS BIGINT) > 0 AND"}};

@@ -97,6 +97,9 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
     ASSERT_TRUE(Reserved().ok());
   }
 
+  // Tables with the columns that are copied, and what is selected for the copies n.i.
+  using CopiedRows = std::vector<std::pair<std::string, std::string>>;
+
   // `copies` of the newest round, written into the tables. Their histories are not written: no request reads
   // a history from its beginning.
   void Copy(int copies) {
@@ -107,32 +110,25 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
           if (GetParam() == "postgres") {
             RETURN_IF_ERROR(transaction.Execute("SET LOCAL statement_timeout = 0", {}).status());
           }
-          for (const auto& [into, select] : CopiedRows()) {
-            RETURN_IF_ERROR(
-                transaction.Execute(absl::StrCat("INSERT INTO ", into, numbers, select), {}).status());
+          for (const CopiedRows& copied_rows : {CopiedDatasets(), CopiedCharges()}) {
+            for (const auto& [into, select] : copied_rows) {
+              RETURN_IF_ERROR(
+                  transaction.Execute(absl::StrCat("INSERT INTO ", into, numbers, select), {}).status());
+            }
           }
           return absl::OkStatus();
         });
     ASSERT_TRUE(copied.status.ok()) << copied.status;
   }
 
-  // Tables with the columns that are copied, and what is selected for the copies n.i.
-  std::vector<std::pair<std::string, std::string>> CopiedRows() const {
+  CopiedRows CopiedDatasets() const {
     const std::string census = absl::StrCat("'", census_->record.id, "'");
     const std::string newest_dataset = "(SELECT id FROM datasets ORDER BY created_at_us DESC, id LIMIT 1)";
     const std::string newest_account = absl::StrCat(
         "(SELECT id FROM accounts WHERE scope_type = 'ANALYST' AND scope_key = '", newest_analyst_, "')");
-    // One of Ana, one of Bob and his reservation.
-    const std::string newest_charges = "(SELECT id FROM charges ORDER BY number DESC LIMIT 3)";
-    const std::string newest_originals =
-        absl::StrCat("(SELECT number FROM releases WHERE dataset_id = ", census,
-                     " AND id NOT LIKE 'copy-%' ORDER BY number DESC LIMIT 2)");
     const std::string dataset_facts =
         "owner, successor_of, state, schema_bytes, schema_hash, neighbour_relation, privacy_unit, "
         "max_records_per_unit, is_public, partition_attribute, created_at_us";
-    const std::string charge_facts =
-        "dataset_id, dataset_version, principal, fingerprint, kind, event, label, deadline_us, "
-        "created_at_us, entry_seq, postings, draw_identity";
     return {
         {absl::StrCat("datasets (id, name, lineage_id, ", dataset_facts, ")"),
          absl::StrCat("SELECT 'copy-' || i, 'copy-' || i, 'copy-' || i, ", dataset_facts,
@@ -160,28 +156,44 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
          "proposed_at_us, request_id)",
          "SELECT 'copy-' || i, dataset_id, account_id, counter, old_limit, new_limit, reason, proposed_by, "
          "proposed_at_us, 'copy-' || i FROM n, (SELECT * FROM limit_proposals LIMIT 1) AS one"},
-        {absl::StrCat("charges (id, request_id, ", charge_facts, ")"),
-         absl::StrCat("SELECT 'copy-' || i || id, 'copy-' || i || request_id, ", charge_facts,
-                      " FROM charges, n WHERE id IN ", newest_charges)},
+    };
+  }
+
+  // With their releases, and the counts of their events.
+  CopiedRows CopiedCharges() const {
+    const std::string census = absl::StrCat("'", census_->record.id, "'");
+    // One of Ana, one of Bob and his reservation.
+    const std::string newest_charges = "(SELECT id FROM charges ORDER BY number DESC LIMIT 3)";
+    const std::string newest_originals =
+        absl::StrCat("(SELECT number FROM releases WHERE dataset_id = ", census,
+                     " AND id NOT LIKE 'copy-%' ORDER BY number DESC LIMIT 2)");
+    const std::string charge_facts =
+        "dataset_id, dataset_version, principal, fingerprint, kind, event, label, deadline_us, "
+        "created_at_us, postings, draw_identity";
+    return {
+        {absl::StrCat("charges (id, request_id, entry_seq, ", charge_facts, ")"),
+         absl::StrCat("SELECT 'copy-' || i || id, 'copy-' || i || request_id, entry_seq + 100 * i, ",
+                      charge_facts, " FROM charges, n WHERE id IN ", newest_charges)},
         {"open_charges (charge_id, state, attempt_token, sealed_key, deadline_us, postings)",
          absl::StrCat("SELECT 'copy-' || i || charge_id, state, attempt_token, sealed_key, deadline_us, "
                       "postings FROM open_charges, n WHERE charge_id IN ",
                       newest_charges)},
         {"endings (charge_id, state, reason, postings, ended_at_us)",
-         absl::StrCat("SELECT 'copy-' || i || charge_id, state, reason, postings, ended_at_us FROM endings, n "
-                      "WHERE charge_id IN ",
-                      newest_charges)},
+         absl::StrCat(
+             "SELECT 'copy-' || i || charge_id, state, reason, postings, ended_at_us FROM endings, n "
+             "WHERE charge_id IN ",
+             newest_charges)},
         {"releases (id, charge_id, dataset_id, payload, payload_hash, payload_size, created_at_us, number)",
          absl::StrCat(
              "SELECT 'copy-' || i || id, 'copy-' || i || charge_id, dataset_id, payload, payload_hash, "
-             "payload_size, created_at_us, number + 10 * i FROM releases, n WHERE dataset_id = ",
+             "payload_size, created_at_us, number + 100 * i FROM releases, n WHERE dataset_id = ",
              census, " AND number IN ", newest_originals)},
         {"release_readers (dataset_id, reader, number)",
          absl::StrCat(
-             "SELECT dataset_id, reader, number + 10 * i FROM release_readers, n WHERE dataset_id = ", census,
-             " AND number IN ", newest_originals)},
+             "SELECT dataset_id, reader, number + 100 * i FROM release_readers, n WHERE dataset_id = ",
+             census, " AND number IN ", newest_originals)},
         {"release_measures (dataset_id, reader, measure, number)",
-         absl::StrCat("SELECT dataset_id, reader, measure, number + 10 * i FROM release_measures, n WHERE "
+         absl::StrCat("SELECT dataset_id, reader, measure, number + 100 * i FROM release_measures, n WHERE "
                       "dataset_id = ",
                       census, " AND number IN ", newest_originals)},
         {"event_counts (dataset_id, principal, event_hash, event, charges)",

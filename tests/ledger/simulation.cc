@@ -130,11 +130,13 @@ absl::StatusOr<Simulation::Observed> Simulation::Observe() {
     observed.description = DescribeCounter(counter.Integer(0), counter.Integer(1), counter.Integer(2));
     ASSIGN_OR_RETURN(
         const std::vector<sql::Row> charges,
-        store.Execute("SELECT c.request_id, s.state, p.cost, r.payload, c.id, COALESCE(o.attempt_token, '') FROM "
-                      "charges c JOIN charge_states s ON s.charge_id = c.id LEFT JOIN open_charges o ON "
-                      "o.charge_id = c.id LEFT JOIN postings p ON p.charge_id = c.id LEFT JOIN releases r ON r.charge_id = c.id "
-                      "WHERE c.dataset_id = $1 ORDER BY c.request_id",
-                      {dataset_.id}));
+        store.Execute(
+            "SELECT c.request_id, s.state, p.cost, r.payload, c.id, COALESCE(o.attempt_token, '') FROM "
+            "charges c JOIN charge_states s ON s.charge_id = c.id LEFT JOIN open_charges o ON "
+            "o.charge_id = c.id LEFT JOIN postings p ON p.charge_id = c.id LEFT JOIN releases r ON "
+            "r.charge_id = c.id "
+            "WHERE c.dataset_id = $1 ORDER BY c.request_id",
+            {dataset_.id}));
     for (const sql::Row& charge : charges) {
       ASSIGN_OR_RETURN(const ChargeState state, ChargeStateFromName(charge.Text(1)));
       absl::StrAppend(&observed.description,
@@ -337,7 +339,8 @@ Simulation::Step Simulation::Expire() {
     if (charge.state != ChargeState::kReserved) continue;
     model_.MakeOverdue(request_id);
     const sql::Outcome overdue = observer_->Write([&, id = request_id](sql::Transaction& store) {
-      return store.Execute("UPDATE open_charges SET deadline_us = 1 WHERE charge_id = $1", {ids_.at(id)}).status();
+      return store.Execute("UPDATE open_charges SET deadline_us = 1 WHERE charge_id = $1", {ids_.at(id)})
+          .status();
     });
     if (!overdue.status.ok()) std::abort();
     if (Below(2) == 0) return MoveReservation();

@@ -81,15 +81,17 @@ absl::Status CheckCharges(Transaction& store, Findings& findings) {
                             "SELECT r.charge_id FROM releases r LEFT JOIN charge_states s ON s.charge_id = "
                             "r.charge_id WHERE s.state IS NULL OR s.state <> 'COMMITTED'",
                             findings));
-  RETURN_IF_ERROR(CheckNone(store, "a key lost before the draw",
-                            "SELECT c.request_id FROM open_charges o JOIN charges c ON c.id = o.charge_id "
-                            "WHERE length(o.sealed_key) = 0 AND o.state = 'STARTED' AND c.deadline_us IS NULL",
-                            findings));
-  RETURN_IF_ERROR(CheckNone(store, "neither open nor ended, or both",
-                            "SELECT c.request_id FROM charges c LEFT JOIN open_charges o ON o.charge_id = c.id "
-                            "LEFT JOIN endings e ON e.charge_id = c.id "
-                            "WHERE (o.charge_id IS NULL) = (e.charge_id IS NULL)",
-                            findings));
+  RETURN_IF_ERROR(
+      CheckNone(store, "a key lost before the draw",
+                "SELECT c.request_id FROM open_charges o JOIN charges c ON c.id = o.charge_id "
+                "WHERE length(o.sealed_key) = 0 AND o.state = 'STARTED' AND c.deadline_us IS NULL",
+                findings));
+  RETURN_IF_ERROR(
+      CheckNone(store, "neither open nor ended, or both",
+                "SELECT c.request_id FROM charges c LEFT JOIN open_charges o ON o.charge_id = c.id "
+                "LEFT JOIN endings e ON e.charge_id = c.id "
+                "WHERE (o.charge_id IS NULL) = (e.charge_id IS NULL)",
+                findings));
   return CheckNone(store, "not exactly one entry that makes a charge",
                    "SELECT c.request_id FROM charges c LEFT JOIN entries e ON e.charge_id = c.id AND e.kind "
                    "IN ('CHARGED', 'RESERVED') GROUP BY c.number, c.request_id HAVING COUNT(e.seq) <> 1",
@@ -149,10 +151,12 @@ absl::Status CheckAcknowledged(Transaction& store, const std::vector<Acknowledge
     std::string payload;
   };
   std::map<std::pair<std::string, std::string>, Found> found;
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   store.Execute("SELECT c.principal, c.request_id, s.state, r.payload, r.payload_hash FROM "
-                                 "charges c JOIN charge_states s ON s.charge_id = c.id LEFT JOIN releases r ON r.charge_id = c.id",
-                                 {}));
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      store.Execute(
+          "SELECT c.principal, c.request_id, s.state, r.payload, r.payload_hash FROM "
+          "charges c JOIN charge_states s ON s.charge_id = c.id LEFT JOIN releases r ON r.charge_id = c.id",
+          {}));
   for (const Row& row : rows) {
     Found& one = found[{row.Text(0), row.Text(1)}];
     ASSIGN_OR_RETURN(one.state, ChargeStateFromName(row.Text(2)));

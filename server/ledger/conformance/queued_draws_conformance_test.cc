@@ -42,8 +42,9 @@ class QueuedDrawConformance : public LedgerConformance {
     EXPECT_EQ(BalanceOf(*ledger_, dataset_), (CounterBalance{"rho", 10, spent, held}));
   }
   void MakeOverdue(const Charge& charge) {
-    ASSERT_TRUE(
-        TryInStore(absl::StrCat("UPDATE open_charges SET deadline_us = 1 WHERE charge_id = '", charge.id, "'")).ok());
+    ASSERT_TRUE(TryInStore(absl::StrCat("UPDATE open_charges SET deadline_us = 1 WHERE charge_id = '",
+                                        charge.id, "'"))
+                    .ok());
   }
   std::vector<std::string> KindsOf(const Charge& charge) {
     std::vector<std::string> kinds;

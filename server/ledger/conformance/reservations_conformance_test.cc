@@ -37,8 +37,9 @@ class ReservationConformance : public LedgerConformance {
     EXPECT_EQ(BalanceOf(*ledger_, dataset_), (CounterBalance{"rho", 10, spent, held}));
   }
   void MakeOverdue(const Charge& charge) {
-    ASSERT_TRUE(
-        TryInStore(absl::StrCat("UPDATE open_charges SET deadline_us = 1 WHERE charge_id = '", charge.id, "'")).ok());
+    ASSERT_TRUE(TryInStore(absl::StrCat("UPDATE open_charges SET deadline_us = 1 WHERE charge_id = '",
+                                        charge.id, "'"))
+                    .ok());
   }
 
   std::unique_ptr<Ledger> ledger_;
@@ -151,12 +152,13 @@ TEST_P(ReservationConformance, AReservationThatCannotBeExpiredHoldsNoOtherUp) {
   MakeOverdue(damaged);
   MakeOverdue(Reserve("r2", 2));
   const std::string of_damaged = absl::StrCat(" WHERE charge_id = '", damaged.id, "'");
-  ASSERT_TRUE(TryInStore(absl::StrCat("UPDATE open_charges SET postings = '[[999,\"rho\",1]]'", of_damaged)).ok());
+  ASSERT_TRUE(
+      TryInStore(absl::StrCat("UPDATE open_charges SET postings = '[[999,\"rho\",1]]'", of_damaged)).ok());
   EXPECT_EQ(Must(ledger_->ExpireReservations()), 1);
   ExpectBalance(2, 1);
-  ASSERT_TRUE(
-      TryInStore(absl::StrCat("UPDATE open_charges SET postings = '[[", account_, ",\"rho\",1]]'", of_damaged))
-          .ok());
+  ASSERT_TRUE(TryInStore(absl::StrCat("UPDATE open_charges SET postings = '[[", account_, ",\"rho\",1]]'",
+                                      of_damaged))
+                  .ok());
   EXPECT_EQ(Must(ledger_->ExpireReservations()), 1);
   ExpectBalance(3, 0);
 }

@@ -190,8 +190,7 @@ TEST_P(TamperConformance, AChargeWhoseReleaseIsGoneIsNeverDrawnAgain) {
 }
 
 TEST_P(TamperConformance, AChargeSetBackToReservedIsNeverDrawnAgain) {
-  EXPECT_THAT(FindingsAfter("UPDATE open_charges SET state = 'RESERVED'"),
-              Contains(HasSubstr("its state")));
+  EXPECT_THAT(FindingsAfter("UPDATE open_charges SET state = 'RESERVED'"), Contains(HasSubstr("its state")));
   auto ledger = Open();
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->Begin(Request("started", 3)).status());
   EXPECT_EQ(BalanceOf(*ledger, dataset_).spent, 7);

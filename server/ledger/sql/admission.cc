@@ -71,12 +71,10 @@ constexpr size_t kEntrySeq = 8;
 
 // Likewise.
 const std::vector<Column>& OpenChargeColumns() {
-  static const std::vector<Column> kColumns = {{"state", ColumnType::kText},
-                                               {"postings", ColumnType::kText},
-                                               {"deadline_us", ColumnType::kInteger},
-                                               {"charge_id", ColumnType::kText},
-                                               {"attempt_token", ColumnType::kText},
-                                               {"sealed_key", ColumnType::kBytes}};
+  static const std::vector<Column> kColumns = {
+      {"state", ColumnType::kText},          {"postings", ColumnType::kText},
+      {"deadline_us", ColumnType::kInteger}, {"charge_id", ColumnType::kText},
+      {"attempt_token", ColumnType::kText},  {"sealed_key", ColumnType::kBytes}};
   return kColumns;
 }
 

@@ -29,9 +29,7 @@ ChargeChanged Because(std::string_view reason) {
 }
 
 OpenCharge OpenChargeOf(const StoredCharge& stored) {
-  return {.charge_id = stored.charge.id,
-          .state = stored.charge.state,
-          .attempt_token = stored.attempt_token};
+  return {.charge_id = stored.charge.id, .state = stored.charge.state, .attempt_token = stored.attempt_token};
 }
 
 void EndCharge(WriteSet& change, const OpenCharge& charge, ChargeState state, std::string_view reason,
@@ -64,11 +62,11 @@ void ChangeOpenCharge(WriteSet& change, const StoredCharge& stored, const Stored
                 ColumnType::kBytes, ColumnType::kInteger, ColumnType::kText},
       .rows = {}};
   const bool is_reserved = changed.charge.state == ChargeState::kReserved;
-  change.ChangeRow(kChange, {stored.charge.id, stored.attempt_token,
-                             std::string(StateName(stored.charge.state)),
-                             std::string(StateName(changed.charge.state)), changed.attempt_token,
-                             Bytes{changed.sealed_key},
-                             is_reserved ? changed.charge.deadline_us : int64_t{0}, changed.other_postings});
+  change.ChangeRow(
+      kChange,
+      {stored.charge.id, stored.attempt_token, std::string(StateName(stored.charge.state)),
+       std::string(StateName(changed.charge.state)), changed.attempt_token, Bytes{changed.sealed_key},
+       is_reserved ? changed.charge.deadline_us : int64_t{0}, changed.other_postings});
 }
 
 void AppendChange(WriteSet& change, const Charge& charge, const char* kind, std::string_view actor,

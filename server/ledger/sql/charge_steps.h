@@ -36,14 +36,14 @@ struct OpenCharge {
 };
 OpenCharge OpenChargeOf(const StoredCharge& stored);
 
-// Queues the end of an open charge: its row is deleted, and the draw's key with it. `other_postings` are those
-// of StoredCharge. The caller appends the entry.
+// Queues the end of an open charge: its row is deleted, and the draw's key with it. `other_postings` are
+// those of StoredCharge. The caller appends the entry.
 void EndCharge(WriteSet& change, const OpenCharge& charge, ChargeState state, std::string_view reason,
                std::string_view other_postings = "");
 void EndCharge(WriteSet& change, const StoredCharge& stored, ChargeState state, std::string_view reason);
 
-// Queues a change of the open row of `stored` to what `changed` says: its state, token, key, deadline and other
-// postings.
+// Queues a change of the open row of `stored` to what `changed` says: its state, token, key, deadline and
+// other postings.
 void ChangeOpenCharge(WriteSet& change, const StoredCharge& stored, const StoredCharge& changed);
 
 // Queues the entry of a change of `charge`.

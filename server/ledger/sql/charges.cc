@@ -180,11 +180,11 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
     const std::string& charge_id = stored.charge.id;
     RETURN_IF_ERROR(
         change.transaction()
-            .Execute(
-                "INSERT INTO releases (id, charge_id, dataset_id, payload, payload_hash, "
-                "payload_size, created_at_us, number) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                {release_id, charge_id, stored.charge.dataset_id, Bytes{std::string(payload)},
-                 Bytes{payload_hash}, static_cast<int64_t>(payload.size()), change.now_us(), stored.entry_seq})
+            .Execute("INSERT INTO releases (id, charge_id, dataset_id, payload, payload_hash, "
+                     "payload_size, created_at_us, number) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                     {release_id, charge_id, stored.charge.dataset_id, Bytes{std::string(payload)},
+                      Bytes{payload_hash}, static_cast<int64_t>(payload.size()), change.now_us(),
+                      stored.entry_seq})
             .status());
     RETURN_IF_ERROR(ListFor(change.transaction(), stored.charge.principal, stored.charge.dataset_id,
                             stored.entry_seq, measures));

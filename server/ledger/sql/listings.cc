@@ -40,11 +40,13 @@ bool IsSeenBy(const Dataset& dataset, std::string_view name) {
 
 constexpr char kNumberOfRelease[] = "SELECT number FROM releases WHERE id = $1 AND dataset_id = $2";
 
-// The next releases below the number `start`: of all, or of one reader.
+// The next releases below the number `start`: of all, or of one reader. A release that was moved here from
+// another dataset may have the number of one that is here.
 absl::StatusOr<std::vector<int64_t>> NumbersBelow(Transaction& transaction, std::string_view dataset_id,
                                                   std::string_view reader, int64_t start, int64_t limit) {
   constexpr char kOfAll[] =
-      "SELECT number FROM releases WHERE dataset_id = $1 AND number < $2 ORDER BY number DESC LIMIT $3";
+      "SELECT DISTINCT number FROM releases WHERE dataset_id = $1 AND number < $2 ORDER BY number DESC LIMIT "
+      "$3";
   constexpr char kOfReader[] =
       "SELECT number FROM release_readers WHERE dataset_id = $1 AND number < $2 AND reader = $4 "
       "ORDER BY number DESC LIMIT $3";

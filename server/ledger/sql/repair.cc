@@ -173,9 +173,9 @@ class LineageRepair {
   absl::StatusOr<std::vector<StoredCharge>> OpenCharges() {
     std::vector<StoredCharge> open;
     for (const std::string& id : dataset_ids_) {
-      ASSIGN_OR_RETURN(
-          std::vector<StoredCharge> found,
-          ReadCharges(transaction(), "o.charge_id IS NOT NULL AND c.dataset_id = $1 ORDER BY c.number", {id}));
+      ASSIGN_OR_RETURN(std::vector<StoredCharge> found,
+                       ReadCharges(transaction(),
+                                   "o.charge_id IS NOT NULL AND c.dataset_id = $1 ORDER BY c.number", {id}));
       std::ranges::move(found, std::back_inserter(open));
     }
     return open;

@@ -475,14 +475,15 @@ absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(Transaction& transa
     keys.push_back({std::string(dataset_id), number});
     if (grantee.has_value()) keys.back().emplace_back(*grantee);
   }
-  ASSIGN_OR_RETURN(const Answers answers,
-                   transaction.ExecuteEach(
-                       absl::StrCat(kReleaseColumns,
-                                    " FROM releases r JOIN charges c ON c.id = r.charge_id AND c.dataset_id = "
-                                    "r.dataset_id AND c.entry_seq = r.number",
-                                    kReleaseShares, grantee.has_value() ? "AND s.grantee = $3 " : "",
-                                    "WHERE r.dataset_id = $1 AND r.number = $2 ORDER BY s.grantee"),
-                       keys));
+  ASSIGN_OR_RETURN(
+      const Answers answers,
+      transaction.ExecuteEach(
+          absl::StrCat(kReleaseColumns,
+                       " FROM releases r JOIN charges c ON c.id = r.charge_id AND c.dataset_id = "
+                       "r.dataset_id AND c.entry_seq = r.number",
+                       kReleaseShares, grantee.has_value() ? "AND s.grantee = $3 " : "",
+                       "WHERE r.dataset_id = $1 AND r.number = $2 ORDER BY s.grantee"),
+          keys));
   NumberedReleases found;
   for (const std::vector<Row>& rows : answers) {
     if (rows.empty()) continue;

@@ -82,9 +82,9 @@ struct NumberedReleases {
   std::vector<Release> releases;
   std::string last;  // the id of the last one
 };
-// Without payloads: the releases of the dataset with these numbers, in this order. Those are left out that are
-// not of a charge with this number on this dataset. With a `grantee`, which may be empty, no other is read of those whom each
-// was shared with.
+// Without payloads: the releases of the dataset with these numbers, in this order. Those are left out that
+// are not of a charge with this number on this dataset. With a `grantee`, which may be empty, no other is
+// read of those whom each was shared with.
 absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(
     Transaction& transaction, std::string_view dataset_id, const std::vector<int64_t>& numbers,
     const std::optional<std::string>& grantee = std::nullopt);

@@ -337,8 +337,8 @@ class SqliteDatabase final : public sql::Database {
   const sql::Dialect& dialect() const override { return kDialect; }
   sql::Outcome Write(const sql::Body& body) override { return Run(writers_, "BEGIN IMMEDIATE", body); }
   sql::Outcome Read(const sql::Body& body) override { return Run(readers_, "BEGIN", body); }
-  // A table to which others refer is written again by taking its place, which SQLite allows only where it does
-  // not check references meanwhile. They are checked at the end.
+  // A table to which others refer is replaced by a new one, which SQLite allows only where it does not check
+  // references meanwhile. They are checked at the end.
   sql::Outcome WriteLong(const sql::Body& body) override {
     absl::StatusOr<std::unique_ptr<SqliteConnection>> connection = SqliteConnection::Open(path_);
     if (!connection.ok()) return {sql::Ending::kFailed, connection.status()};
