@@ -71,10 +71,6 @@ CREATE VIEW charge_states AS
   SELECT c.id AS charge_id, COALESCE(e.state, o.state) AS state, COALESCE(e.reason, '') AS reason
   FROM charges c LEFT JOIN open_charges o ON o.charge_id = c.id LEFT JOIN endings e ON e.charge_id = c.id;
 
--- Grows with every change of a dataset, or of the accounts of its lineage, that is not a charge: what was read of them before is
--- then out of date.
-ALTER TABLE chain_heads ADD COLUMN facts_version BIGINT NOT NULL DEFAULT 0;
-
 DO $body$
 BEGIN
   IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'curator_application') THEN
@@ -83,7 +79,6 @@ BEGIN
     GRANT UPDATE (state, attempt_token, sealed_key, deadline_us, postings) ON open_charges TO curator_application;
     GRANT SELECT, INSERT ON endings TO curator_application;
     GRANT SELECT ON postings, charge_states TO curator_application;
-    GRANT UPDATE (facts_version) ON chain_heads TO curator_application;
   END IF;
   IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'curator_auditor') THEN
     GRANT SELECT ON open_charges, endings, postings, charge_states TO curator_auditor;

@@ -100,7 +100,3 @@ CREATE VIEW postings AS
 CREATE VIEW charge_states AS
   SELECT c.id AS charge_id, COALESCE(e.state, o.state) AS state, COALESCE(e.reason, '') AS reason
   FROM charges c LEFT JOIN open_charges o ON o.charge_id = c.id LEFT JOIN endings e ON e.charge_id = c.id;
-
--- Grows with every change of a dataset, or of the accounts of its lineage, that is not a charge: what was read of them before is
--- then out of date.
-ALTER TABLE chain_heads ADD COLUMN facts_version INTEGER NOT NULL DEFAULT 0;

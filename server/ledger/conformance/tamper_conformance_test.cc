@@ -108,6 +108,14 @@ TEST_P(TamperConformance, AChargeUnderAnotherRequestIdIsFound) {
               Contains(HasSubstr("the entries say otherwise about its request id")));
 }
 
+TEST_P(TamperConformance, AChargeThatDoesNotNameItsEntryIsFoundAndTakesNoRelease) {
+  auto ledger = Open();
+  const Attempt attempt = Must(ledger->Begin(Request("started", 3)));
+  EXPECT_THAT(FindingsAfter("UPDATE charges SET entry_seq = NULL WHERE request_id = 'started'"),
+              Contains(HasSubstr("the entries say otherwise about its entry")));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->Store(attempt, "answer").status());
+}
+
 TEST_P(TamperConformance, AnEditedLastEntryIsNotTheOneThatTheAnchorKnows) {
   EXPECT_THAT(FindingsAfter("UPDATE entries SET actor = 'mallory' WHERE seq = 5"),
               Contains(HasSubstr("entry 5 is not the one that the anchor knows")));

@@ -54,7 +54,8 @@ bool HasOnlyNumbersAsPorts(std::string_view hosts) {
   return true;
 }
 
-// A keyword or value of the query, without its percent-encoding. Bad encodings stay, for libpq to refuse.
+// A keyword or value of the query, without its percent-encoding. Bad encodings stay: the client library
+// refuses them.
 std::string Decoded(std::string_view encoded) {
   std::string text;
   for (size_t i = 0; i < encoded.size(); ++i) {
@@ -99,7 +100,7 @@ absl::StatusOr<UrlParts> PartsOf(std::string_view url) {
   }
   UrlParts parts;
   std::string_view rest = url.substr(scheme + 3);
-  // As libpq reads it: the user ends at the first "@" before any "/".
+  // As the client library reads it: the user ends at the first "@" before any "/".
   const size_t at = rest.find_first_of("@/");
   if (at != std::string_view::npos && rest[at] == '@') {
     parts.user = rest.substr(0, at);

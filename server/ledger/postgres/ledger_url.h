@@ -17,7 +17,7 @@ struct LedgerUrl {
   std::string where;    // for messages: "host db.example:5432"
 };
 
-// Reads postgresql://USER@HOST:PORT/DATABASE?KEYWORD=VALUE&... with the keywords of libpq. Errors:
+// Reads postgresql://USER@HOST:PORT/DATABASE?KEYWORD=VALUE&... with PostgreSQL's keywords. Errors:
 // INVALID_ARGUMENT (another scheme; a password, which processes of other users could read in the command
 // line). No message contains any part of the URL but the hosts and ports.
 absl::StatusOr<LedgerUrl> ParseLedgerUrl(std::string_view url);

@@ -23,7 +23,7 @@ constexpr size_t kMostBytesInText = size_t{64} << 10;
 // COMMIT alone succeeds in a transaction that a statement has broken, and rolls it back.
 constexpr char kCommitAlone[] = "SELECT 1; COMMIT";
 
-// What libpq has needed for a message it keeps.
+// The buffers of a connection keep the size that its largest message has needed.
 constexpr size_t kMostBytesKept = size_t{16} << 20;
 constexpr size_t kMostPrepared = 256;
 
@@ -99,7 +99,7 @@ absl::StatusOr<std::unique_ptr<PostgresConnection>> PostgresConnection::OpenOnce
   } catch (const std::bad_alloc&) {
     return absl::UnavailableError("the server is short of memory");  // not covered: no test starves it here
   } catch (const std::exception& error) {
-    // libpq's words for a URL that it does not understand; a server is not asked.
+    // The client library's words for a URL that it does not understand; a server is not asked.
     if (absl::StartsWith(error.what(), "invalid ")) {
       return InvalidField("ledger", absl::StrCat("is malformed: ", OneLine(error.what())));
     }

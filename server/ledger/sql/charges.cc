@@ -176,6 +176,9 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
           absl::StrCat("a ", std::string(StateName(stored.charge.state)), " charge takes no release"));
     }
     RETURN_IF_ERROR(CheckToken(stored, attempt));
+    if (stored.entry_seq == 0) {
+      return DamageAt({.dataset_id = stored.charge.dataset_id}, "a charge does not name its entry");
+    }
     release_id = new_id;
     const std::string& charge_id = stored.charge.id;
     RETURN_IF_ERROR(

@@ -82,17 +82,9 @@ absl::StatusOr<Entry> SqlLedger::ChargeEntry(std::string_view charge_id) {
                      transaction.Execute("SELECT dataset_id, entry_seq FROM charges WHERE id = $1",
                                          {std::string(charge_id)}));
     if (charges.empty()) return absl::NotFoundError("there is no such charge");
-    const std::string dataset_id = charges.front().Text(0);
-    int64_t seq = 0;
-    if (!charges.front().IsNull(1)) {
-      seq = charges.front().Integer(1);
-    } else {
-      ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                       transaction.Execute("SELECT seq FROM entries WHERE dataset_id = $1 AND charge_id = $2 "
-                                           "ORDER BY seq LIMIT 1",
-                                           {dataset_id, std::string(charge_id)}));
-      if (!rows.empty()) seq = rows.front().Integer(0);
-    }
+    if (charges.front().IsNull(1)) return absl::DataLossError("a charge does not name its entry");
+    const std::string& dataset_id = charges.front().Text(0);
+    const int64_t seq = charges.front().Integer(1);
     ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadEntries(transaction, dataset_id, seq - 1, 1));
     if (entries.empty() || entries.front().charge_id != charge_id) {
       return absl::DataLossError("a charge has no entry");

@@ -59,7 +59,7 @@ struct StoredCharge {
   std::string sealed_key;      // likewise, and where there is no draw
   std::string other_postings;  // as text, where they are not those that the charge was made with; else empty
   int64_t number = 0;          // increases with every admission
-  int64_t entry_seq = 0;       // of the entry that recorded it
+  int64_t entry_seq = 0;       // of the entry that recorded it; 0 only in a damaged row
 };
 // The charges for which `condition` (on the alias c, with parameters) holds, in no order unless it ends with
 // one.

@@ -143,8 +143,7 @@ void CompareMade(const Entry& entry, const StoredCharge& stored, Recount& recoun
   compare(row.event == made->event, "its event");
   compare(row.label == made->label, "its label");
   compare((row.deadline_us > 0) == (made->deadline_us > 0), "its deadline");
-  // Earlier versions stored none.
-  compare(stored.entry_seq == 0 || stored.entry_seq == entry.seq, "its entry");
+  compare(stored.entry_seq == entry.seq, "its entry");
 }
 
 void CompareState(const std::string& charge_id, const Charge& row, const RecountedCharge& counted,
