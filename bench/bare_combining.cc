@@ -7,13 +7,31 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/testing/names.h"
-#include "ledger/sql/charge_combiner.h"
+#include "ledger/sql/change_combiner.h"
 
 namespace curator::bench {
 namespace {
 
 constexpr int64_t kCost = 1000;
+
+// A charge that is nothing but two rows.
+class BareCharge final : public ledger::sql::CombinedChange {
+ public:
+  explicit BareCharge(std::string id) : id_(std::move(id)) {}
+
+  const std::string& dataset_id() const override { return dataset_; }
+  size_t bytes() const override { return 0; }
+  std::vector<ledger::sql::ChargeKey> keys() const override { return {{"analyst/ana", id_}}; }
+  void AddNeeds(ledger::sql::Needs&) const override {}
+  absl::Status Decide(ledger::sql::WriteSet&, const ledger::sql::FoundCharges&) override {
+    return absl::OkStatus();
+  }
+  absl::Status DecideOptimistically(ledger::sql::WriteSet&) override { return absl::OkStatus(); }
+
+ private:
+  const std::string dataset_;
+  const std::string id_;
+};
 
 absl::Status ChargeTogether(ledger::sql::Database& database, size_t charges) {
   using ledger::sql::ColumnType;
@@ -44,20 +62,18 @@ void CheckCharged(const absl::Status& status) {
 }  // namespace
 
 Observed ChargeBarelyCombined(ledger::sql::Database& database, const Load& load, int transactions) {
-  using ledger::sql::ChargeCombiner;
-  const auto commit_batch = [&database](std::vector<ledger::sql::ProposedCharge>& batch) {
+  using ledger::sql::ChangeCombiner;
+  const auto commit_batch = [&database](const std::vector<ledger::sql::CombinedChange*>& batch) {
     const absl::Status charged = ChargeTogether(database, batch.size());
-    ChargeCombiner::BatchResult result{ChargeCombiner::Results(batch.size(), ledger::Attempt()), 0};
+    ChangeCombiner::BatchResult result{ChangeCombiner::Results(batch.size()), 0};
     if (!charged.ok()) result.anchor_point = charged;
     return result;
   };
-  ChargeCombiner combiner({}, commit_batch, [](int64_t) { return absl::OkStatus(); });
+  ChangeCombiner combiner({}, commit_batch, [](int64_t) { return absl::OkStatus(); });
   return ChargeByClients(load, [&combiner, transactions](int client) {
-    // The combiner takes no two charges of one key at once; each client waits for its own.
-    const ledger::ChargeRequest request = {.principal = TestPrincipal("analyst/ana"),
-                                           .request_id = absl::StrCat(client)};
-    for (int i = 0; i < transactions; ++i)
-      CheckCharged(combiner.Charge("", {.request = &request, .identity = {}, .encoded = {}}).status());
+    // The combiner takes no two changes of one charge at once; each client waits for its own.
+    BareCharge charge(absl::StrCat(client));
+    for (int i = 0; i < transactions; ++i) CheckCharged(combiner.Make("", charge));
   });
 }
 

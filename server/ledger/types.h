@@ -246,13 +246,29 @@ struct LimitProposal {
   std::string request_id = {};
 };
 
+// Where an entry lies in the history of its dataset, and the end of the chain that it makes.
+struct EntryPlace {
+  int64_t seq = 0;
+  std::string hash;  // 32 bytes
+  int64_t created_at_us = 0;
+};
+
+// A counter that a charge has moved, as the charge left it.
+struct MovedCounter {
+  int64_t account_id = 0;
+  CounterBalance balance;
+};
+
 // The right to make one draw for one charge.
 struct Attempt {
   Charge charge;
   std::string token;       // guards Store() and Forfeit(): a later attempt makes this one stale
   std::string sealed_key;  // the one that the FIRST attempt stored, so that a repeated draw is the same draw
   bool newly_charged = false;
-  std::optional<Release> release;  // present: a replay; there is nothing to draw and `token` is empty
+  int64_t entry_seq = 0;            // of the entry that recorded the charge
+  std::optional<EntryPlace> entry;  // that entry, of a new charge
+  std::vector<MovedCounter> moved;  // by a new charge: the counters of its postings
+  std::optional<Release> release;   // present: a replay; there is nothing to draw and `token` is empty
 };
 
 // ---- History

@@ -457,25 +457,26 @@ TEST_F(ReleaseOnceTest, AStoredQueuedDrawIsFoundByItsRequestIdOnAReadOnlyDataset
   EXPECT_EQ(draws_, 1);
 }
 
-// The store answers no question that follows a change, once.
+// A change is made, its answer is lost, and for one more change the store cannot be reached.
 class SilentAfterAChange final : public ledger::sql::Database {
  public:
   explicit SilentAfterAChange(std::unique_ptr<ledger::sql::Database> real) : real_(std::move(real)) {}
   const ledger::sql::Dialect& dialect() const override { return real_->dialect(); }
   ledger::sql::Outcome Write(const ledger::sql::Body& body) override {
-    is_silent = std::exchange(is_armed, false);
-    return real_->Write(body);
+    if (std::exchange(is_silent, false)) return {ledger::sql::Ending::kFailed, Lost()};
+    if (!std::exchange(is_armed, false)) return real_->Write(body);
+    real_->Write(body);
+    is_silent = true;
+    return {ledger::sql::Ending::kUnknown, Lost()};
   }
-  ledger::sql::Outcome Read(const ledger::sql::Body& body) override {
-    if (std::exchange(is_silent, false))
-      return {ledger::sql::Ending::kFailed, absl::UnavailableError("the connection is lost")};
-    return real_->Read(body);
-  }
+  ledger::sql::Outcome Read(const ledger::sql::Body& body) override { return real_->Read(body); }
 
   static inline thread_local bool is_armed = false;
   static inline thread_local bool is_silent = false;
 
  private:
+  static absl::Status Lost() { return absl::UnavailableError("the connection is lost"); }
+
   const std::unique_ptr<ledger::sql::Database> real_;
 };
 

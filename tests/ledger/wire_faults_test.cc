@@ -80,7 +80,7 @@ TEST_P(WireFaults, AWireCutAtAnyMessageChargesOnceAndStoresOnce) {
       has_struck = proxy.has_struck();
       ASSERT_TRUE(status.ok()) << "message " << message << ": " << status;
     }
-    EXPECT_GT(message, 20) << "a charge and its release are more messages than that";
+    EXPECT_GT(message, 8) << "a charge and its release are more messages than that";
   }
   EXPECT_EQ(BalanceOf(*ledger, dataset).spent, 2 * runs);
   EXPECT_EQ(AskStore("SELECT COUNT(*) FROM releases"), runs);

@@ -36,7 +36,7 @@ class CrashMatrix : public FaultConformance {
       has_struck = fragile.store->has_struck();
     }
     fragile.store->Disarm();
-    EXPECT_GT(StepOf(run), 60) << "the script has more steps than that";
+    EXPECT_GT(StepOf(run), 30) << "the script has more steps than that";
     ExpectDone(script, *fragile.ledger, run);
   }
 };
@@ -56,7 +56,7 @@ TEST_P(CrashMatrix, AProcessKilledAtAnyStepLosesNothingThatWasAcknowledgedAndMin
       ASSERT_TRUE(finished.ok()) << "killed at step " << StepOf(run) << ": " << finished;
       if (HasFailure()) return;
     }
-    EXPECT_GT(StepOf(run), 60) << "the script has more steps than that";
+    EXPECT_GT(StepOf(run), 30) << "the script has more steps than that";
     ExpectDone(script, *Open(), run);
   }
 }
@@ -85,7 +85,7 @@ TEST_P(CrashMatrix, AStoreThatFailsAtAnyStepAnswersUnavailableAndTheRetryFinishe
       EXPECT_TRUE(retried.ok()) << "step " << StepOf(run) << ": " << retried;
     }
     fragile.store->Disarm();
-    EXPECT_GT(StepOf(refusals), 50);
+    EXPECT_GT(StepOf(refusals), 25);
     ExpectDone(script, *fragile.ledger, run);
   }
 }

@@ -110,9 +110,9 @@ TEST_P(TamperConformance, AChargeUnderAnotherRequestIdIsFound) {
 
 TEST_P(TamperConformance, AChargeThatDoesNotNameItsEntryIsFoundAndTakesNoRelease) {
   auto ledger = Open();
-  const Attempt attempt = Must(ledger->Begin(Request("started", 3)));
   EXPECT_THAT(FindingsAfter("UPDATE charges SET entry_seq = NULL WHERE request_id = 'started'"),
               Contains(HasSubstr("the entries say otherwise about its entry")));
+  const Attempt attempt = Must(ledger->Begin(Request("started", 3)));
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->Store(attempt, "answer").status());
 }
 

@@ -205,10 +205,12 @@ std::string PayloadOf(const LimitProposal& proposal) {
 // Returns the entry's seq.
 int64_t AppendLimit(WriteSet& change, const char* kind, const LimitProposal& proposal,
                     std::string_view actor) {
-  return change.Append({.dataset_id = proposal.dataset_id,
-                        .kind = kind,
-                        .payload = PayloadOf(proposal),
-                        .actor = std::string(actor)});
+  return change
+      .Append({.dataset_id = proposal.dataset_id,
+               .kind = kind,
+               .payload = PayloadOf(proposal),
+               .actor = std::string(actor)})
+      .seq;
 }
 
 // Those that may have recorded the proposal.

@@ -148,22 +148,22 @@ EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identit
           .entry = std::move(entry)};
 }
 
-std::vector<int64_t> InsertCharges(WriteSet& change, std::vector<EncodedCharge> charges) {
+std::vector<EntryPlace> InsertCharges(WriteSet& change, std::vector<EncodedCharge> charges) {
   std::vector<Parameters> rows;
   std::vector<Parameters> open_rows;
-  std::vector<int64_t> seqs;
+  std::vector<EntryPlace> places;
   rows.reserve(charges.size());
   open_rows.reserve(charges.size());
   for (EncodedCharge& charge : charges) {
-    seqs.push_back(change.Append(std::move(charge.entry)));
-    charge.row[kEntrySeq] = seqs.back();
+    places.push_back(change.Append(std::move(charge.entry)));
+    charge.row[kEntrySeq] = places.back().seq;
     charge.row[kCreatedAt] = change.now_us();
     rows.push_back(std::move(charge.row));
     open_rows.push_back(std::move(charge.open_row));
   }
   change.Insert("charges", ChargeColumns(), std::move(rows));
   change.Insert("open_charges", OpenChargeColumns(), std::move(open_rows));
-  return seqs;
+  return places;
 }
 
 Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, int64_t created_at_us) {

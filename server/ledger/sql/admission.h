@@ -45,8 +45,8 @@ struct EncodedCharge {
 EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identity);
 
 // Queues these admitted charges, which are open, and their entries in `change`. The caller moves the
-// counters. Returns the numbers of the entries.
-std::vector<int64_t> InsertCharges(WriteSet& change, std::vector<EncodedCharge> charges);
+// counters. Returns the places of the entries.
+std::vector<EntryPlace> InsertCharges(WriteSet& change, std::vector<EncodedCharge> charges);
 
 // The charge as GetCharge() returns it once it is inserted.
 Charge ChargeOf(const ChargeRequest& request, const ChargeIdentity& identity, int64_t created_at_us);

@@ -4,7 +4,9 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
@@ -28,45 +30,71 @@ ChargeChanged Because(std::string_view reason) {
   return {.reason = std::string(reason), .deadline_us = 0};
 }
 
-OpenCharge OpenChargeOf(const StoredCharge& stored) {
-  return {.charge_id = stored.charge.id, .state = stored.charge.state, .attempt_token = stored.attempt_token};
+namespace {
+
+// That the row of an open charge says what is expected of it: $1 to $5.
+constexpr std::string_view kIsAsExpected =
+    "charge_id = $1 AND attempt_token = $2 AND state = $3 AND deadline_us = $4 AND postings = $5";
+
+const std::vector<ColumnType>& TypesOfExpected() {
+  static const std::vector<ColumnType> kTypes = {ColumnType::kText, ColumnType::kText, ColumnType::kText,
+                                                 ColumnType::kInteger, ColumnType::kText};
+  return kTypes;
 }
 
-void EndCharge(WriteSet& change, const OpenCharge& charge, ChargeState state, std::string_view reason,
-               std::string_view other_postings) {
-  static const Deletion kEnd = {.table = "open_charges",
-                                .where = "charge_id = $1 AND attempt_token = $2 AND state = $3",
-                                .types = {ColumnType::kText, ColumnType::kText, ColumnType::kText},
-                                .rows = {}};
+Parameters ParametersOf(const OpenCharge& expected) {
+  return RowOf(expected.charge_id, expected.attempt_token, std::string(StateName(expected.state)),
+               expected.deadline_us, expected.other_postings);
+}
+
+Update ChangeOfOpenCharge() {
+  Update change{.table = "open_charges",
+                .set = "state = $6, attempt_token = $7, sealed_key = $8, deadline_us = $9, postings = $10",
+                .where = std::string(kIsAsExpected),
+                .types = TypesOfExpected(),
+                .rows = {}};
+  change.types.insert(change.types.end(), {ColumnType::kText, ColumnType::kText, ColumnType::kBytes,
+                                           ColumnType::kInteger, ColumnType::kText});
+  return change;
+}
+
+}  // namespace
+
+OpenCharge OpenChargeOf(const StoredCharge& stored) {
+  // The row has a deadline only while the charge is held.
+  const bool is_held = stored.charge.state == ChargeState::kReserved;
+  return {.charge_id = stored.charge.id,
+          .state = stored.charge.state,
+          .attempt_token = stored.attempt_token,
+          .deadline_us = is_held ? stored.charge.deadline_us : 0,
+          .other_postings = stored.other_postings};
+}
+
+void EndCharge(WriteSet& change, const OpenCharge& charge, ChargeState state, std::string_view reason) {
+  static const Deletion kEnd = {
+      .table = "open_charges", .where = kIsAsExpected, .types = TypesOfExpected(), .rows = {}};
   static const std::vector<Column> kColumns = {{"state", ColumnType::kText},
                                                {"reason", ColumnType::kText},
                                                {"ended_at_us", ColumnType::kInteger},
                                                {"postings", ColumnType::kText},
                                                {"charge_id", ColumnType::kText}};
-  change.DeleteRow(kEnd, {charge.charge_id, charge.attempt_token, std::string(StateName(charge.state))});
+  change.DeleteRow(kEnd, ParametersOf(charge));
   change.Insert("endings", kColumns,
-                {{std::string(StateName(state)), std::string(reason), change.now_us(),
-                  std::string(other_postings), charge.charge_id}});
+                {{std::string(StateName(state)), std::string(reason), change.now_us(), charge.other_postings,
+                  charge.charge_id}});
 }
 
 void EndCharge(WriteSet& change, const StoredCharge& stored, ChargeState state, std::string_view reason) {
-  EndCharge(change, OpenChargeOf(stored), state, reason, stored.other_postings);
+  EndCharge(change, OpenChargeOf(stored), state, reason);
 }
 
 void ChangeOpenCharge(WriteSet& change, const StoredCharge& stored, const StoredCharge& changed) {
-  static const Update kChange = {
-      .table = "open_charges",
-      .set = "state = $4, attempt_token = $5, sealed_key = $6, deadline_us = $7, postings = $8",
-      .where = "charge_id = $1 AND attempt_token = $2 AND state = $3",
-      .types = {ColumnType::kText, ColumnType::kText, ColumnType::kText, ColumnType::kText, ColumnType::kText,
-                ColumnType::kBytes, ColumnType::kInteger, ColumnType::kText},
-      .rows = {}};
-  const bool is_reserved = changed.charge.state == ChargeState::kReserved;
-  change.ChangeRow(
-      kChange,
-      {stored.charge.id, stored.attempt_token, std::string(StateName(stored.charge.state)),
-       std::string(StateName(changed.charge.state)), changed.attempt_token, Bytes{changed.sealed_key},
-       is_reserved ? changed.charge.deadline_us : int64_t{0}, changed.other_postings});
+  static const Update kChange = ChangeOfOpenCharge();
+  Parameters row = ParametersOf(OpenChargeOf(stored));
+  const OpenCharge after = OpenChargeOf(changed);
+  row.insert(row.end(), {std::string(StateName(after.state)), after.attempt_token, Bytes{changed.sealed_key},
+                         after.deadline_us, after.other_postings});
+  change.ChangeRow(kChange, std::move(row));
 }
 
 void AppendChange(WriteSet& change, const Charge& charge, const char* kind, std::string_view actor,

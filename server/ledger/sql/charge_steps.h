@@ -33,13 +33,14 @@ struct OpenCharge {
   std::string charge_id;
   ChargeState state = ChargeState::kStarted;
   std::string attempt_token;
+  int64_t deadline_us = 0;          // of a RESERVED charge; else 0
+  std::string other_postings = {};  // as in StoredCharge
 };
 OpenCharge OpenChargeOf(const StoredCharge& stored);
 
-// Queues the end of an open charge: its row is deleted, and the draw's key with it. `other_postings` are
-// those of StoredCharge. The caller appends the entry.
-void EndCharge(WriteSet& change, const OpenCharge& charge, ChargeState state, std::string_view reason,
-               std::string_view other_postings = "");
+// Queues the end of an open charge: its row is deleted, and the draw's key with it. The caller appends the
+// entry.
+void EndCharge(WriteSet& change, const OpenCharge& charge, ChargeState state, std::string_view reason);
 void EndCharge(WriteSet& change, const StoredCharge& stored, ChargeState state, std::string_view reason);
 
 // Queues a change of the open row of `stored` to what `changed` says: its state, token, key, deadline and

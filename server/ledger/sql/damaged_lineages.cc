@@ -394,47 +394,6 @@ absl::Status SqlLedger::CheckNoDatasetIsLost() {
 
 // ---- Charges
 
-std::vector<absl::Status> SqlLedger::RefusalsOf(const std::vector<ProposedCharge>& proposed) {
-  std::vector<absl::Status> refusals;
-  for (const ProposedCharge& one : proposed) {
-    refusals.push_back(damage_.CheckDataset(one.request->dataset_id));
-  }
-  return refusals;
-}
-
-ChargeCombiner::BatchResult SqlLedger::ChargeBatch(std::vector<ProposedCharge>& proposed) {
-  // Damage that a transaction finds fails all of it; it runs again without the charges that this concerns.
-  for (size_t runs = 1;; ++runs) {
-    std::vector<absl::Status> refusals = RefusalsOf(proposed);
-    const bool is_any_refused = std::any_of(refusals.begin(), refusals.end(),
-                                            [](const absl::Status& status) { return !status.ok(); });
-    ChargeCombiner::BatchResult together =
-        is_any_refused ? ChargeAccepted(proposed, refusals) : ChargeTogether(proposed);
-    if (!IsDatasetReadOnly(together.anchor_point.status()) || runs > proposed.size()) return together;
-  }
-}
-
-ChargeCombiner::BatchResult SqlLedger::ChargeAccepted(const std::vector<ProposedCharge>& proposed,
-                                                      const std::vector<absl::Status>& refusals) {
-  std::vector<ProposedCharge> accepted;
-  for (size_t i = 0; i < proposed.size(); ++i) {
-    if (refusals[i].ok()) accepted.push_back(proposed[i]);
-  }
-  ChargeCombiner::BatchResult together{{}, int64_t{0}};
-  if (!accepted.empty()) together = ChargeTogether(accepted);
-  if (!together.anchor_point.ok()) return together;
-  ChargeCombiner::Results results;
-  size_t next = 0;
-  for (const absl::Status& refusal : refusals) {
-    if (refusal.ok()) {
-      results.push_back(std::move(together.results[next++]));
-    } else {
-      results.emplace_back(refusal);
-    }
-  }
-  return {std::move(results), std::move(together.anchor_point)};
-}
-
 absl::StatusOr<Attempt> SqlLedger::ReplayOnly(const ChargeRequest& request, const absl::Status& refusal) {
   std::vector<StoredCharge> found;
   const absl::Status read = Read([&](Transaction& transaction) -> absl::Status {

@@ -8,6 +8,7 @@
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/admission.h"
 #include "ledger/sql/charge_steps.h"
+#include "ledger/sql/held_charges.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/rows.h"
 #include "ledger/sql/sql_ledger.h"
@@ -27,23 +28,6 @@ absl::Status CheckStandsFor(const Charge& charge, const ChargeRequest& request) 
         "this request was ", is_forfeited ? "charged and forfeited (" : "cancelled (", charge.reason,
         "): it is not drawn", is_forfeited ? " again" : "", ". Use a new request id"));
   }
-  return absl::OkStatus();
-}
-
-absl::Status Hold(WriteSet& change, const ChargeRequest& request, const std::string& charge_id,
-                  int64_t lifetime_us) {
-  change.MarkChargesOnly();
-  RETURN_IF_ERROR(change.LockChains({request.dataset_id}));
-  ASSIGN_OR_RETURN(const std::vector<StoredCharge> known,
-                   ReadCharges(change.transaction(), "c.principal = $1 AND c.request_id = $2",
-                               {request.principal.name(), request.request_id}));
-  if (!known.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(LockAccountsOf(change, request.postings));
-  RETURN_IF_ERROR(CheckAdmission(change, request));
-  for (const Posting& posting : request.postings) {
-    change.AddHeld({posting.account_id, posting.counter}, posting.cost);
-  }
-  InsertCharges(change, {Encode(request, {.id = charge_id, .deadline_us = change.now_us() + lifetime_us})});
   return absl::OkStatus();
 }
 
@@ -77,10 +61,11 @@ absl::StatusOr<Charge> SqlLedger::Queue(const ChargeRequest& request, int64_t li
   RETURN_IF_ERROR(CheckReservationLifetime(lifetime_us));
   if (request.draw_identity.empty()) return InvalidField("draw_identity", "is empty");
   if (!request.sealed_key.empty()) return InvalidField("sealed_key", "is stored when the draw is started");
-  const std::string charge_id = NewChargeId();
-  RETURN_IF_ERROR(Write(request.dataset_id,
-                        [&](WriteSet& change) { return Hold(change, request, charge_id, lifetime_us); }));
-  ASSIGN_OR_RETURN(Charge charge, FindCharge(request.principal, request.request_id));
+  const std::vector<ChargeRequest> requests = {request};
+  HeldCharges held(requests, {NewChargeId()}, lifetime_us,
+                   [](const Charge&, const ChargeRequest&) { return absl::OkStatus(); });
+  RETURN_IF_ERROR(MakeCombined(held));
+  ASSIGN_OR_RETURN(Charge charge, ExpiredIfOverdue(std::move(std::move(held).TakeCharges().front())));
   RETURN_IF_ERROR(CheckStandsFor(charge, request));
   return charge;
 }
@@ -89,34 +74,31 @@ absl::StatusOr<Attempt> SqlLedger::StartQueued(std::string_view charge_id, std::
                                                std::string_view token) {
   if (sealed_key.empty()) return InvalidField("sealed_key", "is empty");
   RETURN_IF_ERROR(CheckText("token", token));
-  std::string key_of_draw;
-  ASSIGN_OR_RETURN(
-      Charge started,
-      ChangeReservation(charge_id, [&](WriteSet& change, const StoredCharge& stored) -> absl::Status {
-        const Charge& charge = stored.charge;
-        // An earlier run of this body, or an earlier call of this attempt, has started it.
-        key_of_draw = stored.sealed_key;
-        if (charge.state == ChargeState::kStarted && stored.attempt_token == token) return absl::OkStatus();
-        if (charge.state == ChargeState::kStarted)
-          return absl::AbortedError("another attempt has started this draw: its outcome counts");
-        if (!IsQueuedDraw(charge)) return WrongState(charge, "started");
-        RETURN_IF_ERROR(CheckMayStart(change, charge));
-        FreeHeld(change, charge.postings);
-        SpendPostings(change, charge.postings);
-        StoredCharge started = stored;
-        started.charge.state = ChargeState::kStarted;
-        started.attempt_token = token;
-        started.sealed_key = sealed_key;
-        ChangeOpenCharge(change, stored, started);
-        AppendChange(change, charge, kStarted, charge.principal, StartedAt(change, charge.postings));
-        key_of_draw = sealed_key;
-        return absl::OkStatus();
-      }));
-  return Attempt{.charge = std::move(started),
+  const auto start = [&](WriteSet& change, StoredCharge& stored) -> absl::Status {
+    Charge& charge = stored.charge;
+    // An earlier run of this body, or an earlier call of this attempt, has started it.
+    if (charge.state == ChargeState::kStarted && stored.attempt_token == token) return absl::OkStatus();
+    if (charge.state == ChargeState::kStarted)
+      return absl::AbortedError("another attempt has started this draw: its outcome counts");
+    if (!IsQueuedDraw(charge)) return WrongState(charge, "started");
+    RETURN_IF_ERROR(CheckMayStart(change, charge));
+    FreeHeld(change, charge.postings);
+    SpendPostings(change, charge.postings);
+    AppendChange(change, charge, kStarted, charge.principal, StartedAt(change, charge.postings));
+    const StoredCharge held = stored;
+    charge.state = ChargeState::kStarted;
+    stored.attempt_token = token;
+    stored.sealed_key = sealed_key;
+    ChangeOpenCharge(change, held, stored);
+    return absl::OkStatus();
+  };
+  ASSIGN_OR_RETURN(StoredCharge started,
+                   ChangeReservation(charge_id, start, ReservationChange::Reads::kMore));
+  return Attempt{.charge = std::move(started.charge),
                  .token = std::string(token),
-                 .sealed_key = std::move(key_of_draw),
+                 .sealed_key = std::move(started.sealed_key),
                  .newly_charged = true,
-                 .release = std::nullopt};
+                 .entry_seq = started.entry_seq};
 }
 
 absl::StatusOr<Attempt> SqlLedger::TakeOver(std::string_view charge_id) {
@@ -127,17 +109,14 @@ absl::StatusOr<Attempt> SqlLedger::TakeOver(std::string_view charge_id) {
     change.MarkChargesOnly();
     RETURN_IF_ERROR(change.LockChains({found.charge.dataset_id}));
     ASSIGN_OR_RETURN(const StoredCharge stored, ReadCharge(change.transaction(), charge_id));
-    attempt = {.charge = stored.charge,
-               .token = {},
-               .sealed_key = {},
-               .newly_charged = false,
-               .release = std::nullopt};
+    attempt = {.charge = stored.charge, .token = {}, .sealed_key = {}, .newly_charged = false};
     if (attempt.charge.state == ChargeState::kCommitted && !attempt.charge.release_id.empty())
       return absl::OkStatus();
     const bool is_draw = attempt.charge.state == ChargeState::kStarted && !stored.sealed_key.empty();
     if (!is_draw) return WrongState(attempt.charge, "taken over: it is not a draw that has started");
     attempt.token = token;
     attempt.sealed_key = stored.sealed_key;
+    attempt.entry_seq = stored.entry_seq;
     StoredCharge taken_over = stored;
     taken_over.attempt_token = token;
     ChangeOpenCharge(change, stored, taken_over);

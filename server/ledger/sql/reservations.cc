@@ -11,6 +11,7 @@
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/admission.h"
 #include "ledger/sql/charge_steps.h"
+#include "ledger/sql/held_charges.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/rows.h"
 #include "ledger/sql/sql_ledger.h"
@@ -18,26 +19,9 @@
 namespace curator::ledger::sql {
 namespace {
 
-void SpendHeld(WriteSet& change, const StoredCharge& stored, std::string_view reason) {
-  FreeHeld(change, stored.charge.postings);
-  SpendPostings(change, stored.charge.postings);
-  EndCharge(change, stored, ChargeState::kCommitted, reason);
-}
-
-// An outside mechanism may have published by its deadline, so its cost is spent. A queued draw has read
-// nothing, so its cost is freed.
-void EndOverdue(WriteSet& change, StoredCharge& stored) {
-  Charge& charge = stored.charge;
-  const bool is_queued = IsQueuedDraw(charge);
-  if (is_queued) {
-    FreeHeld(change, charge.postings);
-    EndCharge(change, stored, ChargeState::kCancelled, kExpiredReason);
-  } else {
-    SpendHeld(change, stored, kExpiredReason);
-  }
-  AppendChange(change, charge, is_queued ? kCancelled : kExpired, charge.principal, Because(kExpiredReason));
-  charge.state = is_queued ? ChargeState::kCancelled : ChargeState::kCommitted;
-  charge.reason = kExpiredReason;
+// The step of a charge that is only expired, by the database's own clock.
+absl::Status DoNothing(WriteSet&, StoredCharge&) {
+  return absl::OkStatus();
 }
 
 absl::Status CheckIsOutside(const Charge& charge) {
@@ -49,6 +33,7 @@ absl::Status CheckIsOutside(const Charge& charge) {
 absl::Status CheckPaysForAllParts(WriteSet& change, const Charge& charge) {
   ASSIGN_OR_RETURN(const LockedDataset* const dataset, change.FindDataset(charge.dataset_id));
   if (!dataset->is_partitioned) return absl::OkStatus();
+  if (change.is_optimistic()) return absl::AbortedError("the parts are not cached");
   ASSIGN_OR_RETURN(const std::vector<Part> parts, ReadParts(change.transaction(), charge.dataset_id));
   for (const Part& part : parts) {
     const bool is_paid = std::ranges::any_of(
@@ -92,47 +77,11 @@ absl::StatusOr<int64_t> ReadClock(Transaction& transaction, const Dialect& diale
   return rows.at(0).Integer(0);
 }
 
-// The reservation under `request`'s key; empty when the key is new.
-absl::StatusOr<std::vector<StoredCharge>> FindReserved(Transaction& transaction,
-                                                       const ChargeRequest& request) {
-  ASSIGN_OR_RETURN(std::vector<StoredCharge> known,
-                   ReadCharges(transaction, "c.principal = $1 AND c.request_id = $2",
-                               {request.principal.name(), request.request_id}));
-  if (known.empty()) return known;
-  if (!IsSameRequest(known.front().charge, request) || known.front().charge.deadline_us == 0) {
-    return absl::AlreadyExistsError(absl::StrCat(
-        "request id ", request.request_id, " was used by another request of ", request.principal.name()));
-  }
-  return known;
-}
-
-// Holds those of `requests` that are not held yet; the charge of requests[i] gets charge_ids[i].
-absl::Status HoldAll(WriteSet& change, const std::vector<ChargeRequest>& requests,
-                     const std::vector<std::string>& charge_ids, int64_t lifetime_us) {
-  std::set<std::string> dataset_ids;
-  for (const ChargeRequest& request : requests) dataset_ids.insert(request.dataset_id);
-  change.MarkChargesOnly();
-  RETURN_IF_ERROR(change.LockChains(dataset_ids));
-  std::vector<size_t> new_requests;
-  std::vector<Posting> postings;
-  for (size_t i = 0; i < requests.size(); ++i) {
-    ASSIGN_OR_RETURN(const std::vector<StoredCharge> known, FindReserved(change.transaction(), requests[i]));
-    if (!known.empty()) continue;
-    new_requests.push_back(i);
-    postings.insert(postings.end(), requests[i].postings.begin(), requests[i].postings.end());
-  }
-  RETURN_IF_ERROR(LockAccountsOf(change, postings));
-  std::vector<EncodedCharge> admitted;
-  for (const size_t i : new_requests) {
-    RETURN_IF_ERROR(CheckAdmission(change, requests[i]));
-    for (const Posting& posting : requests[i].postings) {
-      change.AddHeld({posting.account_id, posting.counter}, posting.cost);
-    }
-    admitted.push_back(
-        Encode(requests[i], {.id = charge_ids[i], .deadline_us = change.now_us() + lifetime_us}));
-  }
-  InsertCharges(change, std::move(admitted));
-  return absl::OkStatus();
+// The charge that exists under the key of `request`.
+absl::Status CheckReserves(const Charge& charge, const ChargeRequest& request) {
+  if (IsSameRequest(charge, request) && charge.deadline_us > 0) return absl::OkStatus();
+  return absl::AlreadyExistsError(absl::StrCat("request id ", request.request_id,
+                                               " was used by another request of ", request.principal.name()));
 }
 
 }  // namespace
@@ -161,19 +110,17 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
   if (bytes > kMostBytes) {
     return InvalidField("requests", absl::StrCat("hold ", bytes, " bytes together; at most ", kMostBytes));
   }
-  // Those over several lineages, which are rare, are in one lane: any of them may wait for any lineage.
   std::set<std::string> lanes;
   for (const ChargeRequest& request : requests) {
     ASSIGN_OR_RETURN(std::string lane, LaneOf(request.dataset_id));
     lanes.insert(std::move(lane));
   }
-  RETURN_IF_ERROR(WriteInLane(lanes.size() == 1 ? *lanes.begin() : "several lineages", [&](WriteSet& change) {
-    return HoldAll(change, requests, charge_ids, lifetime_us);
-  }));
-  std::vector<Charge> charges;
-  for (const ChargeRequest& request : requests) {
-    ASSIGN_OR_RETURN(Charge charge, FindCharge(request.principal, request.request_id));
-    charges.push_back(std::move(charge));
+  HeldCharges held(requests, std::move(charge_ids), lifetime_us, CheckReserves);
+  // Those over several lineages, which are rare, are in one lane: any of them may wait for any lineage.
+  RETURN_IF_ERROR(lanes.size() == 1 ? MakeCombined(held) : MakeAlone("several lineages", held));
+  std::vector<Charge> charges = std::move(held).TakeCharges();
+  for (Charge& charge : charges) {
+    ASSIGN_OR_RETURN(charge, ExpiredIfOverdue(std::move(charge)));
   }
   return charges;
 }
@@ -187,28 +134,19 @@ absl::StatusOr<StoredCharge> SqlLedger::ReadStoredCharge(std::string_view charge
   return stored;
 }
 
-absl::StatusOr<Charge> SqlLedger::ChangeReservation(std::string_view charge_id, const ReservationStep& step) {
-  ASSIGN_OR_RETURN(const StoredCharge found, ReadStoredCharge(charge_id));
+absl::StatusOr<StoredCharge> SqlLedger::ChangeReservation(std::string_view charge_id,
+                                                          const ReservationChange::Step& step,
+                                                          ReservationChange::Reads reads) {
+  ASSIGN_OR_RETURN(StoredCharge found, ReadStoredCharge(charge_id));
   if (found.charge.deadline_us == 0) {
     return absl::FailedPreconditionError("this charge is not a reservation");
   }
-  // An expiry is written even if the step is then refused.
-  absl::Status verdict;
-  RETURN_IF_ERROR(Write(found.charge.dataset_id, [&](WriteSet& change) -> absl::Status {
-    verdict = absl::OkStatus();
-    change.MarkChargesOnly();
-    RETURN_IF_ERROR(change.LockChains({found.charge.dataset_id}));
-    RETURN_IF_ERROR(change.dataset(found.charge.dataset_id).status());
-    ASSIGN_OR_RETURN(StoredCharge stored, ReadCharge(change.transaction(), charge_id));
-    RETURN_IF_ERROR(LockAccountsOf(change, stored.charge.postings));
-    if (!IsOverdue(stored.charge, change.now_us())) return step(change, stored);
-    EndOverdue(change, stored);
-    verdict = step(change, stored);
-    return absl::OkStatus();
-  }));
-  RETURN_IF_ERROR(verdict);
-  ASSIGN_OR_RETURN(StoredCharge stored, ReadStoredCharge(charge_id));
-  return std::move(stored.charge);
+  ReservationChange changed(
+      std::move(found), step,
+      [this](const Charge& charge, int64_t now_us) { return IsOverdue(charge, now_us); }, reads);
+  RETURN_IF_ERROR(MakeCombined(changed));
+  RETURN_IF_ERROR(changed.verdict());
+  return std::move(changed).TakeCharge();
 }
 
 absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
@@ -216,8 +154,8 @@ absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
                                                 const Principal& actor) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   RETURN_IF_ERROR(CheckPostings(final_cost));
-  return ChangeReservation(charge_id, [&](WriteSet& change, const StoredCharge& stored) -> absl::Status {
-    const Charge& charge = stored.charge;
+  const auto start = [&](WriteSet& change, StoredCharge& stored) -> absl::Status {
+    Charge& charge = stored.charge;
     RETURN_IF_ERROR(CheckIsOutside(charge));
     if (charge.state != ChargeState::kReserved && charge.state != ChargeState::kStarted) {
       return WrongState(charge, "started");
@@ -229,25 +167,27 @@ absl::StatusOr<Charge> SqlLedger::StartReserved(std::string_view charge_id,
     RETURN_IF_ERROR(CheckPaysForAllParts(change, charge));
     FreeHeld(change, charge.postings);
     SpendPostings(change, reduced);
-    StoredCharge started = stored;
-    started.charge.state = ChargeState::kStarted;
-    if (reduced != charge.postings) started.other_postings = PostingsText(reduced);
-    ChangeOpenCharge(change, stored, started);
     AppendChange(change, charge, kStarted, actor.name(), StartedAt(change, reduced));
+    const StoredCharge held = stored;
+    charge.state = ChargeState::kStarted;
+    if (reduced != charge.postings) stored.other_postings = PostingsText(reduced);
+    charge.postings = reduced;
+    ChangeOpenCharge(change, held, stored);
     return absl::OkStatus();
-  });
+  };
+  ASSIGN_OR_RETURN(StoredCharge started, ChangeReservation(charge_id, start));
+  return std::move(started.charge);
 }
 
 absl::StatusOr<Charge> SqlLedger::CommitReserved(std::string_view charge_id, const Principal& actor) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
-  return ChangeReservation(charge_id, [&](WriteSet& change, const StoredCharge& stored) -> absl::Status {
-    const Charge& charge = stored.charge;
+  const auto commit = [&](WriteSet& change, StoredCharge& stored) -> absl::Status {
+    Charge& charge = stored.charge;
     RETURN_IF_ERROR(CheckIsOutside(charge));
     switch (charge.state) {
       case ChargeState::kCommitted:
         return absl::OkStatus();
       case ChargeState::kStarted:
-        EndCharge(change, stored, ChargeState::kCommitted, "");
         break;
       case ChargeState::kReserved:
         return absl::FailedPreconditionError(
@@ -256,45 +196,55 @@ absl::StatusOr<Charge> SqlLedger::CommitReserved(std::string_view charge_id, con
       case ChargeState::kForfeited:
         return WrongState(charge, "committed");
     }
+    EndCharge(change, stored, ChargeState::kCommitted, "");
     AppendChange(change, charge, kCommitted, actor.name(), Because(""));
+    charge.state = ChargeState::kCommitted;
     return absl::OkStatus();
-  });
+  };
+  ASSIGN_OR_RETURN(StoredCharge committed, ChangeReservation(charge_id, commit));
+  return std::move(committed.charge);
 }
 
 absl::StatusOr<Charge> SqlLedger::CancelReserved(std::string_view charge_id, std::string_view reason,
                                                  const Principal& actor) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   RETURN_IF_ERROR(CheckText("reason", reason));
-  return ChangeReservation(charge_id, [&](WriteSet& change, const StoredCharge& stored) -> absl::Status {
-    const Charge& charge = stored.charge;
+  const auto cancel = [&](WriteSet& change, StoredCharge& stored) -> absl::Status {
+    Charge& charge = stored.charge;
     if (charge.state == ChargeState::kCancelled) return absl::OkStatus();
     if (charge.state != ChargeState::kReserved)
       return WrongState(charge, "cancelled: its cost stands, because records may have been read");
     FreeHeld(change, charge.postings);
     EndCharge(change, stored, ChargeState::kCancelled, reason);
     AppendChange(change, charge, kCancelled, actor.name(), Because(reason));
+    charge.state = ChargeState::kCancelled;
+    charge.reason = reason;
     return absl::OkStatus();
-  });
+  };
+  ASSIGN_OR_RETURN(StoredCharge cancelled, ChangeReservation(charge_id, cancel));
+  return std::move(cancelled.charge);
 }
 
 absl::StatusOr<Charge> SqlLedger::ExtendReserved(std::string_view charge_id, int64_t lifetime_us,
                                                  const Principal& actor) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   RETURN_IF_ERROR(CheckReservationLifetime(lifetime_us));
-  return ChangeReservation(charge_id, [&](WriteSet& change, const StoredCharge& stored) -> absl::Status {
-    const Charge& charge = stored.charge;
+  const auto extend = [&](WriteSet& change, StoredCharge& stored) -> absl::Status {
+    Charge& charge = stored.charge;
     RETURN_IF_ERROR(CheckIsOutside(charge));
     if (charge.state != ChargeState::kReserved) return WrongState(charge, "extended");
     const int64_t deadline_us = change.now_us() + lifetime_us;
     if (deadline_us <= charge.deadline_us) return absl::OkStatus();
-    StoredCharge extended = stored;
-    extended.charge.deadline_us = deadline_us;
-    ChangeOpenCharge(change, stored, extended);
+    const StoredCharge held = stored;
+    charge.deadline_us = deadline_us;
+    ChangeOpenCharge(change, held, stored);
     ChargeChanged document = Because("");
     document.deadline_us = deadline_us;
     AppendChange(change, charge, kExtended, actor.name(), document);
     return absl::OkStatus();
-  });
+  };
+  ASSIGN_OR_RETURN(StoredCharge extended, ChangeReservation(charge_id, extend));
+  return std::move(extended.charge);
 }
 
 bool SqlLedger::IsOverdue(const Charge& charge, int64_t now_us) {
@@ -326,7 +276,9 @@ absl::StatusOr<Charge> SqlLedger::ExpiredIfOverdue(Charge charge) {
     return absl::OkStatus();
   }));
   if (!IsOverdue(charge, now_us)) return charge;
-  return ChangeReservation(charge.id, [](WriteSet&, const StoredCharge&) { return absl::OkStatus(); });
+  ASSIGN_OR_RETURN(StoredCharge expired,
+                   ChangeReservation(charge.id, DoNothing, ReservationChange::Reads::kMore));
+  return std::move(expired.charge);
 }
 
 absl::StatusOr<std::vector<Row>> SqlLedger::NextOverdue(int64_t most) {
@@ -356,10 +308,10 @@ absl::StatusOr<int64_t> SqlLedger::ExpireReservations() {
   std::set<std::string> held_up;  // datasets
   for (const Row& row : rows) {
     if (held_up.contains(row.Text(2))) continue;
-    const absl::StatusOr<Charge> charge =
-        ChangeReservation(row.Text(1), [](WriteSet&, const StoredCharge&) { return absl::OkStatus(); });
+    const absl::StatusOr<StoredCharge> charge =
+        ChangeReservation(row.Text(1), DoNothing, ReservationChange::Reads::kMore);
     if (charge.ok()) {
-      expired += charge->state == ChargeState::kReserved ? 0 : 1;
+      expired += charge->charge.state == ChargeState::kReserved ? 0 : 1;
       continue;
     }
     // What holds up this one would hold up each of its dataset as long.

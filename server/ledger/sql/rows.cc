@@ -383,10 +383,23 @@ absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std
   return charges;
 }
 
+Statement SelectChargesByKey() {
+  static const std::string kText = absl::StrCat(kSelectCharges, "c.principal = $1 AND c.request_id = $2");
+  return {kText, {}, {ColumnType::kText, ColumnType::kText}};
+}
+
+Statement SelectChargesById() {
+  static const std::string kText = absl::StrCat(kSelectCharges, "c.id = $1");
+  return {kText, {}, {ColumnType::kText}};
+}
+
+absl::StatusOr<StoredCharge> StoredChargeOf(const Row& row) {
+  return ChargeOf(row);
+}
+
 absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
     Transaction& transaction, const std::vector<std::string>& charge_ids) {
-  const std::string by_id = absl::StrCat(kSelectCharges, "c.id = $1");
-  Statement select{by_id, {}, {ColumnType::kText}};
+  Statement select = SelectChargesById();
   for (const std::string& id : charge_ids) select.each.push_back({id});
   ASSIGN_OR_RETURN(const std::vector<Answers> answers, transaction.ExecuteTogether({select}));
   std::vector<absl::StatusOr<StoredCharge>> charges;

@@ -71,6 +71,10 @@ absl::StatusOr<StoredCharge> ReadCharge(Transaction& transaction, std::string_vi
 absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std::string_view principal,
                                                    int64_t start, int64_t limit,
                                                    const std::function<bool(const Charge&)>& is_shown);
+// Select the charges under a key (principal, request id), or with an id, whose rows StoredChargeOf() reads.
+Statement SelectChargesByKey();
+Statement SelectChargesById();
+absl::StatusOr<StoredCharge> StoredChargeOf(const Row& row);
 // ReadCharge() of each of these ids; a row that cannot be read is the error of its own element only.
 absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
     Transaction& transaction, const std::vector<std::string>& charge_ids);

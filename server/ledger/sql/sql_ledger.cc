@@ -43,8 +43,8 @@ SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Option
       entropy_(std::move(entropy)),
       options_(std::move(options)),
       combiner_(
-          ChargeCombiner::Bounds{.most_in_store = HasOneWriter(database_->dialect()) ? 1 : kMostBatches},
-          [this](std::vector<ProposedCharge>& proposed) { return ChargeBatch(proposed); },
+          ChangeCombiner::Bounds{.most_in_store = HasOneWriter(database_->dialect()) ? 1 : kMostBatches},
+          [this](const std::vector<CombinedChange*>& changes) { return CommitBatch(changes); },
           [this](int64_t point) { return anchor_->MakeDurable(point); }),
       // One writer has a queue of its own, in the order of the requests.
       writer_places_(HasOneWriter(database_->dialect()) ? kNoBound : kMostChangesOfALane,

@@ -26,12 +26,14 @@
 #include "ledger/anchor/checkpoint_file.h"
 #include "ledger/ledger.h"
 #include "ledger/report.h"
-#include "ledger/sql/charge_combiner.h"
+#include "ledger/sql/admission.h"
+#include "ledger/sql/change_combiner.h"
 #include "ledger/sql/clock_watch.h"
 #include "ledger/sql/damage.h"
 #include "ledger/sql/database.h"
 #include "ledger/sql/head_cache.h"
 #include "ledger/sql/repeating_principals.h"
+#include "ledger/sql/reservation_change.h"
 #include "ledger/sql/rows.h"
 #include "ledger/sql/turns.h"
 #include "ledger/sql/verify.h"
@@ -206,8 +208,6 @@ class SqlLedger final : public Ledger {
   // Where the lineage that `refusal` concerns is behind its anchor and has grown, as a repair by another
   // server makes it: has RunPasses() verify it. No request waits for that.
   void AskForPassIfGrown(const absl::Status& refusal);
-  // Per charge, the refusal if its dataset is read-only.
-  std::vector<absl::Status> RefusalsOf(const std::vector<ProposedCharge>& proposed);
   // Finds the stored release of a request that `refusal` refuses to charge; else returns `refusal`.
   absl::StatusOr<Attempt> ReplayOnly(const ChargeRequest& request, const absl::Status& refusal);
   // DATA_LOSS when the anchor knows datasets that the database does not have: new datasets and accounts could
@@ -257,23 +257,34 @@ class SqlLedger final : public Ledger {
   // After `change` is committed: updates the head cache and returns the anchor point that covers the change.
   absl::StatusOr<int64_t> NoteCommitted(const WriteSet& change);
 
-  // ChargeBatch() in one round trip from cached heads (head_cache.h); none when that did not succeed, after
-  // which the batch is decided again under locks.
-  std::optional<ChargeCombiner::BatchResult> ChargeOptimistically(std::vector<ProposedCharge>& proposed);
-  // T1 of all of `proposed` under locks, without the anchor.
-  ChargeCombiner::BatchResult ChargeUnderLocks(const std::vector<ProposedCharge>& proposed);
-  // T1 of all of `proposed`, without the anchor. Charges on read-only datasets are refused, each by itself.
-  ChargeCombiner::BatchResult ChargeBatch(std::vector<ProposedCharge>& proposed);
-  // ChargeBatch() without those that `refusals`, one per charge, refuses.
-  ChargeCombiner::BatchResult ChargeAccepted(const std::vector<ProposedCharge>& proposed,
+  // ---- Changes that share transactions (combined.cc)
+
+  // Makes `change` together with others, or alone where it is large; on return it is durable and anchored.
+  // Errors: its refusal; that of a read-only dataset; the store's.
+  absl::Status MakeCombined(CombinedChange& change);
+  // Makes `change` in a transaction of its own, in this lane.
+  absl::Status MakeAlone(std::string_view lane, CombinedChange& change);
+  // Commits the changes of one batch, without the anchor. Those of read-only datasets are refused, each by
+  // itself.
+  ChangeCombiner::BatchResult CommitBatch(const std::vector<CombinedChange*>& changes);
+  // Per change, the refusal if its dataset is read-only.
+  std::vector<absl::Status> RefusalsOf(const std::vector<CombinedChange*>& changes);
+  // CommitBatch() without those that `refusals`, one per change, refuses.
+  ChangeCombiner::BatchResult CommitAccepted(const std::vector<CombinedChange*>& changes,
                                              const std::vector<absl::Status>& refusals);
-  // ChargeBatch() where any damage fails all.
-  ChargeCombiner::BatchResult ChargeTogether(std::vector<ProposedCharge>& proposed);
+  // CommitBatch() where any damage fails all.
+  ChangeCombiner::BatchResult CommitTogether(const std::vector<CombinedChange*>& changes);
+  // In one round trip from cached heads (head_cache.h); none when that did not succeed, after which the batch
+  // is decided again under locks.
+  std::optional<ChangeCombiner::BatchResult> CommitOptimistically(
+      const std::vector<CombinedChange*>& changes);
+  ChangeCombiner::BatchResult CommitUnderLocks(const std::vector<CombinedChange*>& changes);
 
   absl::StatusOr<StoredCharge> ReadStoredCharge(std::string_view charge_id);
-  // One step of one reservation, with its chain and its counters locked and its expiry applied.
-  using ReservationStep = std::function<absl::Status(WriteSet& change, const StoredCharge& stored)>;
-  absl::StatusOr<Charge> ChangeReservation(std::string_view charge_id, const ReservationStep& step);
+  // One step of one reservation, after its expiry if it is overdue.
+  absl::StatusOr<StoredCharge> ChangeReservation(
+      std::string_view charge_id, const ReservationChange::Step& step,
+      ReservationChange::Reads reads = ReservationChange::Reads::kNothing);
   // The charge in its present state: an overdue reservation is expired first, unless its dataset is
   // read-only.
   absl::StatusOr<Charge> ExpiredIfOverdue(Charge charge);
@@ -293,9 +304,10 @@ class SqlLedger final : public Ledger {
   int64_t DrawAccountId();
 
   // T1 of one charge, in a batch unless its principal is known to repeat requests and this is one.
-  absl::StatusOr<Attempt> Decide(ProposedCharge proposed);
+  absl::StatusOr<Attempt> Decide(const ChargeRequest& request, const ChargeIdentity& identity);
   // T1 of a charge whose key exists.
-  absl::StatusOr<Attempt> DecideRepeated(const ProposedCharge& proposed, StoredCharge stored);
+  absl::StatusOr<Attempt> DecideRepeated(const ChargeRequest& request, const ChargeIdentity& identity,
+                                         const StoredCharge& stored);
 
   const std::unique_ptr<Database> database_;
   const int64_t schema_;  // that this program knows
@@ -306,7 +318,7 @@ class SqlLedger final : public Ledger {
   HeadCache head_cache_;
   RepeatingPrincipals repeating_;
   DamageRegister damage_;
-  ChargeCombiner combiner_;
+  ChangeCombiner combiner_;
   WriterPlaces writer_places_;  // of the changes that are not batches
   std::shared_mutex lanes_mutex_;
   std::map<std::string, std::string, std::less<>> lanes_ ABSL_GUARDED_BY(lanes_mutex_);  // by dataset id

@@ -51,8 +51,9 @@ absl::Status WriteSet::LockCounters(const std::set<int64_t>& account_ids) {
   return LockAll({}, account_ids, {}).status();
 }
 
-absl::StatusOr<Answers> WriteSet::LockAll(const std::set<std::string>& dataset_ids,
-                                          const std::set<int64_t>& account_ids, const Statement& look_up) {
+absl::StatusOr<std::vector<Answers>> WriteSet::LockAll(const std::set<std::string>& dataset_ids,
+                                                       const std::set<int64_t>& account_ids,
+                                                       const std::vector<Statement>& look_ups) {
   std::vector<Parameters> datasets;
   for (const std::string& dataset_id : dataset_ids) datasets.push_back({dataset_id});
   std::vector<Parameters> accounts;
@@ -61,14 +62,16 @@ absl::StatusOr<Answers> WriteSet::LockAll(const std::set<std::string>& dataset_i
       "SELECT h.dataset_id FROM chain_heads h WHERE h.dataset_id = $1", LockingRowsOf(dialect_, "h"));
   const std::string read_chains = SelectChains();
   const std::string lock_counters = SelectCountersLocked();
-  ASSIGN_OR_RETURN(std::vector<Answers> answers,
-                   transaction_.ExecuteTogether({{lock_chains, datasets, {ColumnType::kText}},
-                                                 {read_chains, datasets},
-                                                 {lock_counters, accounts, {ColumnType::kInteger}},
-                                                 look_up}));
+  std::vector<Statement> statements = {{lock_chains, datasets, {ColumnType::kText}},
+                                       {read_chains, datasets},
+                                       {lock_counters, accounts, {ColumnType::kInteger}}};
+  const size_t locks = statements.size();
+  statements.insert(statements.end(), look_ups.begin(), look_ups.end());
+  ASSIGN_OR_RETURN(std::vector<Answers> answers, transaction_.ExecuteTogether(statements));
   RETURN_IF_ERROR(ReadChains(answers[1]));
   RETURN_IF_ERROR(ReadCounters(answers[2]));
-  return std::move(answers[3]);
+  answers.erase(answers.begin(), answers.begin() + static_cast<std::ptrdiff_t>(locks));
+  return answers;
 }
 
 // Not part of the locking statement: it must see what was committed while that one waited.
@@ -231,16 +234,16 @@ void WriteSet::AddHeld(const CounterKey& key, int64_t amount) {
   counter.held_added += amount;
 }
 
-int64_t WriteSet::Append(Entry entry) {
+EntryPlace WriteSet::Append(Entry entry) {
   LockedDataset& dataset = datasets_.find(entry.dataset_id)->second;
   dataset.last_entry_us = std::max(dataset.last_entry_us, now_us_);
   entry.created_at_us = dataset.last_entry_us;
   dataset.head = ledger::Append(dataset.head, entry);
   appended_.push_back(std::move(entry));
-  return dataset.head.seq;
+  return {.seq = dataset.head.seq, .hash = dataset.head.hash, .created_at_us = dataset.last_entry_us};
 }
 
-int64_t WriteSet::AppendAfterGap(Entry entry, int64_t lost_seq) {
+EntryPlace WriteSet::AppendAfterGap(Entry entry, int64_t lost_seq) {
   ChainHead& head = datasets_.find(entry.dataset_id)->second.head;
   head.seq = std::max(head.seq, lost_seq);
   return Append(std::move(entry));

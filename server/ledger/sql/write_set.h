@@ -78,9 +78,10 @@ class WriteSet {
   // Locks the chains of these datasets and reads the time. Datasets that do not exist are skipped. DATA_LOSS
   // when a chain is behind the anchor or contradicts it, Outdated() when the ledger has another schema.
   absl::Status LockChains(const std::set<std::string>& dataset_ids);
-  // LockChains(), LockCounters() and `look_up` in one round trip. Returns the rows of `look_up`.
-  absl::StatusOr<Answers> LockAll(const std::set<std::string>& dataset_ids,
-                                  const std::set<int64_t>& account_ids, const Statement& look_up);
+  // LockChains(), LockCounters() and the look-ups in one round trip. Returns the rows of each look-up.
+  absl::StatusOr<std::vector<Answers>> LockAll(const std::set<std::string>& dataset_ids,
+                                               const std::set<int64_t>& account_ids,
+                                               const std::vector<Statement>& look_ups);
   // Makes this change optimistic: it starts from cached values, locks and reads nothing, and Flush() has the
   // store compare them. ABORTED when they already differ from the anchor.
   absl::Status StartFromCache(const CachedHeads& cached);
@@ -115,10 +116,9 @@ class WriteSet {
 
   // Queues an entry for the end of its dataset's chain, which is locked, and sets its seq, time and hashes.
   // The time is never before that of the entry it follows, whatever the database's clock says.
-  // Returns the seq.
-  int64_t Append(Entry entry);
+  EntryPlace Append(Entry entry);
   // Append() after a gap: the numbers up to `lost_seq` belong to entries that the store has lost.
-  int64_t AppendAfterGap(Entry entry, int64_t lost_seq);
+  EntryPlace AppendAfterGap(Entry entry, int64_t lost_seq);
 
   // Queue a change or the deletion of one row: `kind` is a constant without rows. Flush() makes those of one
   // kind together, in the order in which the kinds were first used.

@@ -1,4 +1,4 @@
-#include "ledger/sql/charge_batch.h"
+#include "ledger/sql/new_charge.h"
 
 #include <gtest/gtest.h>
 
@@ -60,22 +60,28 @@ TEST(AGuess, WritesTheSameWhenItRunsAgain) {
                                  .request_id = "r",
                                  .postings = {{1, "rho", 3}}};
   const ChargeIdentity identity{.id = "c", .token = "t"};
-  std::vector<ProposedCharge> proposed = {
-      {.request = &request, .identity = identity, .encoded = Encode(request, identity)}};
+  NewCharge charge(request, identity);
 
   std::vector<Parameters> inserted;
   for (int run = 0; run < 2; ++run) {
     TakesDown transaction;
     WriteSet change(transaction, dialect, view, 1);
     ASSERT_TRUE(change.StartFromCache(cached).ok());
-    const auto results = DecideOptimistically(change, proposed);
-    ASSERT_TRUE(results.ok()) << results.status();
+    const absl::Status decided = charge.DecideOptimistically(change);
+    ASSERT_TRUE(decided.ok()) << decided;
     ASSERT_TRUE(change.Flush().ok());
     if (run == 0) inserted = transaction.inserted();
     EXPECT_EQ(inserted.size(), 3U) << "a charge, that it is open, and its entry";
     EXPECT_EQ(transaction.inserted(), inserted) << "run " << run;
     EXPECT_EQ((change.reached().spent.at({1, "rho"})), 3);
   }
+  const Attempt attempt = std::move(charge).TakeAttempt();
+  EXPECT_TRUE(attempt.newly_charged);
+  EXPECT_EQ(attempt.charge.id, "c");
+  EXPECT_EQ(attempt.token, "t");
+  EXPECT_EQ(attempt.entry_seq, 2);
+  ASSERT_EQ(attempt.moved.size(), 1U);
+  EXPECT_EQ(attempt.moved.front().balance, (CounterBalance{.counter = "rho", .limit = 10, .spent = 3}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "ledger/sql/charge_combiner.h"
+#include "ledger/sql/change_combiner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "base/testing/names.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -19,21 +18,47 @@ using ::testing::ElementsAre;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
+// A change that the store below decides: by its kind.
+class TestChange final : public CombinedChange {
+ public:
+  TestChange(std::string dataset, std::string its_id, std::string its_kind = "made", size_t bytes = 0,
+             std::string principal = "ana")
+      : id(std::move(its_id)),
+        kind(std::move(its_kind)),
+        dataset_(std::move(dataset)),
+        bytes_(bytes),
+        principal_(std::move(principal)) {}
+
+  const std::string& dataset_id() const override { return dataset_; }
+  size_t bytes() const override { return bytes_; }
+  std::vector<ChargeKey> keys() const override { return {{principal_, id}}; }
+  void AddNeeds(Needs&) const override {}
+  absl::Status Decide(WriteSet&, const FoundCharges&) override { return absl::OkStatus(); }
+  absl::Status DecideOptimistically(WriteSet&) override { return absl::OkStatus(); }
+
+  const std::string id;
+  const std::string kind;
+  std::string made;  // the id, once it was in the store
+
+ private:
+  const std::string dataset_;
+  const size_t bytes_;
+  const std::string principal_;
+};
+
 // A store that takes the first batch, tells when it has, and holds it until it may go on.
 class HeldStore {
  public:
-  ChargeCombiner::BatchResult Decide(const std::vector<ProposedCharge>& batch) {
+  ChangeCombiner::BatchResult Decide(const std::vector<CombinedChange*>& batch) {
     std::vector<std::string> ids;
-    ChargeCombiner::Results results;
+    ChangeCombiner::Results results;
     bool is_lost = false;
-    for (const ProposedCharge& proposed : batch) {
-      ids.push_back(proposed.request->request_id);
-      Attempt attempt;
-      attempt.token = proposed.request->request_id;
-      is_lost = is_lost || proposed.request->kind == "lost";
-      results.emplace_back(proposed.request->kind == "refused"
-                               ? absl::StatusOr<Attempt>(absl::ResourceExhaustedError(""))
-                               : absl::StatusOr<Attempt>(attempt));
+    for (CombinedChange* const each : batch) {
+      auto& change = dynamic_cast<TestChange&>(*each);
+      ids.push_back(change.id);
+      change.made = change.id;
+      is_lost = is_lost || change.kind == "lost";
+      results.push_back(change.kind == "refused" ? absl::ResourceExhaustedError("") : absl::OkStatus());
     }
     int64_t point = 0;
     {
@@ -63,68 +88,67 @@ class HeldStore {
   std::promise<void> may_go_on_;
 };
 
-ChargeRequest RequestOf(const std::string& dataset, const std::string& id,
-                        const std::string& kind = "workload", size_t bytes = 0) {
-  return {.dataset_id = dataset,
-          .principal = TestPrincipal("ana"),
-          .request_id = id,
-          .kind = kind,
-          .event = std::string(bytes, 'e')};
-}
+// The id of a change that was made.
+using Made = absl::StatusOr<std::string>;
 
-class ChargeCombinerTest : public ::testing::Test {
+class ChangeCombinerTest : public ::testing::Test {
  protected:
-  void Make(const ChargeCombiner::Bounds& bounds) {
-    combiner_ = std::make_unique<ChargeCombiner>(
+  void Make(const ChangeCombiner::Bounds& bounds) {
+    combiner_ = std::make_unique<ChangeCombiner>(
         bounds, [this](const auto& batch) { return store_.Decide(batch); },
         [this](int64_t point) { return await_anchor_(point); });
   }
-  // A charge in a thread of its own. Returns once it waits or is in the store.
-  std::future<absl::StatusOr<Attempt>> Start(const std::string& dataset, const std::string& id,
-                                             const std::string& kind = "workload", size_t bytes = 0,
-                                             const std::string& lane = "lane") {
-    const auto request = std::make_shared<const ChargeRequest>(RequestOf(dataset, id, kind, bytes));
+  // A change in a thread of its own. Returns once it waits or is in the store.
+  std::future<Made> Start(const std::string& dataset, const std::string& id, const std::string& kind = "made",
+                          size_t bytes = 0, const std::string& lane = "lane") {
     const size_t before = combiner_->waiting();
-    std::future<absl::StatusOr<Attempt>> result = std::async(std::launch::async, [this, request, lane] {
-      return combiner_->Charge(lane, {.request = request.get()});
-    });
+    std::future<Made> result =
+        std::async(std::launch::async, [this, dataset, id, kind, bytes, lane]() -> Made {
+          TestChange change(dataset, id, kind, bytes);
+          return MakeIn(lane, change);
+        });
     while (combiner_->waiting() == before) std::this_thread::yield();
     return result;
   }
 
-  absl::StatusOr<Attempt> ChargeNow(const std::string& id) {
-    const ChargeRequest request = RequestOf("d", id);
-    return combiner_->Charge("lane", {.request = &request});
+  Made MakeIn(const std::string& lane, TestChange& change) {
+    if (const absl::Status made = combiner_->Make(lane, change); !made.ok()) return made;
+    return change.made;
+  }
+
+  Made MakeNow(const std::string& id) {
+    TestChange change("d", id);
+    return MakeIn("lane", change);
   }
 
   HeldStore store_;
-  ChargeCombiner::AwaitAnchor await_anchor_ = [](int64_t) { return absl::OkStatus(); };
-  std::unique_ptr<ChargeCombiner> combiner_;
+  ChangeCombiner::AwaitAnchor await_anchor_ = [](int64_t) { return absl::OkStatus(); };
+  std::unique_ptr<ChangeCombiner> combiner_;
 };
 
-TEST_F(ChargeCombinerTest, WhatComesWhileTheStoreIsBusyGoesTogether) {
+TEST_F(ChangeCombinerTest, WhatComesWhileTheStoreIsBusyGoesTogether) {
   Make({});
   auto first = Start("d", "first");
   store_.WaitUntilEntered();
   auto second = Start("d", "second");
   auto third = Start("d", "third");
   store_.LetGo();
-  EXPECT_EQ(first.get()->token, "first");
-  EXPECT_EQ(second.get()->token, "second");
-  EXPECT_EQ(third.get()->token, "third");
+  EXPECT_EQ(*first.get(), "first");
+  EXPECT_EQ(*second.get(), "second");
+  EXPECT_EQ(*third.get(), "third");
   EXPECT_THAT(store_.batches(), ElementsAre(ElementsAre("first"), ElementsAre("second", "third")));
 }
 
-TEST_F(ChargeCombinerTest, ABatchHoldsNoMoreBytesThanTheStoreTakesAtOnce) {
+TEST_F(ChangeCombinerTest, ABatchHoldsNoMoreBytesThanTheStoreTakesAtOnce) {
   Make({.most_bytes_at_once = 1000});
   auto first = Start("d", "first");
   store_.WaitUntilEntered();
-  std::vector<std::future<absl::StatusOr<Attempt>>> others;
-  others.push_back(Start("d", "400", "workload", 400));
-  others.push_back(Start("d", "another 400", "workload", 400));
-  others.push_back(Start("d", "too much for three", "workload", 400));
-  others.push_back(Start("d", "too much for any", "workload", 5000));
-  others.push_back(Start("e", "small", "workload", 10));
+  std::vector<std::future<Made>> others;
+  others.push_back(Start("d", "400", "made", 400));
+  others.push_back(Start("d", "another 400", "made", 400));
+  others.push_back(Start("d", "too much for three", "made", 400));
+  others.push_back(Start("d", "too much for any", "made", 5000));
+  others.push_back(Start("e", "small", "made", 10));
   store_.LetGo();
   for (auto& other : others) EXPECT_TRUE(other.get().ok());
   EXPECT_THAT(store_.batches(),
@@ -132,18 +156,18 @@ TEST_F(ChargeCombinerTest, ABatchHoldsNoMoreBytesThanTheStoreTakesAtOnce) {
                           ElementsAre("too much for three"), ElementsAre("too much for any")));
 }
 
-TEST_F(ChargeCombinerTest, ACallerThatWouldWaitWithTooManyBytesIsRefusedAtOnce) {
+TEST_F(ChangeCombinerTest, ACallerThatWouldWaitWithTooManyBytesIsRefusedAtOnce) {
   Make({.most_bytes_waiting = 1000});
-  auto first = Start("d", "first", "workload", 5000);  // larger than the bound, and alone
+  auto first = Start("d", "first", "made", 5000);  // larger than the bound, and alone
   store_.WaitUntilEntered();
-  EXPECT_EQ(ChargeNow("second").status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(MakeNow("second").status().code(), absl::StatusCode::kUnavailable);
   store_.LetGo();
   EXPECT_TRUE(first.get().ok());
-  EXPECT_TRUE(ChargeNow("third").ok());
+  EXPECT_TRUE(MakeNow("third").ok());
   EXPECT_EQ(combiner_->waiting(), 0U);
 }
 
-TEST_F(ChargeCombinerTest, ARefusalDoesNotRefuseItsNeighbours) {
+TEST_F(ChangeCombinerTest, ARefusalDoesNotRefuseItsNeighbours) {
   Make({});
   auto first = Start("d", "first");
   store_.WaitUntilEntered();
@@ -152,10 +176,10 @@ TEST_F(ChargeCombinerTest, ARefusalDoesNotRefuseItsNeighbours) {
   store_.LetGo();
   EXPECT_TRUE(first.get().ok());
   EXPECT_EQ(refused.get().status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(admitted.get()->token, "third");
+  EXPECT_EQ(*admitted.get(), "third");
 }
 
-TEST_F(ChargeCombinerTest, ABatchThatTheStoreLosesFailsAllOfItsChargesAndNoOther) {
+TEST_F(ChangeCombinerTest, ABatchThatTheStoreLosesFailsAllOfItsChargesAndNoOther) {
   Make({});
   auto first = Start("d", "first");
   store_.WaitUntilEntered();
@@ -165,11 +189,11 @@ TEST_F(ChargeCombinerTest, ABatchThatTheStoreLosesFailsAllOfItsChargesAndNoOther
   EXPECT_TRUE(first.get().ok());
   EXPECT_EQ(second.get().status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(third.get().status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(ChargeNow("fourth")->token, "fourth");
+  EXPECT_EQ(*MakeNow("fourth"), "fourth");
 }
 
 // The anchor of the first charge is held back until two more batches have been in the store.
-TEST_F(ChargeCombinerTest, NoCallerIsAnsweredBeforeTheAnchorAndTheStoreDoesNotWaitForIt) {
+TEST_F(ChangeCombinerTest, NoCallerIsAnsweredBeforeTheAnchorAndTheStoreDoesNotWaitForIt) {
   std::promise<void> anchor_written;
   const std::shared_future<void> written = anchor_written.get_future().share();
   await_anchor_ = [&](int64_t point) {
@@ -181,14 +205,14 @@ TEST_F(ChargeCombinerTest, NoCallerIsAnsweredBeforeTheAnchorAndTheStoreDoesNotWa
   store_.WaitUntilEntered();
   auto second = Start("d", "second");
   store_.LetGo();
-  EXPECT_EQ(second.get()->token, "second");
-  EXPECT_EQ(ChargeNow("third")->token, "third");
+  EXPECT_EQ(*second.get(), "second");
+  EXPECT_EQ(*MakeNow("third"), "third");
   EXPECT_EQ(first.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   anchor_written.set_value();
-  EXPECT_EQ(first.get()->token, "first");
+  EXPECT_EQ(*first.get(), "first");
 }
 
-TEST_F(ChargeCombinerTest, AnAnchorThatCannotBeWrittenHoldsBackTheAnswersOfItsBatchAlone) {
+TEST_F(ChangeCombinerTest, AnAnchorThatCannotBeWrittenHoldsBackTheAnswersOfItsBatchAlone) {
   await_anchor_ = [](int64_t point) {
     return point == 2 ? absl::UnavailableError("the disk is full") : absl::OkStatus();
   };
@@ -201,18 +225,18 @@ TEST_F(ChargeCombinerTest, AnAnchorThatCannotBeWrittenHoldsBackTheAnswersOfItsBa
   EXPECT_TRUE(first.get().ok());
   EXPECT_EQ(second.get().status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(third.get().status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_TRUE(ChargeNow("fourth").ok());
+  EXPECT_TRUE(MakeNow("fourth").ok());
 }
 
 // The first charge stays in the store as behind a row that another server has locked.
-TEST_F(ChargeCombinerTest, ALaneThatIsStuckDelaysNoOther) {
+TEST_F(ChangeCombinerTest, ALaneThatIsStuckDelaysNoOther) {
   Make({.most_in_store = 2});
   auto stuck = Start("d", "stuck");
   store_.WaitUntilEntered();
   auto behind = Start("d", "behind");
   for (const char* const lane : {"second", "third"}) {
-    const ChargeRequest request = RequestOf("e", lane);
-    EXPECT_TRUE(combiner_->Charge(lane, {.request = &request}).ok());
+    TestChange change("e", lane);
+    EXPECT_TRUE(MakeIn(lane, change).ok());
   }
   EXPECT_EQ(behind.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   store_.LetGo();
@@ -222,14 +246,14 @@ TEST_F(ChargeCombinerTest, ALaneThatIsStuckDelaysNoOther) {
                                             ElementsAre("behind")));
 }
 
-TEST_F(ChargeCombinerTest, LanesBeyondThoseInTheStoreTakeTurnsAndNeverShareABatch) {
+TEST_F(ChangeCombinerTest, LanesBeyondThoseInTheStoreTakeTurnsAndNeverShareABatch) {
   Make({.most_in_store = 1});
   auto first = Start("d", "first");
   store_.WaitUntilEntered();
-  std::vector<std::future<absl::StatusOr<Attempt>>> others;
-  others.push_back(Start("e", "1", "workload", 0, "one"));
-  others.push_back(Start("f", "2", "workload", 0, "two"));
-  others.push_back(Start("e", "3", "workload", 0, "one"));
+  std::vector<std::future<Made>> others;
+  others.push_back(Start("e", "1", "made", 0, "one"));
+  others.push_back(Start("f", "2", "made", 0, "two"));
+  others.push_back(Start("e", "3", "made", 0, "one"));
   others.push_back(Start("d", "4"));
   store_.LetGo();
   for (auto& other : others) EXPECT_TRUE(other.get().ok());
@@ -239,7 +263,7 @@ TEST_F(ChargeCombinerTest, LanesBeyondThoseInTheStoreTakeTurnsAndNeverShareABatc
 }
 
 // Many short batches: the workers fall asleep and are handed the store again and again.
-TEST_F(ChargeCombinerTest, NoChargeIsLeftBehindWhenTheStoreChangesHands) {
+TEST_F(ChangeCombinerTest, NoChargeIsLeftBehindWhenTheStoreChangesHands) {
   Make({.most_in_store = 2, .most_waiting = 100, .most_at_once = 3});
   store_.LetGo();
   std::vector<std::thread> clients;
@@ -247,10 +271,9 @@ TEST_F(ChargeCombinerTest, NoChargeIsLeftBehindWhenTheStoreChangesHands) {
   for (int client = 0; client < 8; ++client) {
     clients.emplace_back([&, client] {
       for (int i = 0; i < 500; ++i) {
-        ChargeRequest request = RequestOf(client % 2 == 0 ? "even" : "odd", absl::StrCat(i));
-        request.principal = TestPrincipal(absl::StrCat(client));
-        const auto result = combiner_->Charge(absl::StrCat("lane ", i % 3), {.request = &request});
-        if (result.ok() && result->token == request.request_id) ++answered;
+        TestChange change(client % 2 == 0 ? "even" : "odd", absl::StrCat(i), "made", 0, absl::StrCat(client));
+        const Made made = MakeIn(absl::StrCat("lane ", i % 3), change);
+        if (made.ok() && *made == change.id) ++answered;
       }
     });
   }
@@ -259,38 +282,36 @@ TEST_F(ChargeCombinerTest, NoChargeIsLeftBehindWhenTheStoreChangesHands) {
   EXPECT_EQ(combiner_->waiting(), 0U);
 }
 
-TEST_F(ChargeCombinerTest, TooManyWaitingAreTurnedAwayAtOnce) {
+TEST_F(ChangeCombinerTest, TooManyWaitingAreTurnedAwayAtOnce) {
   Make({.most_waiting = 2});
   auto first = Start("d", "first");
   store_.WaitUntilEntered();
   auto second = Start("d", "second");
-  const ChargeRequest request = RequestOf("d", "third");
-  const absl::Status turned_away = combiner_->Charge("lane", {.request = &request}).status();
-  EXPECT_EQ(turned_away.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(MakeNow("third").status().code(), absl::StatusCode::kUnavailable);
   store_.LetGo();
   EXPECT_TRUE(first.get().ok());
   EXPECT_TRUE(second.get().ok());
-  EXPECT_TRUE(combiner_->Charge("lane", {.request = &request}).ok());
+  EXPECT_TRUE(MakeNow("third").ok());
 }
 
 // Who waits would otherwise wait for a store that stays taken.
-using ChargeCombinerDeathTest = ChargeCombinerTest;
+using ChangeCombinerDeathTest = ChangeCombinerTest;
 
-TEST_F(ChargeCombinerDeathTest, WhatIsThrownInTheStoreEndsTheProcess) {
-  const ChargeRequest request = RequestOf("d", "first");
-  ChargeCombiner combiner(
-      {}, [](auto&) -> ChargeCombiner::BatchResult { throw std::bad_alloc(); }, await_anchor_);
-  EXPECT_DEATH(combiner.Charge("lane", {.request = &request}).IgnoreError(), "bad_alloc");
+TEST_F(ChangeCombinerDeathTest, WhatIsThrownInTheStoreEndsTheProcess) {
+  TestChange change("d", "first");
+  ChangeCombiner combiner(
+      {}, [](const auto&) -> ChangeCombiner::BatchResult { throw std::bad_alloc(); }, await_anchor_);
+  EXPECT_DEATH(combiner.Make("lane", change).IgnoreError(), "bad_alloc");
 }
 
-TEST_F(ChargeCombinerDeathTest, WhatIsThrownByTheAnchorEndsTheProcess) {
+TEST_F(ChangeCombinerDeathTest, WhatIsThrownByTheAnchorEndsTheProcess) {
   await_anchor_ = [](int64_t) -> absl::Status { throw std::bad_alloc(); };
   Make({});
   store_.LetGo();
-  EXPECT_DEATH(ChargeNow("first").IgnoreError(), "bad_alloc");
+  EXPECT_DEATH(MakeNow("first").IgnoreError(), "bad_alloc");
 }
 
-TEST_F(ChargeCombinerTest, OneKeyIsNeverTwiceInOneBatch) {
+TEST_F(ChangeCombinerTest, OneKeyIsNeverTwiceInOneBatch) {
   Make({});
   auto first = Start("d", "first");
   store_.WaitUntilEntered();
@@ -305,11 +326,11 @@ TEST_F(ChargeCombinerTest, OneKeyIsNeverTwiceInOneBatch) {
   EXPECT_THAT(batches[2], ElementsAre("same"));
 }
 
-TEST_F(ChargeCombinerTest, ABusyDatasetDoesNotKeepAQuietOneWaiting) {
+TEST_F(ChangeCombinerTest, ABusyDatasetDoesNotKeepAQuietOneWaiting) {
   Make({.most_waiting = 100, .most_at_once = 4});
   auto first = Start("busy", "first");
   store_.WaitUntilEntered();
-  std::vector<std::future<absl::StatusOr<Attempt>>> busy;
+  std::vector<std::future<Made>> busy;
   for (int i = 0; i < 12; ++i) busy.push_back(Start("busy", absl::StrCat("busy ", i)));
   auto quiet = Start("quiet", "quiet");
   store_.LetGo();

@@ -1,14 +1,26 @@
-#include "ledger/sql/charge_combiner.h"
+#include "ledger/sql/change_combiner.h"
 
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <set>
 #include <system_error>
 #include <utility>
 
 namespace curator::ledger::sql {
+namespace {
 
-ChargeCombiner::~ChargeCombiner() {
+// Adds all of `more` to `keys`, or nothing and returns false when one of them is there.
+bool AddIfNew(std::set<ChargeKey>& keys, std::vector<ChargeKey> more) {
+  if (std::ranges::any_of(more, [&](const ChargeKey& key) { return keys.contains(key); })) return false;
+  keys.insert(std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  return true;
+}
+
+}  // namespace
+
+ChangeCombiner::~ChangeCombiner() {
   std::vector<std::thread> workers;
   {
     const std::scoped_lock lock(mutex_);
@@ -19,8 +31,8 @@ ChargeCombiner::~ChargeCombiner() {
   for (std::thread& worker : workers) worker.join();
 }
 
-absl::StatusOr<Attempt> ChargeCombiner::Charge(std::string_view lane, ProposedCharge proposed) {
-  PendingCharge mine(std::move(proposed));
+absl::Status ChangeCombiner::Make(std::string_view lane, CombinedChange& change) {
+  PendingChange mine(change);
   Batch alone{.members = {&mine}, .result = {}};
   std::optional<Lanes::iterator> entered;
   {
@@ -41,14 +53,14 @@ absl::StatusOr<Attempt> ChargeCombiner::Charge(std::string_view lane, ProposedCh
       WakeWorker(0);
     }
     FinishBatch(std::move(alone), mine);
-  } else if (mine.Wait() == PendingCharge::Signal::kLead) {
+  } else if (mine.Wait() == PendingChange::Signal::kLead) {
     FinishBatch(std::move(*mine.batch_to_lead), mine);
   }
   return std::move(mine.result);
 }
 
-std::optional<ChargeCombiner::Lanes::iterator> ChargeCombiner::EnterStoreOrQueue(std::string_view lane,
-                                                                                 PendingCharge& mine) {
+std::optional<ChangeCombiner::Lanes::iterator> ChangeCombiner::EnterStoreOrQueue(std::string_view lane,
+                                                                                 PendingChange& mine) {
   const auto [place, is_new] = lanes_.try_emplace(std::string(lane));
   if (is_new && ready_.empty() && in_store_ < bounds_.most_in_store) {
     ++in_store_;
@@ -56,7 +68,7 @@ std::optional<ChargeCombiner::Lanes::iterator> ChargeCombiner::EnterStoreOrQueue
   }
   try {
     const auto [queue, is_first] =
-        place->second.queues.try_emplace(mine.proposed.request->dataset_id, size_t{1}, &mine);
+        place->second.queues.try_emplace(mine.change.dataset_id(), size_t{1}, &mine);
     if (!is_first) queue->second.push_back(&mine);
     if (is_new) ready_.push_back(place);
   } catch (const std::bad_alloc&) {
@@ -67,12 +79,12 @@ std::optional<ChargeCombiner::Lanes::iterator> ChargeCombiner::EnterStoreOrQueue
   return std::nullopt;
 }
 
-size_t ChargeCombiner::waiting() {
+size_t ChangeCombiner::waiting() {
   const std::scoped_lock lock(mutex_);
   return waiting_;
 }
 
-void ChargeCombiner::LeaveStore(Lanes::iterator lane) noexcept {
+void ChangeCombiner::LeaveStore(Lanes::iterator lane) noexcept {
   --in_store_;
   if (lane->second.queues.empty()) {
     lanes_.erase(lane);
@@ -81,7 +93,7 @@ void ChargeCombiner::LeaveStore(Lanes::iterator lane) noexcept {
   }
 }
 
-void ChargeCombiner::WakeWorker(size_t spared) noexcept {
+void ChangeCombiner::WakeWorker(size_t spared) noexcept {
   if (ready_.size() <= spared || !CanCommit()) return;
   if (idle_workers_ == 0 && workers_.size() < bounds_.most_in_store) {
     try {
@@ -94,7 +106,7 @@ void ChargeCombiner::WakeWorker(size_t spared) noexcept {
   wake_worker_.notify_one();
 }
 
-void ChargeCombiner::CommitBatches() {
+void ChangeCombiner::CommitBatches() {
   std::unique_lock lock(mutex_);
   while (true) {
     if (!CanCommit()) {
@@ -111,9 +123,9 @@ void ChargeCombiner::CommitBatches() {
     WakeWorker(0);
     lock.unlock();
     CommitInStore(*batch);
-    PendingCharge& leader = *batch->members.front();
+    PendingChange& leader = *batch->members.front();
     leader.batch_to_lead = std::move(batch);
-    leader.Notify(PendingCharge::Signal::kLead);
+    leader.Notify(PendingChange::Signal::kLead);
     lock.lock();
     LeaveStore(lane);
     // This worker takes the first lane that is ready.
@@ -121,46 +133,45 @@ void ChargeCombiner::CommitBatches() {
   }
 }
 
-void ChargeCombiner::CommitInStore(Batch& batch) noexcept {
-  std::vector<ProposedCharge> proposed;
-  proposed.reserve(batch.members.size());
-  for (PendingCharge* member : batch.members) proposed.push_back(std::move(member->proposed));
-  batch.result = commit_batch_(proposed);
+void ChangeCombiner::CommitInStore(Batch& batch) noexcept {
+  std::vector<CombinedChange*> changes;
+  changes.reserve(batch.members.size());
+  for (PendingChange* const member : batch.members) changes.push_back(&member->change);
+  batch.result = commit_batch_(changes);
 }
 
-void ChargeCombiner::FinishBatch(Batch batch, const PendingCharge& leader) noexcept {
+void ChangeCombiner::FinishBatch(Batch batch, const PendingChange& leader) noexcept {
   BatchResult& result = batch.result;
   const absl::Status anchored =
       result.anchor_point.ok() ? await_anchor_(*result.anchor_point) : result.anchor_point.status();
   {
     const std::scoped_lock lock(mutex_);
     waiting_ -= batch.members.size();
-    for (const PendingCharge* const member : batch.members) bytes_waiting_ -= member->bytes;
+    for (const PendingChange* const member : batch.members) bytes_waiting_ -= member->bytes;
   }
   for (size_t i = 0; i < batch.members.size(); ++i) {
-    PendingCharge& member = *batch.members[i];
+    PendingChange& member = *batch.members[i];
     member.result = anchored.ok() ? std::move(result.results[i]) : anchored;
-    if (&member != &leader) member.Notify(PendingCharge::Signal::kDone);
+    if (&member != &leader) member.Notify(PendingChange::Signal::kDone);
   }
 }
 
-std::vector<ChargeCombiner::PendingCharge*> ChargeCombiner::BuildBatch(Lane& lane) {
+std::vector<ChangeCombiner::PendingChange*> ChangeCombiner::BuildBatch(Lane& lane) {
   auto& [queues, last_served] = lane;
-  std::vector<PendingCharge*> batch;
-  std::set<std::pair<std::string, std::string>> keys;
-  // One charge from each dataset in turn, starting after the dataset that led the last batch.
+  std::vector<PendingChange*> batch;
+  std::set<ChargeKey> keys;
+  // One change from each dataset in turn, starting after the dataset that led the last batch.
   auto next = queues.upper_bound(last_served);
   if (next == queues.end()) next = queues.begin();
   last_served = next->first;
   size_t bytes = 0;
   size_t datasets_passed_over = 0;
   while (batch.size() < bounds_.most_at_once && !queues.empty() && datasets_passed_over < queues.size()) {
-    std::deque<PendingCharge*>& queue = next->second;
-    PendingCharge* const candidate = queue.front();
-    const ChargeRequest& request = *candidate->proposed.request;
+    std::deque<PendingChange*>& queue = next->second;
+    PendingChange* const candidate = queue.front();
     const bool fits = batch.empty() || bytes + candidate->bytes <= bounds_.most_bytes_at_once;
-    // A second charge with the same key waits for the next batch, where it finds what the first one did.
-    if (fits && keys.emplace(request.principal.name(), request.request_id).second) {
+    // A second change of the same charge waits for the next batch, where it finds what the first one did.
+    if (fits && AddIfNew(keys, candidate->change.keys())) {
       batch.push_back(candidate);
       bytes += candidate->bytes;
       queue.pop_front();

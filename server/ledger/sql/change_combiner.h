@@ -1,11 +1,11 @@
-// Group commit: charges that arrive at the same time share one transaction, and so its commit and its anchor.
+// Group commit: changes that arrive at the same time share one transaction, and so its commit and its anchor.
 //
-// Each charge belongs to a lane. A batch has charges of one lane, and a lane has one batch in the store at a
+// Each change belongs to a lane. A batch has changes of one lane, and a lane has one batch in the store at a
 // time; several lanes commit side by side, so that one whose rows another server has locked delays no other.
 //
-// No batching delay: if its lane is idle, a charge commits immediately on its own thread. Charges that arrive
+// No batching delay: if its lane is idle, a change commits immediately on its own thread. Changes that arrive
 // while it is busy queue up; worker threads commit them in batches for as long as there are any. The first
-// charge of a batch is its leader: on its own thread, beside the next batch in the store, it waits for the
+// change of a batch is its leader: on its own thread, beside the next batch in the store, it waits for the
 // anchor and notifies the followers. Lanes take turns, and within a lane its datasets, so that a busy one
 // does not delay the others.
 //
@@ -30,26 +30,25 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "ledger/sql/charge_batch.h"
+#include "ledger/sql/combined_change.h"
 
 namespace curator::ledger::sql {
 
-class ChargeCombiner {
+class ChangeCombiner {
  public:
-  using Results = std::vector<absl::StatusOr<Attempt>>;
-  // The outcome of a batch in the store: one result per charge, and the anchor point (AnchorDirectory::Add())
-  // that must be durable before any of them is reported; or the error of all charges.
+  using Results = std::vector<absl::Status>;
+  // The outcome of a batch in the store: what each change was refused with, or OK, and the anchor point
+  // (AnchorDirectory::Add()) that must be durable before any of them is reported; or the error of all.
   struct BatchResult {
     Results results;
     absl::StatusOr<int64_t> anchor_point = 0;
   };
   // Commits one batch in the store. Called concurrently for different lanes.
-  using CommitBatch = std::function<BatchResult(std::vector<ProposedCharge>& batch)>;
+  using CommitBatch = std::function<BatchResult(const std::vector<CombinedChange*>& batch)>;
   // Returns once the anchor point is durable. Called concurrently with itself and with CommitBatch.
   using AwaitAnchor = std::function<absl::Status(int64_t anchor_point)>;
 
-  // Bytes as BytesOf() counts them. A charge that alone exceeds a bound on bytes is accepted when no other
-  // waits, and is a batch of its own.
+  // A change that alone exceeds a bound on bytes is accepted when no other waits, and is a batch of its own.
   struct Bounds {
     size_t most_in_store = 1;  // batches
     size_t most_waiting = 4096;
@@ -60,32 +59,31 @@ class ChargeCombiner {
     size_t most_bytes_at_once = size_t{16} << 20;
   };
 
-  ChargeCombiner(const Bounds& bounds, CommitBatch commit_batch, AwaitAnchor await_anchor)
+  ChangeCombiner(const Bounds& bounds, CommitBatch commit_batch, AwaitAnchor await_anchor)
       : bounds_(bounds), commit_batch_(std::move(commit_batch)), await_anchor_(std::move(await_anchor)) {}
-  ~ChargeCombiner();
-  ChargeCombiner(const ChargeCombiner&) = delete;
-  ChargeCombiner& operator=(const ChargeCombiner&) = delete;
+  ~ChangeCombiner();
+  ChangeCombiner(const ChangeCombiner&) = delete;
+  ChangeCombiner& operator=(const ChangeCombiner&) = delete;
 
-  // Blocks until the charge is decided and anchored. UNAVAILABLE at once when too many are waiting; else the
-  // charge's result.
-  absl::StatusOr<Attempt> Charge(std::string_view lane, ProposedCharge proposed);
+  // Blocks until the change is decided and anchored: `change` then has its result, unless it was refused.
+  // UNAVAILABLE at once when too many are waiting.
+  absl::Status Make(std::string_view lane, CombinedChange& change);
 
-  // The number of calls of Charge() that have not been decided.
+  // The number of calls of Make() that have not been decided.
   size_t waiting();
 
  private:
-  class PendingCharge;
+  class PendingChange;
   struct Batch {
-    std::vector<PendingCharge*> members;  // the first one leads
+    std::vector<PendingChange*> members;  // the first one leads
     BatchResult result;
   };
 
-  // A call of Charge(). Each has a mutex of its own, so that followers woken together do not contend.
-  class PendingCharge {
+  // A call of Make(). Each has a mutex of its own, so that followers woken together do not contend.
+  class PendingChange {
    public:
     enum class Signal { kNone, kLead, kDone };
-    explicit PendingCharge(ProposedCharge charge)
-        : proposed(std::move(charge)), bytes(BytesOf(*proposed.request)) {}
+    explicit PendingChange(CombinedChange& made) : change(made), bytes(made.bytes()) {}
 
     Signal Wait() {
       std::unique_lock lock(mutex_);
@@ -99,10 +97,10 @@ class ChargeCombiner {
       signalled_.notify_one();
     }
 
-    ProposedCharge proposed;  // until a batch takes it
+    CombinedChange& change;
     const size_t bytes;
-    std::unique_ptr<Batch> batch_to_lead;                              // before kLead
-    absl::StatusOr<Attempt> result = absl::UnknownError("undecided");  // before kDone
+    std::unique_ptr<Batch> batch_to_lead;                   // before kLead
+    absl::Status result = absl::UnknownError("undecided");  // before kDone
 
    private:
     std::mutex mutex_;
@@ -110,24 +108,24 @@ class ChargeCombiner {
     Signal signal_ ABSL_GUARDED_BY(mutex_) = Signal::kNone;
   };
 
-  // A lane with a batch in the store, or with charges that wait for one.
+  // A lane with a batch in the store, or with changes that wait for one.
   struct Lane {
-    std::map<std::string, std::deque<PendingCharge*>> queues;  // by dataset
-    std::string last_served;                                   // the dataset whose charge led the last batch
+    std::map<std::string, std::deque<PendingChange*>> queues;  // by dataset
+    std::string last_served;                                   // the dataset whose change led the last batch
   };
   using Lanes = std::map<std::string, Lane, std::less<>>;
 
-  // The lane of a charge that is alone in it and has got a place in the store; none for a charge that queues.
-  std::optional<Lanes::iterator> EnterStoreOrQueue(std::string_view lane, PendingCharge& mine)
+  // The lane of a change that is alone in it and has got a place in the store; none for a change that queues.
+  std::optional<Lanes::iterator> EnterStoreOrQueue(std::string_view lane, PendingChange& mine)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::vector<PendingCharge*> BuildBatch(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<PendingChange*> BuildBatch(Lane& lane) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The next four functions are noexcept: an exception would leave a lane marked busy and block every waiter.
   // On bad_alloc, or when not one thread can be started, the process aborts instead; clients ask again with
-  // the same request id and find out what became of the charge.
+  // the same request id and find out what became of the change.
   void CommitInStore(Batch& batch) noexcept;
   // On the leader's thread: waits for the anchor, sets all results and notifies the followers.
-  void FinishBatch(Batch batch, const PendingCharge& leader) noexcept;
-  // After a batch of this lane: its next charges wait for their turn, or it is idle.
+  void FinishBatch(Batch batch, const PendingChange& leader) noexcept;
+  // After a batch of this lane: its next changes wait for their turn, or it is idle.
   void LeaveStore(Lanes::iterator lane) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Has a worker commit what is ready, beyond the first `spared` lanes.
   void WakeWorker(size_t spared) noexcept ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -147,7 +145,7 @@ class ChargeCombiner {
   size_t bytes_waiting_ ABSL_GUARDED_BY(mutex_) = 0;
   size_t in_store_ ABSL_GUARDED_BY(mutex_) = 0;  // batches
   Lanes lanes_ ABSL_GUARDED_BY(mutex_);
-  // The lanes with charges that wait and no batch in the store, the longest wait first.
+  // The lanes with changes that wait and no batch in the store, the longest wait first.
   std::deque<Lanes::iterator> ready_ ABSL_GUARDED_BY(mutex_);
   size_t idle_workers_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::thread> workers_ ABSL_GUARDED_BY(mutex_);  // started when first needed
