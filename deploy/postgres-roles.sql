@@ -27,7 +27,7 @@ BEGIN
   GRANT UPDATE (spent, held, limit_value) ON account_counters TO curator_application;
   GRANT UPDATE (state, attempt_token, sealed_key, deadline_us, postings) ON open_charges TO curator_application;
   GRANT DELETE ON open_charges TO curator_application;
-  GRANT UPDATE (seq, hash) ON chain_heads TO curator_application;
+  GRANT UPDATE (seq, hash, revision) ON chain_heads TO curator_application;
   GRANT UPDATE (approved_by, approved_at_us) ON limit_proposals TO curator_application;
   GRANT USAGE ON SEQUENCE accounts_id_seq TO curator_application;
 END

@@ -127,6 +127,29 @@ TEST_P(AccountConformance, AChargePricedBeforeAnAccountWasOpenedIsRefusedToBePri
   EXPECT_TRUE(ledger->Begin(by_carl).ok()) << "the accounts of others do not concern him";
 }
 
+// A server remembers which accounts apply to whom. Another one opens an account on another dataset of the
+// lineage: the chain of the dataset that is charged does not show it.
+TEST_P(AccountConformance, AnAccountOpenedByAnotherServerBindsTheChargesOfOneThatRemembersTheOthers) {
+  auto charging = Open();
+  const Dataset first = MakeDataset(*charging, "census", 100);
+  DatasetSpec spec = SpecOf("census-2", 0);
+  spec.accounts.clear();
+  spec.successor_of = first.id;
+  const Dataset second =
+      Must(charging->SealDataset(Must(charging->CreateDataset(spec)).id, "newer", TestPrincipal("olga")));
+  Must(charging->CreateAccount(ForAnalyst(first, "bob", 4)));
+  const std::vector<Account> own = Must(charging->ListPayingAccounts(second.id, "ana"));
+  for (int i = 0; i < 3; ++i) {
+    Must(charging->Begin(RequestOn(second, absl::StrCat("before ", i), own, 1)));
+  }
+  auto opening = Open();
+  Must(opening->CreateAccount(ForAnalyst(first, "ana", 4)));
+  EXPECT_STATUS_IS(absl::StatusCode::kAborted, charging->Begin(RequestOn(second, "after", own, 1)).status());
+  const std::vector<Account> with_ana = Must(charging->ListPayingAccounts(second.id, "ana"));
+  EXPECT_TRUE(charging->Begin(RequestOn(second, "after", with_ana, 1)).ok());
+  EXPECT_THAT(Must(charging->Verify(second.id)).findings, ElementsAre());
+}
+
 TEST_P(AccountConformance, AnAccountOpenedOnASuccessorBindsTheWholeLineage) {
   auto ledger = Open();
   const Dataset first = MakeDataset(*ledger, "census", 10);

@@ -109,29 +109,36 @@ absl::StatusOr<OpenedAccount> OpenAccount(WriteSet& change, int64_t id, const Ac
   return OpenedAccount{id, spec};
 }
 
-absl::Status CheckPostsToAllAccounts(Transaction& transaction, const std::string& lineage_id,
-                                     const ChargeRequest& request) {
-  // One SELECT for each key: under OR, SQLite reads all accounts of the lineage. The groups are those that
-  // the lineage's owner made: owners of other datasets may make any number with the same member.
-  ASSIGN_OR_RETURN(
-      const std::vector<Row> concerned,
-      transaction.Execute("SELECT id FROM accounts WHERE lineage_id = $1 AND scope_type = 'DATASET' "
-                          "UNION ALL SELECT id FROM accounts WHERE lineage_id = $1 AND "
-                          "scope_type = 'ANALYST' AND scope_key = $2 "
-                          "UNION ALL SELECT a.id FROM accounts a WHERE a.lineage_id = $1 AND "
-                          "a.scope_type = 'ANALYST_GROUP' AND EXISTS (SELECT 1 FROM account_members m "
-                          "WHERE m.account_id = a.id AND m.member = $2)",
-                          {lineage_id, request.principal.name()}));
-  for (const Row& row : concerned) {
-    const int64_t id = row.Integer(0);
-    const bool is_posted = std::any_of(request.postings.begin(), request.postings.end(),
-                                       [id](const Posting& posting) { return posting.account_id == id; });
-    if (!is_posted) {
-      return absl::AbortedError(absl::StrCat("an account that applies to ", request.principal.name(),
-                                             " was opened after this request was priced: ask again"));
-    }
+namespace {
+
+absl::Status CheckPostsTo(const std::vector<int64_t>& required, const ChargeRequest& request) {
+  for (const int64_t id : required) {
+    const bool is_posted = std::ranges::any_of(
+        request.postings, [id](const Posting& posting) { return posting.account_id == id; });
+    if (is_posted) continue;
+    return absl::AbortedError(absl::StrCat("an account that applies to ", request.principal.name(),
+                                           " was opened after this request was priced: ask again"));
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckPostsToAllAccounts(WriteSet& change, const LockedDataset& dataset,
+                                     const ChargeRequest& request) {
+  if (!dataset.has_analyst_accounts) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::shared_ptr<const RequiredAccounts> required,
+                   change.RequiredAccountsOf(dataset.id));
+  const std::string& principal = request.principal.name();
+  if (required->are_too_many) {
+    if (change.is_optimistic()) return absl::AbortedError("the accounts are not cached");
+    ASSIGN_OR_RETURN(const std::vector<int64_t> read,
+                     ReadRequiredAccountsOf(change.transaction(), dataset.lineage_id, principal));
+    return CheckPostsTo(read, request);
+  }
+  RETURN_IF_ERROR(CheckPostsTo(required->of_all, request));
+  const auto own = required->of_principal.find(principal);
+  return own == required->of_principal.end() ? absl::OkStatus() : CheckPostsTo(own->second, request);
 }
 
 absl::StatusOr<Account> SqlLedger::CreateAccount(const NewAccount& account) {

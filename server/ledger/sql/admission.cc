@@ -83,8 +83,7 @@ const std::vector<Column>& OpenChargeColumns() {
 absl::Status CheckStillAdmissible(WriteSet& change, const ChargeRequest& request) {
   ASSIGN_OR_RETURN(const LockedDataset* const dataset, change.FindDataset(request.dataset_id));
   RETURN_IF_ERROR(CheckDataset(*dataset, request));
-  if (!dataset->has_analyst_accounts) return absl::OkStatus();
-  return CheckPostsToAllAccounts(change.transaction(), dataset->lineage_id, request);
+  return CheckPostsToAllAccounts(change, *dataset, request);
 }
 
 absl::Status CheckAdmission(WriteSet& change, const ChargeRequest& request) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -115,12 +114,6 @@ ChargeChanged StartedAt(const WriteSet& change, std::vector<Posting> postings, s
   ChargeChanged started = Because(reason);
   started.postings = std::move(postings);
   return started;
-}
-
-absl::Status LockAccountsOf(WriteSet& change, const std::vector<Posting>& postings) {
-  std::set<int64_t> account_ids;
-  for (const Posting& posting : postings) account_ids.insert(posting.account_id);
-  return change.LockCounters(account_ids);
 }
 
 void FreeHeld(WriteSet& change, const std::vector<Posting>& postings) {

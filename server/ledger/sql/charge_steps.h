@@ -51,9 +51,6 @@ void ChangeOpenCharge(WriteSet& change, const StoredCharge& stored, const Stored
 void AppendChange(WriteSet& change, const Charge& charge, const char* kind, std::string_view actor,
                   const ChargeChanged& document);
 
-// Locks all counters of the accounts that `postings` name.
-absl::Status LockAccountsOf(WriteSet& change, const std::vector<Posting>& postings);
-
 // Move locked counters by all of `postings`.
 void FreeHeld(WriteSet& change, const std::vector<Posting>& postings);
 void SpendPostings(WriteSet& change, const std::vector<Posting>& postings);

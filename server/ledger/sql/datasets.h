@@ -44,7 +44,7 @@ absl::StatusOr<OpenedAccount> OpenAccount(WriteSet& change, int64_t id, const Ac
 // ABORTED unless `request` posts to the dataset's own account, to its principal's and to that of each group
 // that the principal belongs to, as far as the lineage has them: a charge is priced before its transaction
 // begins, and an account may have been opened in between.
-absl::Status CheckPostsToAllAccounts(Transaction& transaction, const std::string& lineage_id,
+absl::Status CheckPostsToAllAccounts(WriteSet& change, const LockedDataset& dataset,
                                      const ChargeRequest& request);
 
 }  // namespace curator::ledger::sql

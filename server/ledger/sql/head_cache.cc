@@ -8,33 +8,38 @@ namespace {
 
 constexpr int kMostSkipped = 64;
 
-bool IsCacheable(const LockedDataset& dataset) {
-  return dataset.id == dataset.lineage_id && !dataset.has_analyst_accounts;
-}
-
 }  // namespace
+
+HeadCache::Lineage* HeadCache::LineageWith(const std::string& dataset_id) {
+  const auto found = lineage_of_.find(dataset_id);
+  return found == lineage_of_.end() ? nullptr : &lineages_.at(found->second);
+}
 
 std::optional<CachedHeads> HeadCache::Find(const std::set<std::string>& dataset_ids,
                                            const std::set<int64_t>& account_ids) {
   const std::scoped_lock lock(mutex_);
   CachedHeads cached;
+  std::set<Lineage*> lineages;
   bool is_complete = true;
   for (const std::string& id : dataset_ids) {
-    const auto found = lineages_.find(id);
-    if (found == lineages_.end()) return std::nullopt;
-    Lineage& lineage = found->second;
-    lineage.used = ++uses_;
+    Lineage* const lineage = LineageWith(id);
+    if (lineage == nullptr) return std::nullopt;
+    const std::optional<LockedDataset>& dataset = lineage->datasets.at(id);
+    is_complete = is_complete && dataset.has_value();
+    if (dataset.has_value()) cached.datasets.emplace(id, *dataset);
+    lineages.insert(lineage);
+  }
+  for (Lineage* const lineage : lineages) {
+    lineage->used = ++uses_;
+    is_complete = is_complete && !lineage->is_doubted;
     // Each of the batch's lineages counts this batch as skipped.
-    if (lineage.to_be_skipped > 0) {
-      --lineage.to_be_skipped;
+    if (lineage->to_be_skipped > 0) {
+      --lineage->to_be_skipped;
       is_complete = false;
     }
-    is_complete = is_complete && lineage.dataset.has_value() && !lineage.is_doubted;
-    if (!is_complete) continue;
-    cached.datasets.emplace(id, *lineage.dataset);
     for (const int64_t account : account_ids) {
-      for (auto counter = lineage.counters.lower_bound({account, ""});
-           counter != lineage.counters.end() && counter->first.first == account; ++counter) {
+      for (auto counter = lineage->counters.lower_bound({account, ""});
+           counter != lineage->counters.end() && counter->first.first == account; ++counter) {
         cached.counters.insert(*counter);
       }
     }
@@ -63,34 +68,37 @@ void HeadCache::Update(const WriteSet& change) {
 }
 
 bool HeadCache::UpdateDataset(const WriteSet& change, const LockedDataset& dataset) {
-  const bool may_be_cached = change.is_charges_only() && IsCacheable(dataset);
-  const auto found = lineages_.find(dataset.id);
-  if (!may_be_cached) {
-    if (found == lineages_.end()) return true;
-    counters_ -= found->second.counters.size();
-    lineages_.erase(found);
+  if (!change.is_charges_only()) {
+    if (const auto known = lineage_of_.find(dataset.id); known != lineage_of_.end())
+      Evict(std::string(known->second));
     return true;
   }
-  Lineage& lineage = lineages_[dataset.id];
+  Lineage& lineage = lineages_[dataset.lineage_id];
+  std::optional<LockedDataset>& cached = lineage.datasets[dataset.id];
+  lineage_of_[dataset.id] = dataset.lineage_id;
   if (std::exchange(lineage.is_doubted, false)) {
     const ChainHead* const first = change.FirstHeadOf(dataset.id);
-    const bool had_moved = !lineage.dataset || first == nullptr || !(*first == lineage.dataset->head);
+    const bool had_moved = !cached || first == nullptr || !(*first == cached->head);
     if (had_moved) {
       ForgetContents(lineage);
       lineage.to_be_skipped = lineage.penalty;
       lineage.penalty = std::min(2 * lineage.penalty, kMostSkipped);
     }
   }
-  if (lineage.dataset && lineage.dataset->head.seq > dataset.head.seq) return false;
-  lineage.dataset = dataset;
+  if (cached && cached->head.seq > dataset.head.seq) return false;
+  std::shared_ptr<const RequiredAccounts> required = dataset.required_accounts;
+  const bool is_known = cached && cached->revision == dataset.revision;
+  if (required == nullptr && is_known) required = cached->required_accounts;
+  cached = dataset;
+  cached->required_accounts = std::move(required);
   lineage.used = ++uses_;
   return true;
 }
 
 void HeadCache::SetCounter(const CounterKey& key, const LockedCounter& counter) {
-  // Nothing is learnt about a lineage whose first dataset is not cached.
+  // Nothing is learnt about a lineage none of whose datasets is cached.
   const auto found = lineages_.find(counter.lineage_id);
-  if (found == lineages_.end() || !found->second.dataset) return;
+  if (found == lineages_.end()) return;
   const auto [known, is_new] = found->second.counters.insert_or_assign(key, counter);
   known->second.spent_added = 0;
   known->second.held_added = 0;
@@ -100,36 +108,42 @@ void HeadCache::SetCounter(const CounterKey& key, const LockedCounter& counter) 
 void HeadCache::ForgetContents(Lineage& lineage) {
   counters_ -= lineage.counters.size();
   lineage.counters.clear();
-  lineage.dataset.reset();
+  for (auto& [id, dataset] : lineage.datasets) dataset.reset();
+}
+
+void HeadCache::Evict(const std::string& lineage_id) {
+  const auto evicted = lineages_.find(lineage_id);
+  counters_ -= evicted->second.counters.size();
+  for (const auto& [id, dataset] : evicted->second.datasets) lineage_of_.erase(id);
+  lineages_.erase(evicted);
 }
 
 void HeadCache::EvictBeyondBounds() {
-  while (lineages_.size() > bounds_.lineages || counters_ > bounds_.counters) {
+  while (lineage_of_.size() > bounds_.datasets || counters_ > bounds_.counters) {
     const auto oldest =
         std::min_element(lineages_.begin(), lineages_.end(),
                          [](const auto& a, const auto& b) { return a.second.used < b.second.used; });
-    counters_ -= oldest->second.counters.size();
-    lineages_.erase(oldest);
+    Evict(std::string(oldest->first));
   }
 }
 
 void HeadCache::RecordHit(const std::set<std::string>& dataset_ids) {
   const std::scoped_lock lock(mutex_);
   for (const std::string& id : dataset_ids) {
-    if (const auto found = lineages_.find(id); found != lineages_.end()) found->second.penalty = 1;
+    if (Lineage* const lineage = LineageWith(id)) lineage->penalty = 1;
   }
 }
 
 void HeadCache::RecordMiss(const std::set<std::string>& dataset_ids) {
   const std::scoped_lock lock(mutex_);
   for (const std::string& id : dataset_ids) {
-    if (const auto found = lineages_.find(id); found != lineages_.end()) found->second.is_doubted = true;
+    if (Lineage* const lineage = LineageWith(id)) lineage->is_doubted = true;
   }
 }
 
-size_t HeadCache::lineages() const {
+size_t HeadCache::datasets() const {
   const std::scoped_lock lock(mutex_);
-  return lineages_.size();
+  return lineage_of_.size();
 }
 
 size_t HeadCache::counters() const {

@@ -1,15 +1,15 @@
 // A cache of the chain heads and counters that the last changes left behind, so that the next batch of
-// charges need not read them first.
+// changes need not read them first.
 //
 // Cached values may be stale, because another server may have written meanwhile. A batch that starts from
 // them is optimistic: the statements that move a head or a counter compare it with the cached value
 // (WriteSet::Flush()), and the whole batch fails when one differs. So the outcome rests on the store alone,
-// in one round trip instead of two. An unchanged head implies that nothing about its dataset has changed,
-// because every change appends an entry. That holds for the first dataset of a lineage, in whose history
-// accounts are opened; no other dataset is cached, nor one whose analysts have accounts of their own.
+// in one round trip instead of two. With an unchanged head and revision nothing about the dataset or the
+// accounts of its lineage has changed: what changes them appends an entry, and gives each dataset that it
+// concerns a new revision.
 //
-// After a miss the next batch with these lineages is decided under locks, and shows whose head had moved: for
-// that lineage alone attempts become exponentially rarer until one hits again, as when servers write in
+// After a miss the next batch with these lineages is decided under locks, and shows whose heads had moved:
+// for that lineage alone attempts become exponentially rarer until one hits again, as when servers write in
 // turns.
 //
 // The lineages that were used longest ago are forgotten beyond the bounds.
@@ -34,7 +34,7 @@ namespace curator::ledger::sql {
 class HeadCache {
  public:
   struct Bounds {
-    size_t lineages = 1000;
+    size_t datasets = 1000;
     size_t counters = 100'000;
   };
   HeadCache() = default;
@@ -52,14 +52,14 @@ class HeadCache {
   void RecordMiss(const std::set<std::string>& dataset_ids);
 
   // How many are cached.
-  size_t lineages() const;
+  size_t datasets() const;
   size_t counters() const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
   struct Lineage {
-    std::optional<LockedDataset> dataset;  // none: forgotten, or never to be cached
+    std::map<std::string, std::optional<LockedDataset>> datasets;  // none: forgotten
     std::map<CounterKey, LockedCounter> counters;
     bool is_doubted = false;  // a batch with it missed: the next change that locks it decides whose fault
     int to_be_skipped = 0;
@@ -70,17 +70,21 @@ class HeadCache {
   static int64_t TicksUs() {
     return std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch()).count();
   }
+  // The lineage of a dataset that is cached or was forgotten; null when it is unknown.
+  Lineage* LineageWith(const std::string& dataset_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // False when a change that committed later was noted earlier.
   bool UpdateDataset(const WriteSet& change, const LockedDataset& dataset)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SetCounter(const CounterKey& key, const LockedCounter& counter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetContents(Lineage& lineage) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Evict(const std::string& lineage_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EvictBeyondBounds() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Bounds bounds_ = {};
   mutable std::mutex mutex_;
-  std::map<std::string, Lineage> lineages_ ABSL_GUARDED_BY(mutex_);  // by the id of their first dataset
-  size_t counters_ ABSL_GUARDED_BY(mutex_) = 0;                      // of all of them
+  std::map<std::string, Lineage> lineages_ ABSL_GUARDED_BY(mutex_);        // by their ids
+  std::map<std::string, std::string> lineage_of_ ABSL_GUARDED_BY(mutex_);  // their datasets
+  size_t counters_ ABSL_GUARDED_BY(mutex_) = 0;                            // of all of them
   uint64_t uses_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t ahead_us_ ABSL_GUARDED_BY(mutex_) = 0;  // the database's clock minus our ticks
 };

@@ -10,18 +10,19 @@ namespace {
 // A store that answers what locks one dataset with accounts 1, 2, ... of its lineage.
 class OneDataset final : public Transaction {
  public:
-  OneDataset(std::string id, int64_t seq, int accounts)
-      : id_(std::move(id)), seq_(seq), accounts_(accounts) {}
+  OneDataset(std::string id, std::string lineage, int64_t seq, int accounts)
+      : id_(std::move(id)), lineage_(std::move(lineage)), seq_(seq), accounts_(accounts) {}
 
   absl::StatusOr<std::vector<Answers>> ExecuteTogether(const std::vector<Statement>&) override {
     const std::string hash = absl::StrCat("hash ", seq_);
-    const Row chain(RowOf(id_, absl::StrCat("name of ", id_), id_, std::string("SEALED"), int64_t{0}, seq_,
-                          Bytes{hash}, int64_t{1}, int64_t{1000}, int64_t{0}, int64_t{0}, int64_t{1},
-                          int64_t{0}));
+    const Row chain(RowOf(id_, absl::StrCat("name of ", id_), lineage_, std::string("SEALED"), int64_t{0},
+                          seq_, Bytes{hash}, int64_t{1}, int64_t{1000}, int64_t{0}, int64_t{0}, int64_t{1},
+                          int64_t{0}, int64_t{1}));
     Answers counters;
     for (int64_t account = 1; account <= accounts_; ++account) {
-      counters.push_back({Row(RowOf(account, std::string("rho"), int64_t{0}, int64_t{0}, int64_t{10}, id_,
-                                    std::string("ZCDP"), std::string("DATASET"), std::string(), id_))});
+      counters.push_back(
+          {Row(RowOf(account, std::string("rho"), int64_t{0}, int64_t{0}, int64_t{10}, lineage_,
+                     std::string("ZCDP"), std::string("DATASET"), std::string(), lineage_))});
     }
     return std::vector<Answers>{{}, {{chain}}, counters, {}};
   }
@@ -42,15 +43,16 @@ class OneDataset final : public Transaction {
   static absl::Status NotAsked() { return absl::UnimplementedError("a lock asks this of no store"); }
 
   const std::string id_;
+  const std::string lineage_;
   const int64_t seq_;
   const int accounts_;
 };
 
 constexpr int64_t kSchema = 1;
 
-// The cache learns the dataset as it is at `seq`.
-void Learn(HeadCache& cache, const std::string& id, int64_t seq, int accounts) {
-  OneDataset transaction(id, seq, accounts);
+// The cache learns the dataset as it is at `seq`: the first of its lineage, unless `lineage` names another.
+void Learn(HeadCache& cache, const std::string& id, int64_t seq, int accounts, std::string lineage = "") {
+  OneDataset transaction(id, lineage.empty() ? id : std::move(lineage), seq, accounts);
   AnchorState anchored;
   anchored.heads[id] = {seq, absl::StrCat("hash ", seq)};
   const StateView view(anchored);
@@ -117,12 +119,28 @@ TEST(HeadCache, AttemptsBecomeRarerWhileTheyMissAndNormalAfterAHit) {
   EXPECT_TRUE(cache.Find({"a"}, {1}).has_value());
 }
 
+TEST(HeadCache, TheDatasetsOfALineageShareItsCountersAndItsMisses) {
+  HeadCache cache;
+  Learn(cache, "first", 7, 1);
+  Learn(cache, "second", 3, 2, "first");
+  EXPECT_EQ(cache.counters(), 2U);
+  const auto found = cache.Find({"first", "second"}, {1, 2});
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->datasets.at("second").head.seq, 3);
+  cache.RecordMiss({"second"});
+  EXPECT_FALSE(cache.Find({"first"}, {1}).has_value());
+  Learn(cache, "second", 5, 2, "first");
+  EXPECT_FALSE(cache.Find({"second"}, {1}).has_value()) << "one batch is skipped";
+  EXPECT_TRUE(cache.Find({"second"}, {1}).has_value());
+  EXPECT_FALSE(cache.Find({"first"}, {1}).has_value()) << "it was forgotten with the counters";
+}
+
 TEST(HeadCache, ForgetsTheLineagesUsedLongestAgoBeyondItsBounds) {
-  HeadCache cache({.lineages = 3, .counters = 10});
+  HeadCache cache({.datasets = 3, .counters = 10});
   for (const char* const id : {"a", "b", "c"}) Learn(cache, id, 1, 2);
   cache.Find({"a"}, {1});
   Learn(cache, "d", 1, 2);
-  EXPECT_EQ(cache.lineages(), 3U);
+  EXPECT_EQ(cache.datasets(), 3U);
   EXPECT_FALSE(cache.Find({"b"}, {1}).has_value());
   EXPECT_TRUE(cache.Find({"a"}, {1}).has_value());
   Learn(cache, "wide", 1, 7);
@@ -132,7 +150,7 @@ TEST(HeadCache, ForgetsTheLineagesUsedLongestAgoBeyondItsBounds) {
 }
 
 TEST(HeadCache, LearnsNoCounterOfALineageThatItDoesNotCache) {
-  HeadCache cache({.lineages = 0, .counters = 10});
+  HeadCache cache({.datasets = 0, .counters = 10});
   for (int i = 0; i < 100; ++i) Learn(cache, absl::StrCat("lineage ", i), 1, 10);
   EXPECT_EQ(cache.counters(), 0U);
 }

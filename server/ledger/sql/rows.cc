@@ -343,6 +343,46 @@ absl::StatusOr<std::vector<Account>> ReadAccountsById(Transaction& transaction,
   return AccountsOf(transaction, rows);
 }
 
+absl::StatusOr<std::shared_ptr<const RequiredAccounts>> ReadRequiredAccounts(Transaction& transaction,
+                                                                             const std::string& lineage_id) {
+  constexpr int64_t kMostRows = 10'000;
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(
+                       "SELECT id, CASE WHEN scope_type = 'ANALYST' THEN scope_key ELSE '' END FROM accounts "
+                       "WHERE lineage_id = $1 AND scope_type IN ('DATASET', 'ANALYST') "
+                       "UNION ALL SELECT a.id, m.member FROM accounts a JOIN account_members m "
+                       "ON m.account_id = a.id WHERE a.lineage_id = $1 AND a.scope_type = 'ANALYST_GROUP' "
+                       "LIMIT $2",
+                       {lineage_id, kMostRows + 1}));
+  auto required = std::make_shared<RequiredAccounts>();
+  required->are_too_many = static_cast<int64_t>(rows.size()) > kMostRows;
+  if (required->are_too_many) return required;
+  for (const Row& row : rows) {
+    std::vector<int64_t>& ids = row.Text(1).empty() ? required->of_all : required->of_principal[row.Text(1)];
+    ids.push_back(row.Integer(0));
+  }
+  return required;
+}
+
+absl::StatusOr<std::vector<int64_t>> ReadRequiredAccountsOf(Transaction& transaction,
+                                                            const std::string& lineage_id,
+                                                            const std::string& principal) {
+  // One SELECT for each key: under OR, SQLite reads all accounts of the lineage. The groups are those that
+  // the lineage's owner made: owners of other datasets may make any number with the same member.
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute("SELECT id FROM accounts WHERE lineage_id = $1 AND scope_type = 'DATASET' "
+                          "UNION ALL SELECT id FROM accounts WHERE lineage_id = $1 AND "
+                          "scope_type = 'ANALYST' AND scope_key = $2 "
+                          "UNION ALL SELECT a.id FROM accounts a WHERE a.lineage_id = $1 AND "
+                          "a.scope_type = 'ANALYST_GROUP' AND EXISTS (SELECT 1 FROM account_members m "
+                          "WHERE m.account_id = a.id AND m.member = $2)",
+                          {lineage_id, principal}));
+  std::vector<int64_t> ids;
+  for (const Row& row : rows) ids.push_back(row.Integer(0));
+  return ids;
+}
+
 absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, std::string_view condition,
                                                       const Parameters& parameters) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,

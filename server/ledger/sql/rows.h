@@ -4,6 +4,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,6 +53,20 @@ absl::StatusOr<std::vector<Account>> ReadAccounts(Transaction& transaction, std:
 // The accounts with these ids, in the order of their keys.
 absl::StatusOr<std::vector<Account>> ReadAccountsById(Transaction& transaction,
                                                       const std::vector<int64_t>& ids);
+
+// The accounts that every charge on a lineage, and every charge of one principal, must post to. Those of
+// parts depend on what a charge is for.
+struct RequiredAccounts {
+  bool are_too_many = false;  // they have more than 10,000 rows, and are not listed here
+  std::vector<int64_t> of_all;
+  std::map<std::string, std::vector<int64_t>, std::less<>> of_principal;
+};
+absl::StatusOr<std::shared_ptr<const RequiredAccounts>> ReadRequiredAccounts(Transaction& transaction,
+                                                                             const std::string& lineage_id);
+// Of one principal, and of all.
+absl::StatusOr<std::vector<int64_t>> ReadRequiredAccountsOf(Transaction& transaction,
+                                                            const std::string& lineage_id,
+                                                            const std::string& principal);
 
 // A charge, with the columns that never leave the ledger.
 struct StoredCharge {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
+#include "ledger/sql/rows.h"
 #include "ledger/sql/verify.h"
 
 namespace curator::ledger::sql {
@@ -86,7 +87,7 @@ std::string WriteSet::SelectChains() const {
       "CASE WHEN d.partition_attribute = '' THEN 0 ELSE 1 END, "
       "(SELECT MAX(m.version) FROM schema_migrations m), "
       "COALESCE((SELECT e.created_at_us FROM entries e WHERE e.dataset_id = h.dataset_id AND e.seq = h.seq), "
-      "0)"
+      "0), h.revision"
       " FROM chain_heads h JOIN datasets d ON d.id = h.dataset_id WHERE h.dataset_id = $1");
 }
 
@@ -107,6 +108,7 @@ absl::Status WriteSet::ReadChains(const Answers& answers) {
                           .is_partitioned = row.Integer(10) != 0,
                           .has_analyst_accounts = row.Integer(9) != 0,
                           .version = row.Integer(7),
+                          .revision = row.Integer(13),
                           .head = {row.Integer(5), row.Blob(6)},
                           .last_entry_us = row.Integer(12)};
     RETURN_IF_ERROR(CheckAgainstAnchor(dataset));
@@ -163,6 +165,18 @@ const ChainHead* WriteSet::FirstHeadOf(std::string_view dataset_id) const {
 absl::StatusOr<LockedDataset> WriteSet::dataset(std::string_view dataset_id) const {
   ASSIGN_OR_RETURN(const LockedDataset* const found, FindDataset(dataset_id));
   return *found;
+}
+
+absl::StatusOr<std::shared_ptr<const RequiredAccounts>> WriteSet::RequiredAccountsOf(
+    std::string_view dataset_id) {
+  const auto found = datasets_.find(dataset_id);
+  if (found == datasets_.end()) return absl::NotFoundError("the chain is not locked");
+  LockedDataset& dataset = found->second;
+  if (dataset.required_accounts == nullptr) {
+    if (is_optimistic_) return absl::AbortedError("the accounts are not cached");
+    ASSIGN_OR_RETURN(dataset.required_accounts, ReadRequiredAccounts(transaction_, dataset.lineage_id));
+  }
+  return dataset.required_accounts;
 }
 
 absl::Status WriteSet::StartChain(std::string_view dataset_id) {
@@ -312,6 +326,13 @@ absl::Status WriteSet::StartFromCache(const CachedHeads& cached) {
 Update WriteSet::UpdateHeads() {
   std::set<std::string> dataset_ids;
   for (const Entry& entry : appended_) dataset_ids.insert(entry.dataset_id);
+  const bool is_new_revision = !charges_only_ && !appended_.empty();
+  if (is_new_revision) {
+    for (auto& [id, dataset] : datasets_) {
+      ++dataset.revision;
+      dataset_ids.insert(id);
+    }
+  }
   // Another schema makes `seq` null, which its column refuses. So does a stale head of an optimistic change,
   // whose time is derived from the cache, too: the store compares it with its own clock.
   constexpr int64_t kMostClockErrorUs = 1'000'000;
@@ -321,23 +342,28 @@ Update WriteSet::UpdateHeads() {
                 .types = {ColumnType::kText, ColumnType::kInteger, ColumnType::kBytes, ColumnType::kInteger},
                 .rows = {}};
   if (is_optimistic_) {
-    absl::StrAppend(&update.set, "AND seq = $5 AND hash = $6 AND ", std::string(dialect_.now_us),
-                    " BETWEEN $7 AND $8 THEN seq + $2 END");
+    absl::StrAppend(&update.set, "AND seq = $5 AND hash = $6 AND revision = $7 AND ",
+                    std::string(dialect_.now_us), " BETWEEN $8 AND $9 THEN seq + $2 END");
     update.types.insert(update.types.end(), {ColumnType::kInteger, ColumnType::kBytes, ColumnType::kInteger,
-                                             ColumnType::kInteger});
+                                             ColumnType::kInteger, ColumnType::kInteger});
   } else {
-    absl::StrAppend(&update.set, "THEN CAST($2 AS BIGINT) END");
+    absl::StrAppend(&update.set, "THEN CAST($2 AS BIGINT) END, revision = $5");
+    update.types.push_back(ColumnType::kInteger);
   }
   for (const std::string& dataset_id : dataset_ids) {
-    const ChainHead& head = datasets_.find(dataset_id)->second.head;
+    const LockedDataset& dataset = datasets_.find(dataset_id)->second;
+    const ChainHead& head = dataset.head;
     reached_.heads[dataset_id] = head;
     update.rows.push_back({dataset_id, head.seq, Bytes{head.hash}, schema_});
-    if (!is_optimistic_) continue;
+    if (!is_optimistic_) {
+      update.rows.back().emplace_back(dataset.revision);
+      continue;
+    }
     const ChainHead& assumed = first_heads_.find(dataset_id)->second;
     Parameters& one = update.rows.back();
     one[1] = head.seq - assumed.seq;
-    one.insert(one.end(),
-               {assumed.seq, Bytes{assumed.hash}, now_us_ - kMostClockErrorUs, now_us_ + kMostClockErrorUs});
+    one.insert(one.end(), {assumed.seq, Bytes{assumed.hash}, dataset.revision, now_us_ - kMostClockErrorUs,
+                           now_us_ + kMostClockErrorUs});
   }
   return update;
 }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@
 #include "ledger/sql/database.h"
 
 namespace curator::ledger::sql {
+
+struct RequiredAccounts;
 
 // A counter whose row is locked, including the amounts that this change has added.
 struct LockedCounter {
@@ -47,7 +50,9 @@ struct LockedDataset {
   bool is_public = false;
   bool is_partitioned = false;
   bool has_analyst_accounts = false;  // the lineage has accounts of analysts or groups
+  std::shared_ptr<const RequiredAccounts> required_accounts = {};  // null: not read
   int64_t version = 0;
+  int64_t revision = 0;  // rises with every change but those of charges
   ChainHead head;
   int64_t last_entry_us = 0;  // the time of the chain's last entry
 };
@@ -87,7 +92,8 @@ class WriteSet {
   absl::Status StartFromCache(const CachedHeads& cached);
   bool is_optimistic() const { return is_optimistic_; }
 
-  // Called by a body that changes nothing but charges, their releases and counters.
+  // Called by a body that changes nothing but charges, their releases and counters. Any other body that
+  // appends an entry gives each dataset whose chain it has locked a new revision.
   void MarkChargesOnly() { charges_only_ = true; }
   bool is_charges_only() const { return charges_only_; }
   // The locked chains and counters, as this change leaves them.
@@ -95,6 +101,10 @@ class WriteSet {
   const std::map<CounterKey, LockedCounter>& counters() const { return counters_; }
   // The head of a locked chain before this change; none of a chain that this change has started.
   const ChainHead* FirstHeadOf(std::string_view dataset_id) const;
+
+  // The accounts that charges on a locked dataset must post to: read once, unless they were cached. ABORTED
+  // for an optimistic change that has none cached.
+  absl::StatusOr<std::shared_ptr<const RequiredAccounts>> RequiredAccountsOf(std::string_view dataset_id);
 
   // NOT_FOUND unless the dataset's chain is locked. Later calls on this object change the value pointed to.
   absl::StatusOr<const LockedDataset*> FindDataset(std::string_view dataset_id) const;
