@@ -127,9 +127,9 @@ TEST_P(AccountConformance, AChargePricedBeforeAnAccountWasOpenedIsRefusedToBePri
   EXPECT_TRUE(ledger->Begin(by_carl).ok()) << "the accounts of others do not concern him";
 }
 
-// A server remembers which accounts apply to whom. Another one opens an account on another dataset of the
-// lineage: the chain of the dataset that is charged does not show it.
-TEST_P(AccountConformance, AnAccountOpenedByAnotherServerBindsTheChargesOfOneThatRemembersTheOthers) {
+// A server caches the accounts that each principal must post to. Another server opens an account on another
+// dataset of the lineage, which adds no entry to the history of the dataset that is charged.
+TEST_P(AccountConformance, AnAccountOpenedByAnotherServerIsRequiredByAServerThatHasCachedTheOthers) {
   auto charging = Open();
   const Dataset first = MakeDataset(*charging, "census", 100);
   DatasetSpec spec = SpecOf("census-2", 0);

@@ -96,7 +96,7 @@ bool HeadCache::UpdateDataset(const WriteSet& change, const LockedDataset& datas
 }
 
 void HeadCache::SetCounter(const CounterKey& key, const LockedCounter& counter) {
-  // Nothing is learnt about a lineage none of whose datasets is cached.
+  // Counters are cached only with a dataset of their lineage.
   const auto found = lineages_.find(counter.lineage_id);
   if (found == lineages_.end()) return;
   const auto [known, is_new] = found->second.counters.insert_or_assign(key, counter);
