@@ -12,6 +12,7 @@ constexpr char kFieldViolationUrl[] = "curator/field-violation";
 constexpr char kFullAccountsUrl[] = "curator/full-accounts";
 constexpr char kOverloadedUrl[] = "curator/overloaded";
 constexpr char kDatasetReadOnlyUrl[] = "curator/dataset-read-only";
+constexpr char kDatasetChangedUrl[] = "curator/dataset-changed";
 constexpr char kPublicErrorUrl[] = "curator/public-error";
 
 // Payloads are lists of strings, each preceded by its length: "5:hello3:abc".
@@ -129,6 +130,17 @@ absl::Status DatasetReadOnly(std::string_view message) {
 
 bool IsDatasetReadOnly(const absl::Status& status) {
   return status.GetPayload(kDatasetReadOnlyUrl).has_value();
+}
+
+absl::Status DatasetChanged() {
+  absl::Status status =
+      absl::AbortedError("the dataset was changed while this request was priced: ask again");
+  status.SetPayload(kDatasetChangedUrl, absl::Cord());
+  return status;
+}
+
+bool IsDatasetChanged(const absl::Status& status) {
+  return status.GetPayload(kDatasetChangedUrl).has_value();
 }
 
 absl::Status ForOperators(absl::Status status, const PublicError& instead) {

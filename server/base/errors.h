@@ -65,6 +65,11 @@ bool IsOverloaded(const absl::Status& status);
 absl::Status DatasetReadOnly(std::string_view message);
 bool IsDatasetReadOnly(const absl::Status& status);
 
+// ABORTED for a request that was priced from what its dataset was before a change: nothing was charged, and
+// the caller reads the dataset again.
+absl::Status DatasetChanged();
+bool IsDatasetChanged(const absl::Status& status);
+
 // What a client gets of an error whose own message names hosts, files or statements of the store.
 struct PublicError {
   std::string message;

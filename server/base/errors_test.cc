@@ -40,6 +40,12 @@ TEST(Overloaded, IsUnavailableAndDistinctFromOtherUnavailability) {
   EXPECT_FALSE(IsOverloaded(absl::OkStatus()));
 }
 
+TEST(DatasetChanged, IsAbortedAndDistinctFromOtherAborts) {
+  EXPECT_TRUE(absl::IsAborted(DatasetChanged()));
+  EXPECT_TRUE(IsDatasetChanged(DatasetChanged()));
+  EXPECT_FALSE(IsDatasetChanged(absl::AbortedError("ask again")));
+}
+
 TEST(ForOperators, KeepsCodeAndMessageAndSaysWhatAClientGets) {
   const PublicError instead{"the store does not answer", "STORE_AWAY"};
   const absl::Status status = ForOperators(absl::UnavailableError("no route to db.example"), instead);

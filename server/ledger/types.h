@@ -143,6 +143,8 @@ struct Dataset {
   int64_t version = 0;
   std::string content_hash;  // HMAC of the sealed records under a server key: never exported
   int64_t created_at_us = 0;
+  // Rises with every change of what is stated here, and of the accounts of the lineage, but not with charges.
+  int64_t revision = 0;
   std::vector<std::string> grantees;
   std::vector<Part> parts = {};  // by number
 };
@@ -161,6 +163,9 @@ struct Posting {
 struct ChargeRequest {
   std::string dataset_id;
   int64_t dataset_version = 0;
+  // Dataset::revision when the request was priced: it is charged only while the dataset has it
+  // (IsDatasetChanged()). 0: in any.
+  int64_t dataset_revision = 0;
   Principal principal;
   std::string request_id;  // the key, together with the principal
   // Opaque, not empty. A retry has the same, another request has another (codec/fingerprint.h).

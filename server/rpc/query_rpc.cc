@@ -41,7 +41,7 @@ absl::StatusOr<service::WorkloadRequest> FromProto(const Call& call, const Reque
 
 void AddMarginalForecasts(const service::WorkloadEstimate& estimate, size_t set, const v1::Noise& noise,
                           v1::EstimateWorkloadResponse& response) {
-  const dp::Domain& domain = estimate.dataset.schema.domain;
+  const dp::Domain& domain = estimate.dataset().schema.domain;
   for (const dp::QueryGroup& group : estimate.plan.shape.asked[set].groups) {
     v1::EstimateWorkloadResponse::MarginalForecast& proto = *response.add_marginals();
     for (const uint32_t attribute : group.attributes)
@@ -75,7 +75,7 @@ absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double leve
   for (size_t i = 0; i < estimate.asked.size(); ++i) {
     ASSIGN_OR_RETURN(
         const service::SetForecast forecast,
-        service::ForecastOf(estimate.dataset.schema.domain, estimate.asked, estimate.plan, i, level));
+        service::ForecastOf(estimate.dataset().schema.domain, estimate.asked, estimate.plan, i, level));
     if (forecast.is_measured_marginals) {
       AddMarginalForecasts(estimate, i, noise, response);
     } else {
@@ -153,15 +153,11 @@ absl::Status AnswerWorkload(service::Services& services, const Call& call,
     writer.Write(header);
     return absl::OkStatus();
   }
-  if (!answer.free_from) {
-    ASSIGN_OR_RETURN(const service::Receipt receipt,
-                     service::ReceiptOf(services.ledger, services.signer, answer.release.charge_id));
-    *header.mutable_header()->mutable_receipt() = ToProto(receipt);
-  }
+  if (answer.receipt) *header.mutable_header()->mutable_receipt() = ToProto(*answer.receipt);
   header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
   if (!writer.Write(header)) return ClientDisconnected();
-  return WriteAnswers(call, answer.dataset.schema.domain, answer.answer, level, steps,
+  return WriteAnswers(call, answer.dataset().schema.domain, answer.answer, level, steps,
                       [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); });
 }
 

@@ -42,6 +42,7 @@ absl::Status AnotherRequest() {
 ledger::ChargeRequest RequestOf(ChargeOrder order, std::string sealed_key) {
   return {.dataset_id = std::move(order.dataset_id),
           .dataset_version = order.dataset_version,
+          .dataset_revision = order.dataset_revision,
           .principal = std::move(order.principal),
           .request_id = std::move(order.request_id),
           .fingerprint = std::move(order.fingerprint),
@@ -156,11 +157,13 @@ absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& le
                    locks.Hold(order.principal, order.request_id, order.client_left));
   const std::string identity = order.draw_identity;
   const bool draws_as_before = order.draws_as_before;
+  const bool is_expected_new = order.is_expected_new;
   const std::function<void()> on_new_charge = order.on_new_charge;
   std::string sealed_key = sealer.Seal(host::NewDrawKey(), identity);
   ASSIGN_OR_RETURN(ledger::Attempt attempt, ledger.Begin(RequestOf(std::move(order), std::move(sealed_key))));
   if (attempt.newly_charged && on_new_charge) on_new_charge();
   if (attempt.release) return ReleasedOnce{*std::move(attempt.release), true};
+  if (is_expected_new && !attempt.newly_charged) return absl::AbortedError("this request was charged before");
   if (!IsSameDraw(attempt.charge, identity, draws_as_before)) return EndOtherDraw(ledger, attempt.charge);
   ASSIGN_OR_RETURN(ledger::Release release, FinishOnce(ledger, sealer, attempt, draw,
                                                        {.on_failure = [] { return Failure::kForfeit; },
@@ -170,7 +173,9 @@ absl::StatusOr<ReleasedOnce> ReleaseOnce(RequestLocks& locks, ledger::Ledger& le
                                                               late.Add(attempt, std::move(drawn),
                                                                        kFailedReason);
                                                             }}));
-  return ReleasedOnce{std::move(release), false};
+  ReleasedOnce released{std::move(release), false};
+  if (attempt.newly_charged) released.charged = std::move(attempt);
+  return released;
 }
 
 absl::StatusOr<std::string> QueueOnce(RequestLocks& locks, const RunningOperations& running,

@@ -42,6 +42,7 @@ using Draw = std::function<absl::StatusOr<Drawn>(const dp::DrawKey& key)>;
 struct ChargeOrder {
   std::string dataset_id;
   int64_t dataset_version = 0;
+  int64_t dataset_revision = 0;
   Principal principal;
   std::string request_id;
   std::string fingerprint;
@@ -57,6 +58,9 @@ struct ChargeOrder {
   // Signalled when the client has gone or its deadline has passed: from then on nothing new is charged. A
   // charge that was made goes on to its end.
   std::stop_token client_left;
+  // Whether the caller has not looked up what the same request was charged before: ReleaseOnce() then repeats
+  // no draw, because the order may say otherwise than that charge what is drawn. ABORTED instead.
+  bool is_expected_new = false;
   // Called when ReleaseOnce() has made a new charge, whatever becomes of its draw. May be empty.
   std::function<void()> on_new_charge = {};
 };
@@ -68,7 +72,8 @@ bool IsReleased(const ledger::Charge& charge, std::string_view fingerprint);
 
 struct ReleasedOnce {
   ledger::Release release;
-  bool replayed = false;  // the release had been stored before
+  bool replayed = false;                        // the release had been stored before
+  std::optional<ledger::Attempt> charged = {};  // of a new charge
 };
 
 // Charges the order durably, together with a freshly drawn key, sealed; draws, stores, and returns the

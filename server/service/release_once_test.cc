@@ -179,6 +179,42 @@ TEST_F(ReleaseOnceTest, AFailureAfterTheLookForfeitsTheCostAndSaysNothingOfItsCa
   EXPECT_EQ(draws_, 0) << "a forfeited draw is never repeated";
 }
 
+// Without a look-up the order may say otherwise than the charge what is drawn.
+TEST_F(ReleaseOnceTest, AnOrderThatWasExpectedToBeNewRepeatsNoDrawAndLeavesTheChargeAsItIs) {
+  const ledger::Attempt lost = Begun(Order(3));
+  ChargeOrder other_draw = Order(3);
+  other_draw.draw_identity = Sha256("what a dataset that has grown would draw");
+  other_draw.is_expected_new = true;
+  EXPECT_EQ(Release(other_draw, CountedDraw()).status().code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(draws_, 0);
+  EXPECT_EQ(ledger_->GetCharge(lost.charge.id)->state, ledger::ChargeState::kStarted);
+  EXPECT_TRUE(Release(Order(3), CountedDraw()).ok());
+}
+
+TEST_F(ReleaseOnceTest, AnOrderForADatasetThatWasChangedSinceIsNotCharged) {
+  ChargeOrder order = Order(3);
+  order.dataset_revision = ledger_->GetDataset("census")->revision;
+  ASSERT_TRUE(ledger_->Grant(dataset_id_, "bob", TestPrincipal("owner")).ok());
+  const absl::Status refused = Release(order, CountedDraw()).status();
+  EXPECT_TRUE(IsDatasetChanged(refused)) << refused;
+  EXPECT_EQ(Spent(), 0);
+  order.dataset_revision = ledger_->GetDataset("census")->revision;
+  EXPECT_TRUE(Release(order, CountedDraw()).ok());
+}
+
+TEST_F(ReleaseOnceTest, ANewChargeSaysWhereItsEntryStandsAndHowItsCountersMoved) {
+  const auto released = Release(Order(3), CountedDraw());
+  ASSERT_TRUE(released.ok()) << released.status();
+  ASSERT_TRUE(released->charged.has_value());
+  const ledger::Entry entry = ledger_->ChargeEntry(released->release.charge_id).value();
+  EXPECT_EQ(released->charged->entry->seq, entry.seq);
+  EXPECT_EQ(released->charged->entry->hash, entry.hash);
+  EXPECT_EQ(released->charged->entry->created_at_us, entry.created_at_us);
+  ASSERT_EQ(released->charged->moved.size(), 1U);
+  EXPECT_EQ(released->charged->moved.front().balance.spent, 3);
+  EXPECT_FALSE(Release(Order(3), CountedDraw())->charged.has_value()) << "it was made before";
+}
+
 TEST_F(ReleaseOnceTest, AnAttemptThatWasLostIsRepeatedWithTheSameKey) {
   const ledger::Attempt lost = Begun(Order(3));
   const dp::DrawKey lost_key = KeyOfDraw(lost);

@@ -10,8 +10,10 @@
 namespace curator::service {
 namespace {
 
-// From this many on, principals whose shares have all passed are forgotten.
+// From this many on, principals who have not repeated anything lately are forgotten.
 constexpr size_t kManyPrincipals = 10'000;
+
+constexpr std::chrono::minutes kLately{1};
 
 }  // namespace
 
@@ -29,7 +31,7 @@ absl::StatusOr<RepetitionPace::Place> RepetitionPace::Take(const Principal& prin
   const absl::MutexLock lock(&mutex_);
   if (repetitions_.size() >= kManyPrincipals) {
     std::erase_if(repetitions_, [now = clock_()](const auto& each) {
-      return each.second.running == 0 && each.second.used_up_to <= now;
+      return each.second.running == 0 && each.second.used_up_to + kLately <= now;
     });
   }
   Repetitions& own = repetitions_[principal.name()];
@@ -47,6 +49,12 @@ absl::StatusOr<RepetitionPace::Place> RepetitionPace::Take(const Principal& prin
   ++own.running;
   UseShares(own, 1);
   return place;
+}
+
+bool RepetitionPace::HasRepeatedLately(const Principal& principal) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = repetitions_.find(principal.name());
+  return found != repetitions_.end() && clock_() < found->second.used_up_to + kLately;
 }
 
 void RepetitionPace::CountBytes(const Principal& principal, int64_t bytes) {

@@ -53,6 +53,10 @@ class RepetitionPace {
   // Errors: UNAVAILABLE (Overloaded(), base/errors.h).
   absl::StatusOr<Place> Take(const Principal& principal);
 
+  // Whether the principal has repeated a request in the last minute: its requests are looked up before
+  // anything else is done for them.
+  bool HasRepeatedLately(const Principal& principal);
+
   // Uses up the shares for reading `bytes`, beside that of the repetition.
   void CountBytes(const Principal& principal, int64_t bytes);
 

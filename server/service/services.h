@@ -11,9 +11,11 @@
 #include "service/accounts/comparison_cache.h"
 #include "service/background_work.h"
 #include "service/charges/daily_charges.h"
+#include "service/charges/dataset_cache.h"
 #include "service/memory_budget.h"
 #include "service/release_once.h"
 #include "service/repetition_pace.h"
+#include "service/workloads/recent_releases.h"
 
 namespace curator::service {
 
@@ -24,9 +26,11 @@ struct Services {
   const host::ReceiptSigner& signer;
   RunningOperations& operations;
   WorkQueue& work;
-  Executor& cores;                   // counts records
-  RequestLocks& requests;            // for release_once
-  LateEndings& late;                 // for release_once
+  Executor& cores;         // counts records
+  RequestLocks& requests;  // for release_once
+  LateEndings& late;       // for release_once
+  DatasetCache& datasets;
+  RecentReleases& recent;
   RepetitionPace& repetitions;       // of stored requests
   DailyCharges& daily;               // bounds what one principal adds to histories
   MemoryBudget& memory;              // of requests

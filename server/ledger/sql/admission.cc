@@ -14,6 +14,7 @@ namespace curator::ledger::sql {
 namespace {
 
 absl::Status CheckDataset(const LockedDataset& dataset, const ChargeRequest& request) {
+  if (request.dataset_revision != 0 && request.dataset_revision != dataset.revision) return DatasetChanged();
   if (dataset.state != DatasetState::kSealed) {
     return absl::FailedPreconditionError(absl::StrCat("dataset ", dataset.name, " is ",
                                                       std::string(DatasetStateName(dataset.state)),

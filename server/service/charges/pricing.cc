@@ -132,6 +132,16 @@ absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<le
   return price;
 }
 
+Price PriceAfter(Price priced, const std::vector<ledger::MovedCounter>& moved) {
+  for (PricedCounter& counter : priced.counters) {
+    for (const auto& [account_id, balance] : moved) {
+      if (account_id != counter.account_id || balance.counter != counter.counter) continue;
+      counter.remaining_before = balance.limit - balance.spent - balance.held + counter.cost;
+    }
+  }
+  return priced;
+}
+
 absl::Status CheckLeastCost(ledger::Ledger& ledger, const Price& price, const Principal& principal,
                             std::string_view request_id, std::string_view field) {
   // The same amount under each rule: epsilon squared, and half of it as rho.

@@ -54,27 +54,62 @@ absl::StatusOr<ledger::LostCharge> Parse(const Json& statement) {
   return charge;
 }
 
+// What a receipt states.
+struct Stated {
+  std::string ledger_id;
+  std::string dataset_id;
+  ledger::EntryPlace entry;
+  std::string charge_id;
+  std::string principal;
+  std::string request_id;
+  std::vector<ledger::Posting> postings;
+};
+
+Receipt Signed(const host::ReceiptSigner& signer, const Stated& stated) {
+  const Json statement = {{"document", kDocument},
+                          {"ledger_id", stated.ledger_id},
+                          {"dataset_id", stated.dataset_id},
+                          {"sequence", stated.entry.seq},
+                          {"entry_hash", absl::BytesToHexString(stated.entry.hash)},
+                          {"charge_id", stated.charge_id},
+                          {"principal", stated.principal},
+                          {"request_id", stated.request_id},
+                          {"time_us", stated.entry.created_at_us},
+                          {"postings", PostingsOf(stated.postings)}};
+  Receipt receipt{.statement = statement.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace),
+                  .signature = {},
+                  .public_key = signer.public_key()};
+  receipt.signature = signer.Sign(receipt.statement);
+  return receipt;
+}
+
 }  // namespace
 
 absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
                                   std::string_view charge_id) {
   ASSIGN_OR_RETURN(const ledger::Entry entry, ledger.ChargeEntry(charge_id));
   ASSIGN_OR_RETURN(const ledger::ChargeMade made, ledger::ParseChargeMade(entry.payload));
-  const Json statement = {{"document", kDocument},
-                          {"ledger_id", ledger.LedgerId()},
-                          {"dataset_id", entry.dataset_id},
-                          {"sequence", entry.seq},
-                          {"entry_hash", absl::BytesToHexString(entry.hash)},
-                          {"charge_id", entry.charge_id},
-                          {"principal", made.principal},
-                          {"request_id", made.request_id},
-                          {"time_us", entry.created_at_us},
-                          {"postings", PostingsOf(made.postings)}};
-  Receipt receipt{.statement = statement.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace),
-                  .signature = {},
-                  .public_key = signer.public_key()};
-  receipt.signature = signer.Sign(receipt.statement);
-  return receipt;
+  return Signed(signer,
+                {.ledger_id = ledger.LedgerId(),
+                 .dataset_id = entry.dataset_id,
+                 .entry = {.seq = entry.seq, .hash = entry.hash, .created_at_us = entry.created_at_us},
+                 .charge_id = entry.charge_id,
+                 .principal = made.principal,
+                 .request_id = made.request_id,
+                 .postings = made.postings});
+}
+
+absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
+                                  const ledger::Attempt& attempt,
+                                  const std::vector<ledger::Posting>& postings) {
+  if (!attempt.entry) return absl::FailedPreconditionError("the attempt has made no charge");
+  return Signed(signer, {.ledger_id = ledger.LedgerId(),
+                         .dataset_id = attempt.charge.dataset_id,
+                         .entry = *attempt.entry,
+                         .charge_id = attempt.charge.id,
+                         .principal = attempt.charge.principal,
+                         .request_id = attempt.charge.request_id,
+                         .postings = postings});
 }
 
 absl::StatusOr<ledger::LostCharge> ChargeOfReceipt(ledger::Ledger& ledger, const host::ReceiptSigner& signer,

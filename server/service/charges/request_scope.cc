@@ -150,13 +150,13 @@ absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& 
   return ScopeWithin(std::move(scope), ledger, dataset, principal, request_id, parts);
 }
 
-absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
-                                     const Principal& principal, const std::optional<ledger::Charge>& earlier,
+absl::StatusOr<RequestScope> ScopeIn(const KnownDataset& dataset, const Principal& principal,
+                                     const std::optional<ledger::Charge>& earlier,
                                      const std::vector<std::string>& parts) {
-  ASSIGN_OR_RETURN(RequestScope scope, WholeScope(ledger, dataset, principal));
-  if (IsSimple(dataset, scope, parts)) return scope;
-  const bool is_here = earlier && earlier->dataset_id == dataset.record.id;
-  return Narrowed(std::move(scope), dataset, principal, is_here ? earlier : std::nullopt, parts);
+  RequestScope scope{.version = dataset.view.record.version, .parts = {}, .accounts = dataset.accounts};
+  if (IsSimple(dataset.view, scope, parts)) return scope;
+  const bool is_here = earlier && earlier->dataset_id == dataset.view.record.id;
+  return Narrowed(std::move(scope), dataset.view, principal, is_here ? earlier : std::nullopt, parts);
 }
 
 absl::StatusOr<RequestScope> OutsideScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,

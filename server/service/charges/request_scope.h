@@ -15,6 +15,7 @@
 #include "ledger/ledger.h"
 #include "records/dataset_store.h"
 #include "service/access.h"
+#include "service/charges/dataset_cache.h"
 
 namespace curator::service {
 
@@ -44,9 +45,9 @@ absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& 
                                      const Principal& principal, std::string_view request_id,
                                      const std::vector<std::string>& parts);
 
-// The same for a caller that has looked up the charge of the request, on any dataset.
-absl::StatusOr<RequestScope> ScopeOf(ledger::Ledger& ledger, const DatasetView& dataset,
-                                     const Principal& principal, const std::optional<ledger::Charge>& earlier,
+// The same without a look-up: `earlier` is the charge of the request, on any dataset, if it was found.
+absl::StatusOr<RequestScope> ScopeIn(const KnownDataset& dataset, const Principal& principal,
+                                     const std::optional<ledger::Charge>& earlier,
                                      const std::vector<std::string>& parts);
 
 // The charge that the same request made before, if any: on this dataset and of this kind, because another

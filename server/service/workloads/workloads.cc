@@ -53,7 +53,7 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Measure(dp::Kernel& kernel,
 }
 
 codec::DrawIdentity IdentityOf(const WorkloadEstimate& estimate) {
-  return {.dataset_id = estimate.dataset.record.id,
+  return {.dataset_id = estimate.dataset().record.id,
           .dataset_version = estimate.scope.version,
           .parts = estimate.scope.PartNumbers(),
           .method = kWorkloadKind,
@@ -64,7 +64,7 @@ codec::DrawIdentity IdentityOf(const WorkloadEstimate& estimate) {
 
 absl::StatusOr<Drawn> DrawAnswer(Services& services, const WorkloadEstimate& estimate,
                                  const records::ReadyTable& ready, const dp::DrawKey& key) {
-  const DatasetView& dataset = estimate.dataset;
+  const DatasetView& dataset = estimate.dataset();
   ASSIGN_OR_RETURN(const dp::SealedTableHandle table, ready.Open());
   dp::Drbg bits(key);
   dp::Kernel kernel(table, dataset.schema.domain, dataset.unit_bound, dp::Meter(IdentityOf(estimate).draws),
@@ -90,12 +90,13 @@ std::string FingerprintOf(const DatasetView& dataset, const RequestScope& scope,
 
 ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& request,
                      const std::string& request_id) {
-  const ledger::Dataset& dataset = estimate.dataset.record;
+  const ledger::Dataset& dataset = estimate.dataset().record;
   return {.dataset_id = dataset.id,
           .dataset_version = estimate.scope.version,
+          .dataset_revision = dataset.revision,
           .principal = request.principal,
           .request_id = request_id,
-          .fingerprint = FingerprintOf(estimate.dataset, estimate.scope, estimate.asked, request),
+          .fingerprint = FingerprintOf(estimate.dataset(), estimate.scope, estimate.asked, request),
           .earlier_fingerprint = codec::EarlierWorkloadFingerprint(
               dataset.id, estimate.scope.version, estimate.scope.PartNumbers(), ReleaseOf(estimate),
               estimate.plan.bought.event),
@@ -103,26 +104,28 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
           .draws_as_before = kWorkloadDrawVersion == 1,
           .kind = kWorkloadKind,
           .event = codec::EncodeEvent(estimate.plan.bought.event),
-          .label =
-              DescribeWorkload(estimate.dataset.schema.domain, estimate.asked) + estimate.scope.Description(),
+          .label = DescribeWorkload(estimate.dataset().schema.domain, estimate.asked) +
+                   estimate.scope.Description(),
           .postings = estimate.price.Postings(),
           .client_left = request.client_left};
 }
 
 // What a request asks, and about which records.
 struct Question {
-  DatasetView dataset;
+  std::shared_ptr<const KnownDataset> known;
   RequestScope scope;
   std::vector<dp::AskedSet> asked;
+
+  const DatasetView& dataset() const { return known->view; }
 };
 
 // `earlier` is what the request was charged before.
-absl::StatusOr<Question> QuestionOf(Services& services, const WorkloadRequest& request,
+absl::StatusOr<Question> QuestionOf(std::shared_ptr<const KnownDataset> dataset,
+                                    const WorkloadRequest& request,
                                     const std::optional<ledger::Charge>& earlier) {
-  ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(services.ledger, request.principal, request.dataset));
-  ASSIGN_OR_RETURN(RequestScope scope,
-                   ScopeOf(services.ledger, dataset, request.principal, earlier, request.parts));
-  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(dataset.schema.domain, request.queries));
+  ASSIGN_OR_RETURN(RequestScope scope, ScopeIn(*dataset, request.principal, earlier, request.parts));
+  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked,
+                   ResolveWorkload(dataset->view.schema.domain, request.queries));
   return Question{std::move(dataset), std::move(scope), std::move(asked)};
 }
 
@@ -140,7 +143,7 @@ RequestMemory MemoryOf(Services& services, const WorkloadRequest& request) {
 // What a plan may take, taken before it is made.
 absl::StatusOr<RequestMemory> MemoryForPlanning(Services& services, const WorkloadRequest& request,
                                                 const Question& question) {
-  const dp::Domain& domain = question.dataset.schema.domain;
+  const dp::Domain& domain = question.dataset().schema.domain;
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : question.asked) sets.push_back(set.queries);
   RETURN_IF_ERROR(dp::ValidateSets(domain, sets));
@@ -155,7 +158,7 @@ absl::StatusOr<RequestMemory> MemoryForPlanning(Services& services, const Worklo
 absl::Status AddForAnswering(RequestMemory& memory, const WorkloadEstimate& estimate) {
   const dp::WorkloadShape& shape = estimate.plan.shape;
   const int64_t answer =
-      dp::AnswerBytes(shape, EncodedBytes(estimate.dataset.schema.domain, estimate.asked, shape.joint));
+      dp::AnswerBytes(shape, EncodedBytes(estimate.dataset().schema.domain, estimate.asked, shape.joint));
   const int64_t bytes = memory.bytes() + answer;
   if (bytes > kMostPaidBytes)
     return TakesTooMuch("workload", "to answer", bytes, kMostPaidBytes, kAskForLess);
@@ -185,7 +188,7 @@ constexpr int64_t kMostReadingSteps = int64_t{1} << 28;
 absl::Status CheckReadingSteps(const WorkloadEstimate& estimate) {
   const dp::JointMeasurement& joint = estimate.plan.shape.joint;
   const int64_t steps =
-      dp::ReadingSteps(estimate.dataset.schema.domain, estimate.asked, joint.plans, joint.measured);
+      dp::ReadingSteps(estimate.dataset().schema.domain, estimate.asked, joint.plans, joint.measured);
   if (steps <= kMostReadingSteps) return absl::OkStatus();
   return InvalidField(
       "workload",
@@ -196,8 +199,8 @@ absl::Status CheckReadingSteps(const WorkloadEstimate& estimate) {
 
 absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Question question) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(question.scope.accounts));
-  const dp::Domain& domain = question.dataset.schema.domain;
-  const dp::UnitBound& unit = question.dataset.unit_bound;
+  const dp::Domain& domain = question.dataset().schema.domain;
+  const dp::UnitBound& unit = question.dataset().unit_bound;
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : question.asked) sets.push_back(set.queries);
   ASSIGN_OR_RETURN(dp::WorkloadPlan plan,
@@ -206,9 +209,9 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
                                   : dp::PlanWorkload(domain, unit, rule, std::move(sets), request.spend,
                                                      request.mechanism, request.client_left));
   RETURN_IF_ERROR(CheckReleaseFits(domain, question.asked, plan.shape.joint));
-  ASSIGN_OR_RETURN(Price price,
-                   PriceOf(question.dataset, question.scope.accounts, plan.bought.event, plan.bought.linear));
-  return WorkloadEstimate{std::move(question.dataset), std::move(question.scope), std::move(question.asked),
+  ASSIGN_OR_RETURN(Price price, PriceOf(question.dataset(), question.scope.accounts, plan.bought.event,
+                                        plan.bought.linear));
+  return WorkloadEstimate{std::move(question.known), std::move(question.scope), std::move(question.asked),
                           std::move(plan), std::move(price)};
 }
 
@@ -216,9 +219,30 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
 absl::StatusOr<std::optional<FreeAnswer>> FreeAnswerFor(Services& services, const WorkloadRequest& request,
                                                         const Question& question) {
   absl::StatusOr<std::optional<FreeAnswer>> found = FindFreeAnswer(
-      services, question.dataset, question.scope, request.principal, question.asked, request.client_left);
+      services, question.dataset(), question.scope, request.principal, question.asked, request.client_left);
   if (!found.ok() && !absl::IsCancelled(found.status()) && !request.prefer_free) return std::nullopt;
   return found;
+}
+
+// The id of a recent release that determines all answers. Reads the ledger once for each principal, dataset
+// and revision.
+absl::StatusOr<std::optional<std::string>> RecentReleaseFor(Services& services,
+                                                            const WorkloadRequest& request,
+                                                            const Question& question) {
+  const ledger::Dataset& dataset = question.dataset().record;
+  const std::vector<int64_t> parts = question.scope.PartNumbers();
+  if (const auto known = services.recent.Find(request.principal, dataset)) {
+    return FindAmong(*known, question.dataset().schema.domain, parts, question.asked, request.client_left);
+  }
+  ASSIGN_OR_RETURN(std::optional<FreeAnswer> found, FreeAnswerFor(services, request, question));
+  std::optional<std::string> release_id;
+  std::optional<RecentReleases::Recent> recent;
+  if (found) {
+    release_id = found->release_id;
+    recent = {std::move(found->release_id), parts, std::move(found->answer)};
+  }
+  services.recent.Begin(request.principal, dataset, std::move(recent));
+  return release_id;
 }
 
 // Plain marginals are stored as one query set: `asked` says to which of its sets each belongs.
@@ -251,13 +275,21 @@ absl::Status Fill(ReleasedOnce released, const std::vector<dp::AskedSet>& asked,
 
 // After a charge, whose accounts have changed since the price was computed.
 absl::StatusOr<WorkloadAnswer> FilledAndPriced(Services& services, ReleasedOnce released,
-                                               const std::vector<dp::AskedSet>& asked,
-                                               const Principal& principal, WorkloadAnswer answer) {
-  RETURN_IF_ERROR(Fill(std::move(released), asked, answer));
+                                               const WorkloadEstimate& estimate, const Principal& principal,
+                                               WorkloadAnswer answer) {
+  const std::optional<ledger::Attempt> charged = std::move(released.charged);
+  RETURN_IF_ERROR(Fill(std::move(released), estimate.asked, answer));
+  if (charged) {
+    answer.price = PriceAfter(estimate.price, charged->moved);
+    ASSIGN_OR_RETURN(answer.receipt,
+                     ReceiptOf(services.ledger, services.signer, *charged, estimate.price.Postings()));
+    return answer;
+  }
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
-                   PayingAccounts(services.ledger, answer.dataset, principal.name()));
+                   PayingAccounts(services.ledger, answer.dataset(), principal.name()));
   ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(answer.release.charge_id));
-  ASSIGN_OR_RETURN(answer.price, PricePaid(answer.dataset, accounts, charge));
+  ASSIGN_OR_RETURN(answer.price, PricePaid(answer.dataset(), accounts, charge));
+  ASSIGN_OR_RETURN(answer.receipt, ReceiptOf(services.ledger, services.signer, charge.id));
   return answer;
 }
 
@@ -277,18 +309,19 @@ absl::StatusOr<std::optional<WorkloadAnswer>> Replayed(Services& services, const
                                                        const dp::PostProcessing& steps,
                                                        const Question& question,
                                                        const ledger::Charge& earlier) {
-  if (earlier.dataset_id != question.dataset.record.id) return std::nullopt;
-  const std::string fingerprint = FingerprintOf(question.dataset, question.scope, question.asked, request);
+  if (earlier.dataset_id != question.dataset().record.id) return std::nullopt;
+  const std::string fingerprint = FingerprintOf(question.dataset(), question.scope, question.asked, request);
   if (!IsReleased(earlier, fingerprint)) return std::nullopt;
   ASSIGN_OR_RETURN(const ledger::Release head, services.ledger.GetReleaseWithoutPayload(earlier.release_id));
   services.repetitions.CountBytes(request.principal, head.payload_size);
-  WorkloadAnswer answer{.dataset = question.dataset, .price = {}, .request_id = earlier.request_id};
+  WorkloadAnswer answer{.known = question.known, .price = {}, .request_id = earlier.request_id};
   answer.memory = MemoryOf(services, request);
   RETURN_IF_ERROR(answer.memory.Add(BytesOfReplay(services, head.payload_size)));
   ASSIGN_OR_RETURN(ledger::Release release, services.ledger.GetRelease(earlier.release_id));
   RETURN_IF_ERROR(Fill({std::move(release), true}, question.asked, answer));
-  ASSIGN_OR_RETURN(answer.price, PricePaid(question.dataset, question.scope.accounts, earlier));
-  RETURN_IF_ERROR(CheckPostProcessing(question.dataset.schema.domain, answer.answer, steps));
+  ASSIGN_OR_RETURN(answer.price, PricePaid(question.dataset(), question.scope.accounts, earlier));
+  ASSIGN_OR_RETURN(answer.receipt, ReceiptOf(services.ledger, services.signer, earlier.id));
+  RETURN_IF_ERROR(CheckPostProcessing(question.dataset().schema.domain, answer.answer, steps));
   return answer;
 }
 
@@ -298,7 +331,7 @@ bool MayBeRepeated(const std::optional<ledger::Charge>& earlier, const WorkloadE
                    const WorkloadRequest& request) {
   if (!earlier) return false;
   return earlier->draw_identity.empty() ||
-         earlier->fingerprint == FingerprintOf(estimate.dataset, estimate.scope, estimate.asked, request);
+         earlier->fingerprint == FingerprintOf(estimate.dataset(), estimate.scope, estimate.asked, request);
 }
 
 // The id of what answers for nothing, whose memory is given back.
@@ -306,29 +339,125 @@ std::optional<std::string> IdOf(std::optional<FreeAnswer> free) {
   return free ? std::optional(std::move(free->release_id)) : std::nullopt;
 }
 
-// Charges, draws and stores, or finds what is stored, and fills `answer` from it.
-absl::StatusOr<WorkloadAnswer> ChargeAndRelease(Services& services, const WorkloadRequest& request,
-                                                WorkloadEstimate& estimate, WorkloadAnswer answer) {
-  const std::string& request_id = answer.request_id;
-  RETURN_IF_ERROR(
-      CheckAcceptsRequest(services.ledger, estimate.dataset.record, request.principal, request_id));
-  RETURN_IF_ERROR(CheckLeastCost(services.ledger, estimate.price, request.principal, request_id,
-                                 request.target ? "target" : "spend"));
-  RETURN_IF_ERROR(services.daily.CheckRoomForNew(services.ledger, request.principal, request_id));
-  RETURN_IF_ERROR(AddForAnswering(estimate.memory, estimate));
-  answer.memory = std::move(estimate.memory);
-  ASSIGN_OR_RETURN(const std::optional<records::ReadyTable> table,
-                   TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
-                            request.principal, request_id));
-  ChargeOrder order = OrderFor(estimate, request, request_id);
-  order.on_new_charge = [&] { services.daily.Add(request.principal, 1); };
-  ASSIGN_OR_RETURN(ReleasedOnce released,
-                   ReleaseOnce(services.requests, services.ledger, services.sealer, services.late,
-                               std::move(order), [&](const dp::DrawKey& key) {
-                                 return DrawAnswer(services, estimate, table.value(), key);
-                               }));
-  return FilledAndPriced(services, std::move(released), estimate.asked, request.principal, std::move(answer));
-}
+// One call of AnswerWorkload().
+class AnsweredCall {
+ public:
+  AnsweredCall(Services& services, const WorkloadRequest& request, const dp::PostProcessing& steps,
+               const RequestId& request_id, Intent intent)
+      : services_(services),
+        request_(request),
+        steps_(steps),
+        request_id_(request_id.text()),
+        intent_(intent) {}
+
+  // As for a new request on a dataset that may be outdated. Where this refuses the request and is_charged()
+  // is false, the refusal stands only if the dataset is as it was taken to be and the request was not charged
+  // before.
+  absl::StatusOr<WorkloadAnswer> AnswerNew(std::shared_ptr<const KnownDataset> known) {
+    ASSIGN_OR_RETURN(Question question, QuestionOf(std::move(known), request_, std::nullopt));
+    ASSIGN_OR_RETURN(std::optional<std::string> hint, RecentReleaseFor(services_, request_, question));
+    ASSIGN_OR_RETURN(WorkloadAnswer answer, Paid(std::move(question), std::nullopt));
+    if (!answer.replayed) answer.could_be_free_from = std::move(hint);
+    return answer;
+  }
+
+  // After `earlier`, what the request was charged before, was looked up.
+  absl::StatusOr<WorkloadAnswer> Answer(std::shared_ptr<const KnownDataset> known,
+                                        const std::optional<ledger::Charge>& earlier) {
+    has_looked_up_ = true;
+    ASSIGN_OR_RETURN(Question question, QuestionOf(std::move(known), request_, earlier));
+    if (earlier && intent_ == Intent::kDo) {
+      ASSIGN_OR_RETURN(std::optional<WorkloadAnswer> replayed,
+                       Replayed(services_, request_, steps_, question, *earlier));
+      if (replayed) return *std::move(replayed);
+    }
+    std::optional<std::string> could_be_free_from;
+    // A request that was charged before is answered by what it paid for.
+    if (!earlier && request_.prefer_free) {
+      ASSIGN_OR_RETURN(std::optional<FreeAnswer> free, FreeAnswerFor(services_, request_, question));
+      if (free) return Free(std::move(question), *std::move(free));
+    } else if (!earlier) {
+      ASSIGN_OR_RETURN(could_be_free_from, RecentReleaseFor(services_, request_, question));
+    }
+    ASSIGN_OR_RETURN(WorkloadAnswer answer, Paid(std::move(question), earlier));
+    answer.could_be_free_from = std::move(could_be_free_from);
+    return answer;
+  }
+
+  // Whether a new charge was made.
+  bool is_charged() const { return is_charged_; }
+
+ private:
+  absl::StatusOr<WorkloadAnswer> Free(Question question, FreeAnswer free) {
+    RETURN_IF_ERROR(
+        CheckAcceptsRequest(services_.ledger, question.dataset().record, request_.principal, request_id_));
+    RETURN_IF_ERROR(CheckPostProcessing(question.dataset().schema.domain, free.answer, steps_));
+    return WorkloadAnswer{.known = std::move(question.known),
+                          .answer = std::move(free.answer),
+                          .request_id = request_id_,
+                          .free_from = std::move(free.release_id),
+                          .memory = std::move(free.memory)};
+  }
+
+  // Plans, and then does ChargeAndRelease().
+  absl::StatusOr<WorkloadAnswer> Paid(Question question, const std::optional<ledger::Charge>& earlier) {
+    ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services_, request_, question));
+    ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request_, std::move(question)));
+    if (!MayBeRepeated(earlier, estimate, request_)) RETURN_IF_ERROR(CheckReadingSteps(estimate));
+    estimate.memory = std::move(memory);
+    RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset().schema.domain, ReleaseOf(estimate), steps_));
+    WorkloadAnswer answer{.known = estimate.known, .price = estimate.price, .request_id = request_id_};
+    if (intent_ == Intent::kValidateOnly) return answer;
+    return ChargeAndRelease(estimate, std::move(answer));
+  }
+
+  // Charges, draws and stores, or finds what is stored, and fills `answer` from it.
+  absl::StatusOr<WorkloadAnswer> ChargeAndRelease(WorkloadEstimate& estimate, WorkloadAnswer answer) {
+    ledger::Ledger& ledger = services_.ledger;
+    const Principal& principal = request_.principal;
+    RETURN_IF_ERROR(CheckAcceptsRequest(ledger, estimate.dataset().record, principal, request_id_));
+    RETURN_IF_ERROR(
+        CheckLeastCost(ledger, estimate.price, principal, request_id_, request_.target ? "target" : "spend"));
+    RETURN_IF_ERROR(services_.daily.CheckRoomForNew(ledger, principal, request_id_));
+    RETURN_IF_ERROR(AddForAnswering(estimate.memory, estimate));
+    answer.memory = std::move(estimate.memory);
+    ASSIGN_OR_RETURN(
+        const std::optional<records::ReadyTable> table,
+        TableFor(ledger, services_.store, estimate.dataset(), estimate.scope, principal, request_id_));
+    ChargeOrder order = OrderFor(estimate, request_, request_id_);
+    order.is_expected_new = !has_looked_up_;
+    order.on_new_charge = [&] {
+      is_charged_ = true;
+      services_.daily.Add(principal, 1);
+    };
+    ASSIGN_OR_RETURN(ReleasedOnce released,
+                     ReleaseOnce(services_.requests, ledger, services_.sealer, services_.late,
+                                 std::move(order), [&](const dp::DrawKey& key) {
+                                   return DrawAnswer(services_, estimate, table.value(), key);
+                                 }));
+    if (released.replayed) {
+      if (!has_looked_up_) {
+        ASSIGN_OR_RETURN(answer.repetition, services_.repetitions.Take(principal));
+      }
+      services_.repetitions.CountBytes(principal, released.release.payload_size);
+    }
+    ASSIGN_OR_RETURN(answer,
+                     FilledAndPriced(services_, std::move(released), estimate, principal, std::move(answer)));
+    if (!answer.replayed) {
+      services_.recent.Add(principal, estimate.dataset().record,
+                           {answer.release.id, estimate.scope.PartNumbers(), answer.answer});
+    }
+    return answer;
+  }
+
+  Services& services_;
+  const WorkloadRequest& request_;
+  const dp::PostProcessing& steps_;
+  const std::string& request_id_;
+  const Intent intent_;
+  bool has_looked_up_ = false;
+  bool is_charged_ = false;
+};
 
 template <typename Units>
 std::optional<Units> Scaled(const std::optional<Units>& amount, int64_t times, int64_t divisor) {
@@ -353,7 +482,7 @@ absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, d
     if (!bought.ok()) continue;
     SpendChoice choice{.spend = spend};
     ASSIGN_OR_RETURN(choice.price,
-                     PriceOf(estimate.dataset, estimate.scope.accounts, bought->event, bought->linear));
+                     PriceOf(estimate.dataset(), estimate.scope.accounts, bought->event, bought->linear));
     choice.standard_deviation = dp::MeanDeviation(bought->noise, classes);
     ASSIGN_OR_RETURN(choice.max_error, dp::SimultaneousError(bought->noise, classes, confidence));
     result.choices.push_back(std::move(choice));
@@ -362,22 +491,49 @@ absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, d
 }
 
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request) {
-  ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, std::nullopt));
+  ASSIGN_OR_RETURN(std::shared_ptr<const KnownDataset> known,
+                   services.datasets.Read(services.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(Question question, QuestionOf(std::move(known), request, std::nullopt));
   ASSIGN_OR_RETURN(std::optional<FreeAnswer> free, FreeAnswerFor(services, request, question));
   std::optional<std::string> free_from = IdOf(std::move(free));
   ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
   if (estimate.plan.classes.empty())
-    estimate.plan.classes = dp::ErrorClassesOf(estimate.dataset.schema.domain, estimate.plan.shape);
+    estimate.plan.classes = dp::ErrorClassesOf(estimate.dataset().schema.domain, estimate.plan.shape);
   RETURN_IF_ERROR(CheckReadingSteps(estimate));
   estimate.memory = std::move(memory);
   estimate.free_from = std::move(free_from);
   return estimate;
 }
 
-absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const WorkloadRequest& request,
-                                              const dp::PostProcessing& steps, const RequestId& request_id,
-                                              Intent intent) {
+namespace {
+
+// Why a request was refused, and what was known about its dataset then.
+struct Refusal {
+  std::shared_ptr<const KnownDataset> known;
+  absl::Status status;
+};
+
+// The answer of a request that is new, as far as is known without reading: from what is cached about the
+// dataset, and without a look-up of an earlier charge. None where only a look-up can decide; `refusal` then
+// says why it would be refused, if it would.
+std::optional<absl::StatusOr<WorkloadAnswer>> AnsweredAsNew(Services& services,
+                                                            const WorkloadRequest& request,
+                                                            AnsweredCall& call,
+                                                            std::optional<Refusal>& refusal) {
+  std::shared_ptr<const KnownDataset> known = services.datasets.Find(request.principal, request.dataset);
+  if (known == nullptr || request.prefer_free || services.repetitions.HasRepeatedLately(request.principal))
+    return std::nullopt;
+  absl::StatusOr<WorkloadAnswer> answer = call.AnswerNew(known);
+  const bool is_final = answer.ok() || call.is_charged() || absl::IsCancelled(answer.status());
+  if (is_final) return answer;
+  refusal = {std::move(known), answer.status()};
+  return std::nullopt;
+}
+
+absl::StatusOr<WorkloadAnswer> AnsweredAfterLookUp(Services& services, const WorkloadRequest& request,
+                                                   const RequestId& request_id, AnsweredCall& call,
+                                                   const std::optional<Refusal>& refusal) {
   ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
                    FindByRequest(services.ledger, request.principal, request_id));
   // Before anything else is done for the request: this look-up is all that a refusal costs.
@@ -385,45 +541,30 @@ absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const Workload
   if (earlier && !earlier->release_id.empty()) {
     ASSIGN_OR_RETURN(repetition, services.repetitions.Take(request.principal));
   }
-  ASSIGN_OR_RETURN(Question question, QuestionOf(services, request, earlier));
-  if (earlier && intent == Intent::kDo) {
-    ASSIGN_OR_RETURN(std::optional<WorkloadAnswer> replayed,
-                     Replayed(services, request, steps, question, *earlier));
-    if (replayed) {
-      replayed->repetition = std::move(repetition);
-      return *std::move(replayed);
-    }
+  constexpr int kMostReadings = 3;  // of a dataset that is changed while the request is priced
+  for (int readings = 1;; ++readings) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<const KnownDataset> known,
+                     services.datasets.Read(services.ledger, request.principal, request.dataset));
+    const bool stands = refusal && !earlier && refusal->known->revision() == known->revision();
+    if (stands) return refusal->status;
+    absl::StatusOr<WorkloadAnswer> answer = call.Answer(known, earlier);
+    if (answer.ok() && answer->replayed) answer->repetition = std::move(repetition);
+    if (!IsDatasetChanged(answer.status()) || readings == kMostReadings) return answer;
   }
-  std::optional<FreeAnswer> free;  // a request that was charged before is answered by what it paid for
-  if (!earlier) {
-    ASSIGN_OR_RETURN(free, FreeAnswerFor(services, request, question));
+}
+
+}  // namespace
+
+absl::StatusOr<WorkloadAnswer> AnswerWorkload(Services& services, const WorkloadRequest& request,
+                                              const dp::PostProcessing& steps, const RequestId& request_id,
+                                              Intent intent) {
+  AnsweredCall call(services, request, steps, request_id, intent);
+  std::optional<Refusal> refusal;
+  if (intent == Intent::kDo) {
+    auto answered = AnsweredAsNew(services, request, call, refusal);
+    if (answered) return *std::move(answered);
   }
-  if (free && request.prefer_free) {
-    RETURN_IF_ERROR(
-        CheckAcceptsRequest(services.ledger, question.dataset.record, request.principal, request_id.text()));
-    RETURN_IF_ERROR(CheckPostProcessing(question.dataset.schema.domain, free->answer, steps));
-    return WorkloadAnswer{.dataset = std::move(question.dataset),
-                          .answer = std::move(free->answer),
-                          .request_id = request_id.text(),
-                          .free_from = std::move(free->release_id),
-                          .memory = std::move(free->memory)};
-  }
-  std::optional<std::string> could_be_free_from = IdOf(std::move(free));
-  ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services, request, question));
-  ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
-  if (!MayBeRepeated(earlier, estimate, request)) RETURN_IF_ERROR(CheckReadingSteps(estimate));
-  estimate.memory = std::move(memory);
-  RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset.schema.domain, ReleaseOf(estimate), steps));
-  WorkloadAnswer answer{
-      .dataset = estimate.dataset, .price = estimate.price, .request_id = request_id.text()};
-  answer.could_be_free_from = std::move(could_be_free_from);
-  if (intent == Intent::kValidateOnly) return answer;
-  ASSIGN_OR_RETURN(answer, ChargeAndRelease(services, request, estimate, std::move(answer)));
-  if (answer.replayed) {
-    services.repetitions.CountBytes(request.principal, answer.release.payload_size);
-    answer.repetition = std::move(repetition);
-  }
-  return answer;
+  return AnsweredAfterLookUp(services, request, request_id, call, refusal);
 }
 
 }  // namespace curator::service

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -20,7 +21,9 @@
 #include "dp/workload/release.h"
 #include "dp/workload/workload_plan.h"
 #include "service/access.h"
+#include "service/charges/dataset_cache.h"
 #include "service/charges/pricing.h"
+#include "service/charges/receipts.h"
 #include "service/charges/request_scope.h"
 #include "service/services.h"
 #include "service/workloads/query_classes.h"
@@ -42,13 +45,15 @@ struct WorkloadRequest {
 };
 
 struct WorkloadEstimate {
-  DatasetView dataset;
+  std::shared_ptr<const KnownDataset> known;
   RequestScope scope;
   std::vector<dp::AskedSet> asked;
   dp::WorkloadPlan plan;  // with its classes, where EstimateWorkload() made it
   Price price;
   std::optional<std::string> free_from;  // the id of a release that determines all answers
   RequestMemory memory = {};             // that the plan takes
+
+  const DatasetView& dataset() const { return known->view; }
 };
 
 // From public facts alone: works before a record is imported, costs nothing, and accesses no record. Errors:
@@ -73,18 +78,21 @@ struct SpendChoices {
 absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, double confidence);
 
 struct WorkloadAnswer {
-  DatasetView dataset;
+  std::shared_ptr<const KnownDataset> known;
   ledger::Release release;  // without its payload, which is decoded in `answer`
   dp::WorkloadRelease answer;
   Price price;
+  std::optional<Receipt> receipt;  // of the charge that paid for it
   std::string request_id;
   bool replayed = false;
   // The id of the release that `answer` was made from: nothing was charged or stored, `release` is empty.
   std::optional<std::string> free_from;
-  // The id of the release that would have determined all answers, had free answers been preferred.
+  // The id of a recent release that would have determined all answers, had free answers been preferred.
   std::optional<std::string> could_be_free_from;
   RequestMemory memory = {};              // that the answer takes
   RepetitionPace::Place repetition = {};  // of an answer that was stored before
+
+  const DatasetView& dataset() const { return known->view; }
 };
 
 // Charges, draws, stores and answers; or answers from what the same request stored before; or, where that is

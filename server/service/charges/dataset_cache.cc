@@ -1,0 +1,47 @@
+#include "service/charges/dataset_cache.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "service/charges/pricing.h"
+
+namespace curator::service {
+namespace {
+
+// Neither name holds a line break.
+std::string KeyOf(const Principal& principal, const DatasetName& name) {
+  return absl::StrCat(principal.name(), "\n", name.text());
+}
+
+// An upper estimate: a decoded schema takes several times its bytes.
+size_t BytesOf(const KnownDataset& dataset) {
+  constexpr size_t kFixed = 4096;
+  constexpr size_t kTimesSchema = 16;
+  constexpr size_t kOfAnItem = 512;
+  const ledger::Dataset& record = dataset.view.record;
+  size_t bytes = kFixed + kTimesSchema * record.schema.size();
+  for (const ledger::Part& part : record.parts) bytes += kOfAnItem + part.bins.size() * sizeof(int64_t);
+  for (const ledger::Account& account : dataset.accounts) bytes += kOfAnItem * (1 + account.members.size());
+  return bytes;
+}
+
+}  // namespace
+
+std::shared_ptr<const KnownDataset> DatasetCache::Find(const Principal& principal, const DatasetName& name) {
+  return known_.Find(KeyOf(principal, name));
+}
+
+absl::StatusOr<std::shared_ptr<const KnownDataset>> DatasetCache::Read(ledger::Ledger& ledger,
+                                                                       const Principal& principal,
+                                                                       const DatasetName& name) {
+  // The accounts after the revision: where they have changed in between, the revision is outdated.
+  ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, name));
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, PayingAccounts(ledger, view, principal.name()));
+  auto known = std::make_shared<const KnownDataset>(KnownDataset{std::move(view), std::move(accounts)});
+  known_.Keep(KeyOf(principal, name), known, BytesOf(*known));
+  return known;
+}
+
+}  // namespace curator::service

@@ -1,0 +1,45 @@
+// What requests need to know about a dataset, read once: a request on a dataset that was used before reads
+// nothing before its charge. What is cached may be outdated, because another server may have changed the
+// dataset: the ledger charges a request only while the dataset has the revision that it was priced with
+// (ledger::ChargeRequest), and a refusal that rests on what is cached is checked against the ledger.
+//
+// Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/lru_cache.h"
+#include "base/principal.h"
+#include "base/request_names.h"
+#include "ledger/ledger.h"
+#include "service/access.h"
+
+namespace curator::service {
+
+// A private dataset as one principal sees it.
+struct KnownDataset {
+  DatasetView view;
+  std::vector<ledger::Account> accounts;  // PayingAccounts(), with the balances of when they were read
+
+  int64_t revision() const { return view.record.revision; }
+};
+
+class DatasetCache {
+ public:
+  explicit DatasetCache(size_t most_bytes = size_t{64} << 20) : known_(most_bytes) {}
+
+  // Null when the dataset is not cached for this principal.
+  std::shared_ptr<const KnownDataset> Find(const Principal& principal, const DatasetName& name);
+
+  // Reads the dataset, and caches it. Errors: those of FindVisible() and of PayingAccounts().
+  absl::StatusOr<std::shared_ptr<const KnownDataset>> Read(ledger::Ledger& ledger, const Principal& principal,
+                                                           const DatasetName& name);
+
+ private:
+  LruCache<KnownDataset> known_;
+};
+
+}  // namespace curator::service
