@@ -166,9 +166,10 @@ class Ledger {
   // Holds the cost of every request for `lifetime_us` (1 microsecond to 366 days), or finds what the same
   // (principal, request id) reserved before, in its present state. 1 to 1,000 requests of at most 64 MiB
   // together, no key twice; admitted in one transaction, all or none. The charges are in the order of the
-  // requests.
+  // requests. `effect` is filled unless it is null.
   virtual absl::StatusOr<std::vector<Charge>> Reserve(const std::vector<ChargeRequest>& requests,
-                                                      int64_t lifetime_us) = 0;
+                                                      int64_t lifetime_us,
+                                                      ReserveEffect* effect = nullptr) = 0;
   // RESERVED -> STARTED, before the caller reads anything. `final_cost` names counters that the reservation
   // holds, each with at most its held cost; the rest is freed. Repeating it with the same cost changes
   // nothing. FAILED_PRECONDITION when the dataset has a part that the reservation does not pay for, because
@@ -218,6 +219,8 @@ class Ledger {
   virtual absl::StatusOr<Charge> GetCharge(std::string_view charge_id) = 0;
   // GetCharge() by its key.
   virtual absl::StatusOr<Charge> FindCharge(const Principal& principal, std::string_view request_id) = 0;
+  // FindCharge(), and what answering a repeated request needs, in one read. No error when there is no charge.
+  virtual absl::StatusOr<EarlierRequest> FindEarlier(const EarlierQuery& query) = 0;
   // The principal's charges other than reservations (kind "reservation"), newest first. Those that contradict
   // the verified history are left out here and in LatestCharge().
   virtual absl::StatusOr<std::vector<Charge>> ListOperations(const Principal& principal,

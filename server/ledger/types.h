@@ -258,10 +258,17 @@ struct EntryPlace {
   int64_t created_at_us = 0;
 };
 
-// A counter that a charge has moved, as the charge left it.
-struct MovedCounter {
+// One counter of one account.
+struct AccountBalance {
   int64_t account_id = 0;
   CounterBalance balance;
+};
+
+// What one call of Ledger::Reserve() changed.
+struct ReserveEffect {
+  // Of each request the entry that recorded its charge; none when the charge was found.
+  std::vector<std::optional<EntryPlace>> entries;
+  std::vector<AccountBalance> moved;  // the counters of new charges, as the last of them left them
 };
 
 // The right to make one draw for one charge.
@@ -270,10 +277,10 @@ struct Attempt {
   std::string token;       // guards Store() and Forfeit(): a later attempt makes this one stale
   std::string sealed_key;  // the one that the FIRST attempt stored, so that a repeated draw is the same draw
   bool newly_charged = false;
-  int64_t entry_seq = 0;            // of the entry that recorded the charge
-  std::optional<EntryPlace> entry;  // that entry, of a new charge
-  std::vector<MovedCounter> moved;  // by a new charge: the counters of its postings
-  std::optional<Release> release;   // present: a replay; there is nothing to draw and `token` is empty
+  int64_t entry_seq = 0;              // of the entry that recorded the charge
+  std::optional<EntryPlace> entry;    // that entry, of a new charge
+  std::vector<AccountBalance> moved;  // by a new charge: the counters of its postings, as it left them
+  std::optional<Release> release;     // present: a replay; there is nothing to draw and `token` is empty
 };
 
 // ---- History
@@ -289,6 +296,28 @@ struct Entry {
   int64_t created_at_us = 0;
   std::string prev_hash;
   std::string hash;  // 32 bytes
+};
+
+// ---- Repeated requests
+
+// The request to find, and what to read beside it.
+struct EarlierQuery {
+  Principal principal;
+  std::string request_id;
+  std::string dataset_id;            // its revision is read
+  std::vector<int64_t> account_ids;  // their balances are read
+  int64_t most_payload_bytes = 0;    // the payload of a larger release is not read
+};
+
+struct EarlierRequest {
+  std::optional<Charge> charge;  // none when no charge has this principal and request id
+  // Of a charge whose release is stored.
+  std::optional<Entry> entry;      // that recorded the charge
+  std::optional<Release> release;  // without the names of those that it was shared with
+  bool has_payload = false;
+  // Dataset::revision; none of a dataset that does not exist or is read-only.
+  std::optional<int64_t> revision;
+  std::vector<AccountBalance> balances;
 };
 
 struct Verification {

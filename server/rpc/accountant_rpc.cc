@@ -83,6 +83,10 @@ absl::StatusOr<service::ReservationRequest> FromProto(const v1::ReserveBudgetReq
 absl::StatusOr<v1::Charge> ChargeProto(service::Services& services, const service::ChargeView& view) {
   v1::Charge proto = ChargeProto(view);
   if (view.charge.id.empty()) return proto;
+  if (view.receipt) {
+    *proto.mutable_receipt() = ToProto(*view.receipt);
+    return proto;
+  }
   ASSIGN_OR_RETURN(const service::Receipt receipt,
                    service::ReceiptOf(services.ledger, services.signer, view.charge.id));
   *proto.mutable_receipt() = ToProto(receipt);

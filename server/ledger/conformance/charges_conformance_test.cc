@@ -55,6 +55,45 @@ TEST_P(ChargeConformance, ChargesOnceAndReplaysTheStoredRelease) {
   EXPECT_EQ(Spent(), 4);
 }
 
+TEST_P(ChargeConformance, AnEarlierRequestIsFoundWithWhatItsAnswerNeeds) {
+  EarlierQuery query{.principal = TestPrincipal("ana"),
+                     .request_id = "r1",
+                     .dataset_id = dataset_.id,
+                     .account_ids = {account_},
+                     .most_payload_bytes = 6};
+  EarlierRequest earlier = Must(ledger_->FindEarlier(query));
+  EXPECT_FALSE(earlier.charge.has_value());
+  EXPECT_EQ(earlier.revision, Must(ledger_->GetDataset("census")).revision);
+
+  const Attempt attempt = Must(ledger_->Begin(Request("r1", 4)));
+  earlier = Must(ledger_->FindEarlier(query));
+  ASSERT_TRUE(earlier.charge.has_value());
+  EXPECT_EQ(earlier.charge->state, ChargeState::kStarted);
+  EXPECT_FALSE(earlier.release.has_value());
+  ASSERT_EQ(earlier.balances.size(), 1U);
+  EXPECT_EQ(earlier.balances.front().account_id, account_);
+  EXPECT_EQ(earlier.balances.front().balance, BalanceOf(*ledger_, dataset_));
+
+  const Release stored = Must(ledger_->Store(attempt, "answer"));
+  earlier = Must(ledger_->FindEarlier(query));
+  EXPECT_EQ(earlier.charge->state, ChargeState::kCommitted);
+  ASSERT_TRUE(earlier.has_payload);
+  EXPECT_EQ(earlier.release->id, stored.id);
+  EXPECT_EQ(earlier.release->number, stored.number);
+  EXPECT_EQ(earlier.release->dataset_id, dataset_.id);
+  EXPECT_EQ(earlier.release->payload, "answer");
+  EXPECT_EQ(earlier.release->payload_hash, Sha256("answer"));
+  EXPECT_EQ(earlier.entry->hash, Must(ledger_->ChargeEntry(attempt.charge.id)).hash);
+  EXPECT_EQ(earlier.entry->kind, "CHARGED");
+
+  query.most_payload_bytes = 5;
+  earlier = Must(ledger_->FindEarlier(query));
+  EXPECT_FALSE(earlier.has_payload);
+  EXPECT_EQ(earlier.release->payload_size, 6);
+  query.principal = TestPrincipal("ben");
+  EXPECT_FALSE(Must(ledger_->FindEarlier(query)).charge.has_value());
+}
+
 TEST_P(ChargeConformance, AnotherRequestUnderTheSameIdIsRefused) {
   Must(ledger_->Begin(Request("r1", 4)));
   EXPECT_STATUS_IS(absl::StatusCode::kAlreadyExists, ledger_->Begin(Request("r1", 5)).status());

@@ -51,7 +51,7 @@ class ClockConformance : public LedgerConformance {
     Must(ledger_->Begin(RequestOf(dataset_, request_id, account_, 1)));
   }
   ledger::Charge Reserve(const std::string& request_id, int64_t lifetime_us) {
-    return Must(ledger_->Reserve({RequestOf(dataset_, request_id, account_, 1)}, lifetime_us)).at(0);
+    return Must(ledger_->Reserve({RequestOf(dataset_, request_id, account_, 1)}, lifetime_us, nullptr)).at(0);
   }
 
   Dataset dataset_;

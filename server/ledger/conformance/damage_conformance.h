@@ -40,6 +40,14 @@ class DamageConformance : public LedgerConformance {
   ChargeRequest OnSurvey(const std::string& request_id, int64_t cost) const {
     return RequestOf(survey_, request_id, survey_account_, cost);
   }
+  // The request with the stored release of census, by a server that starts now.
+  absl::StatusOr<EarlierRequest> FindStored(const std::string& principal) {
+    return Open()->FindEarlier({.principal = TestPrincipal(principal),
+                                .request_id = "stored",
+                                .dataset_id = census_.id,
+                                .account_ids = {},
+                                .most_payload_bytes = 100});
+  }
   std::string OfCensus() const { return absl::StrCat("dataset_id = '", census_.id, "'"); }
 
   // Flips one bit of the only value that `column` has where `condition` holds.

@@ -104,6 +104,7 @@ TEST_P(DamageConformance, AnAnswerThatWasGivenToAnotherPrincipalIsServedToNeithe
   Tamper("UPDATE charges SET principal = 'eve' WHERE request_id = 'stored'");
   ExpectOnlyCensusIsReadOnly(false);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Open()->GetRelease(census_release_).status());
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, FindStored("eve").status());
 }
 
 TEST_P(DamageConformance, AChargeThatWasGivenToAnotherPrincipalIsListedForNeither) {
@@ -139,8 +140,17 @@ TEST_P(DamageConformance, OverdueReservationsOfAReadOnlyDatasetAreReportedOnceIn
 
 TEST_P(DamageConformance, AFlippedBitInAnAnswerIsFoundAndTheAnswerIsNotServed) {
   FlipABit("releases", "payload", absl::StrCat("id = '", census_release_, "'"));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, FindStored("ana").status());
   ExpectOnlyCensusIsReadOnly(false);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Open()->GetRelease(census_release_).status());
+}
+
+TEST_P(DamageConformance, ADatasetThatIsReadOnlyHasNoRevisionToCompare) {
+  EXPECT_EQ(Must(FindStored("ana")).revision, Must(Open()->GetDataset("census")).revision);
+  Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
+  const EarlierRequest earlier = Must(FindStored("ana"));
+  EXPECT_EQ(earlier.revision, std::nullopt);
+  EXPECT_EQ(earlier.release->payload, "an answer");
 }
 
 TEST_P(DamageConformance, AnEditedStateOfTheDatasetIsFound) {
@@ -275,6 +285,7 @@ TEST_P(DamageConformance, AnAnswerThatWasMovedToAnotherDatasetIsServedToNeither)
   Tamper(
       absl::StrCat("UPDATE releases SET dataset_id = '", survey_.id, "' WHERE id = '", census_release_, "'"));
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->GetRelease(census_release_).status());
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, FindStored("ana").status());
   EXPECT_THAT(Must(ledger->ListReleases(census_.id, "", {})).releases, IsEmpty());
   EXPECT_EQ(Must(ledger->ListReleases(survey_.id, "", {})).releases.size(), 1u);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, Open()->GetRelease(census_release_).status());

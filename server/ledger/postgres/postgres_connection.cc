@@ -258,7 +258,7 @@ absl::StatusOr<std::string> PostgresConnection::Prepared(std::string_view statem
 }
 
 absl::Status PostgresConnection::Begin() {
-  if (std::exchange(has_begun_, true)) return absl::OkStatus();
+  if (begin_.empty() || std::exchange(has_begun_, true)) return absl::OkStatus();
   return Call([this] { session_.exec(begin_); });
 }
 
@@ -266,7 +266,7 @@ absl::StatusOr<pqxx::result> PostgresConnection::RunOne(const std::string& state
                                                         const std::vector<Argument>& arguments) {
   ASSIGN_OR_RETURN(const std::string name, Prepared(statement));
   pqxx::result result;
-  if (!has_begun_ && BytesOf(arguments) <= kMostBytesInText) {
+  if (!begin_.empty() && !has_begun_ && BytesOf(arguments) <= kMostBytesInText) {
     // The transaction begins with its first statement, without a round trip of its own.
     has_begun_ = true;
     RETURN_IF_ERROR(
@@ -288,7 +288,7 @@ absl::StatusOr<std::vector<pqxx::result>> PostgresConnection::RunInPipeline(
   std::vector<pqxx::result> results;
   for (size_t start = 0; start < texts.size(); start += kMostAtOnce) {
     const size_t end = std::min(start + kMostAtOnce, texts.size());
-    const bool begins = !std::exchange(has_begun_, true);
+    const bool begins = !begin_.empty() && !std::exchange(has_begun_, true);
     RETURN_IF_ERROR(Call([&] {
       pqxx::pipeline pipeline(session_);
       pipeline.retain(static_cast<int>(kMostAtOnce) + 1);

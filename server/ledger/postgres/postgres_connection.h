@@ -39,7 +39,7 @@ class PostgresConnection final : public sql::Transaction {
   PostgresConnection& operator=(const PostgresConnection&) = delete;
 
   // Runs `body` between `begin` and COMMIT, or ROLLBACK when it fails. A body that only writes its last steps
-  // is one statement, in a transaction of its own.
+  // is one statement, in a transaction of its own; where `begin` is empty, so is each message.
   sql::Outcome Run(const char* begin, const sql::Body& body);
   // Whether it should run another transaction; else drop it: its state is in doubt, or it has grown large.
   bool is_usable() const;

@@ -82,6 +82,7 @@ class PostgresDatabase final : public sql::Database {
   const sql::Dialect& dialect() const override { return kDialect; }
   sql::Outcome Write(const sql::Body& body) override { return Run(writers_, kWrite, body); }
   sql::Outcome Read(const sql::Body& body) override { return Run(readers_, kRead, body); }
+  sql::Outcome ReadOnce(const sql::Body& body) override { return Run(readers_, kOneMessage, body); }
   sql::Outcome ReadLong(const sql::Body& body) override { return Run(long_readers_, kRead, body); }
   sql::Outcome WriteLong(const sql::Body& body) override { return Run(migrators_, kWrite, body); }
   absl::Status Connect() { return readers_.Take(kLongestWait).status(); }
@@ -90,6 +91,8 @@ class PostgresDatabase final : public sql::Database {
   // The isolation is the session's: in a pipeline, BEGIN comes too late to change it.
   static constexpr char kWrite[] = "BEGIN READ WRITE";
   static constexpr char kRead[] = "BEGIN READ ONLY";
+  // The server makes one transaction of the statements of one message.
+  static constexpr char kOneMessage[] = "";
 
   Pool::Connect Connector(const LedgerUrl& url, Isolation isolation, std::chrono::milliseconds silence) {
     return

@@ -1,6 +1,7 @@
 #include "ledger/sql/held_charges.h"
 
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -104,7 +105,19 @@ absl::Status HeldCharges::HoldNew(WriteSet& change, const std::vector<size_t>& n
     admitted.push_back(Encode(requests_[i], identity));
     charges_[i] = ChargeOf(requests_[i], identity, change.now_us());
   }
-  if (!admitted.empty()) InsertCharges(change, std::move(admitted));
+  effect_ = {.entries = std::vector<std::optional<EntryPlace>>(requests_.size()), .moved = {}};
+  if (admitted.empty()) return absl::OkStatus();
+  std::vector<EntryPlace> entries = InsertCharges(change, std::move(admitted));
+  std::set<CounterKey> moved;
+  for (size_t i = 0; i < new_requests.size(); ++i) {
+    effect_.entries[new_requests[i]] = std::move(entries[i]);
+    for (const Posting& posting : requests_[new_requests[i]].postings) {
+      moved.emplace(posting.account_id, posting.counter);
+    }
+  }
+  for (const CounterKey& key : moved) {
+    effect_.moved.push_back({key.first, change.counter(key)->Balance(key.second)});
+  }
   return absl::OkStatus();
 }
 

@@ -31,7 +31,8 @@ class HeldCharges final : public CombinedChange {
   absl::Status DecideOptimistically(WriteSet& change) override;
 
   // In the order of the requests; those that existed as they were found.
-  std::vector<Charge> TakeCharges() && { return std::move(charges_); }
+  std::vector<Charge> TakeCharges() { return std::move(charges_); }
+  ReserveEffect TakeEffect() { return std::move(effect_); }
 
  private:
   absl::Status HoldNew(WriteSet& change, const std::vector<size_t>& new_requests);
@@ -42,6 +43,7 @@ class HeldCharges final : public CombinedChange {
   const Check check_known_;
   const size_t bytes_;
   std::vector<Charge> charges_;
+  ReserveEffect effect_;
 };
 
 // One step of one charge that was held: its start, its commit, its cancellation, its extension.

@@ -77,10 +77,7 @@ absl::Status NewCharge::Admit(WriteSet& change) {
   for (const Posting& posting : request_.postings) {
     const CounterKey key(posting.account_id, posting.counter);
     change.AddSpent(key, posting.cost);
-    const LockedCounter& counter = *change.counter(key);
-    attempt_.moved.push_back(
-        {posting.account_id,
-         {.counter = posting.counter, .limit = counter.limit, .spent = counter.spent, .held = counter.held}});
+    attempt_.moved.push_back({posting.account_id, change.counter(key)->Balance(posting.counter)});
   }
   // An earlier run may have moved it out.
   const bool was_moved = encoded_.row.empty();

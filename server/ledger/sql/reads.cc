@@ -20,6 +20,45 @@ absl::StatusOr<int64_t> SeqOfStart(Transaction& transaction, const Charge& charg
   return was_reserved || row.IsNull(1) ? row.Integer(0) : row.Integer(1);
 }
 
+// What FindEarlier() reads: the request, the dataset's revision, and the balances.
+std::vector<Statement> StatementsFor(const EarlierQuery& query) {
+  Statement request = SelectStoredRequest();
+  request.each = {{query.principal.name(), query.request_id, query.most_payload_bytes}};
+  Statement balances = {
+      "SELECT account_id, counter, limit_value, spent, held FROM account_counters WHERE "
+      "account_id = $1",
+      {},
+      {ColumnType::kInteger}};
+  for (const int64_t id : query.account_ids) balances.each.push_back({id});
+  return {std::move(request),
+          {"SELECT revision FROM chain_heads WHERE dataset_id = $1", {{query.dataset_id}}},
+          std::move(balances)};
+}
+
+absl::StatusOr<EarlierRequest> EarlierOf(const std::vector<Answers>& answers) {
+  EarlierRequest earlier;
+  if (const std::vector<Row>& rows = answers.at(0).at(0); !rows.empty()) {
+    ASSIGN_OR_RETURN(StoredRequest found, StoredRequestOf(rows.front()));
+    earlier.charge = std::move(found.stored.charge);
+    earlier.entry = std::move(found.entry);
+    earlier.release = std::move(found.release);
+    earlier.has_payload = found.has_payload;
+  }
+  if (const std::vector<Row>& rows = answers.at(1).at(0); !rows.empty()) {
+    earlier.revision = rows.front().Integer(0);
+  }
+  for (const std::vector<Row>& rows : answers.at(2)) {
+    for (const Row& row : rows) {
+      earlier.balances.push_back({.account_id = row.Integer(0),
+                                  .balance = {.counter = row.Text(1),
+                                              .limit = row.Integer(2),
+                                              .spent = row.Integer(3),
+                                              .held = row.Integer(4)}});
+    }
+  }
+  return earlier;
+}
+
 }  // namespace
 
 absl::Status SqlLedger::EnsureAnchored(const std::string& dataset_id, int64_t seq) {
@@ -57,6 +96,24 @@ absl::StatusOr<Charge> SqlLedger::FindCharge(const Principal& principal, std::st
   RETURN_IF_ERROR(damage_.CheckCharge(found.front().charge.dataset_id, found.front().charge.id));
   RETURN_IF_ERROR(EnsureAnchored(found.front().charge.dataset_id, started_at_seq));
   return ExpiredIfOverdue(std::move(found.front().charge));
+}
+
+absl::StatusOr<EarlierRequest> SqlLedger::FindEarlier(const EarlierQuery& query) {
+  const std::vector<Statement> statements = StatementsFor(query);
+  EarlierRequest earlier;
+  RETURN_IF_ERROR(ReadOnce([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Answers> answers, transaction.ExecuteTogether(statements));
+    ASSIGN_OR_RETURN(earlier, EarlierOf(answers));
+    return absl::OkStatus();
+  }));
+  if (!damage_.CheckDataset(query.dataset_id).ok()) earlier.revision.reset();
+  if (earlier.release) {
+    RETURN_IF_ERROR(damage_.CheckCharge(earlier.charge->dataset_id, earlier.charge->id));
+  } else if (earlier.charge) {
+    // It may have started and not be anchored, or be overdue.
+    ASSIGN_OR_RETURN(earlier.charge, FindCharge(query.principal, query.request_id));
+  }
+  return earlier;
 }
 
 absl::StatusOr<Charge> SqlLedger::LatestCharge(std::string_view dataset_id, const Principal& principal) {

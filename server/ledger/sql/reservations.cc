@@ -87,7 +87,7 @@ absl::Status CheckReserves(const Charge& charge, const ChargeRequest& request) {
 }  // namespace
 
 absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeRequest>& requests,
-                                                       int64_t lifetime_us) {
+                                                       int64_t lifetime_us, ReserveEffect* effect) {
   constexpr size_t kMostRequests = 1000;
   if (requests.empty() || requests.size() > kMostRequests) {
     return InvalidField("requests", "holds none, or more than 1,000");
@@ -118,10 +118,13 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
   HeldCharges held(requests, std::move(charge_ids), lifetime_us, CheckReserves);
   // Those over several lineages, which are rare, are in one lane: any of them may wait for any lineage.
   RETURN_IF_ERROR(lanes.size() == 1 ? MakeCombined(held) : MakeAlone("several lineages", held));
-  std::vector<Charge> charges = std::move(held).TakeCharges();
-  for (Charge& charge : charges) {
-    ASSIGN_OR_RETURN(charge, ExpiredIfOverdue(std::move(charge)));
+  std::vector<Charge> charges = held.TakeCharges();
+  ReserveEffect done = held.TakeEffect();
+  for (size_t i = 0; i < charges.size(); ++i) {
+    if (done.entries[i]) continue;  // it is new
+    ASSIGN_OR_RETURN(charges[i], ExpiredIfOverdue(std::move(charges[i])));
   }
+  if (effect != nullptr) *effect = std::move(done);
   return charges;
 }
 

@@ -52,13 +52,17 @@ absl::StatusOr<Dataset> DatasetOf(const Row& row) {
                  .revision = row.IsNull(15) ? 0 : row.Integer(15)};
 }
 
-constexpr char kSelectCharges[] =
+constexpr char kChargeColumns[] =
     "SELECT c.id, c.dataset_id, c.dataset_version, c.principal, c.request_id, c.fingerprint, c.kind, "
     "c.event, c.label, o.state, e.reason, r.id, c.created_at_us, o.attempt_token, o.sealed_key, "
     "c.deadline_us, c.postings, c.number, c.draw_identity, c.entry_seq, e.state, o.deadline_us, "
-    "COALESCE(o.postings, e.postings) FROM charges c "
-    "LEFT JOIN open_charges o ON o.charge_id = c.id LEFT JOIN endings e ON e.charge_id = c.id "
-    "LEFT JOIN releases r ON r.charge_id = c.id WHERE ";
+    "COALESCE(o.postings, e.postings)";
+constexpr size_t kChargeColumnCount = 23;
+constexpr char kChargeTables[] =
+    " FROM charges c LEFT JOIN open_charges o ON o.charge_id = c.id LEFT JOIN endings e ON e.charge_id = "
+    "c.id "
+    "LEFT JOIN releases r ON r.charge_id = c.id ";
+constexpr char kChargeOfKey[] = "WHERE c.principal = $1 AND c.request_id = $2";
 
 // A charge is open, or has ended.
 absl::StatusOr<ChargeState> StateOf(const Row& row) {
@@ -129,6 +133,31 @@ Release ReleaseOf(const Row& row) {
           .payload_hash = row.Blob(6),
           .payload_size = row.Integer(7),
           .created_at_us = row.Integer(8)};
+}
+
+// A release that is moved to another dataset would be served to that one's owner.
+absl::Status CheckIsOfItsCharge(const Release& release, const std::string& dataset_of_charge) {
+  if (dataset_of_charge == release.dataset_id) return absl::OkStatus();
+  return DamageAt({.dataset_id = dataset_of_charge},
+                  absl::StrCat("the stored release ", release.id, " is not of the dataset of its charge"));
+}
+
+absl::Status CheckPayload(const Release& release) {
+  if (Sha256(release.payload) == release.payload_hash) return absl::OkStatus();
+  return DamageAt({.dataset_id = release.dataset_id},
+                  absl::StrCat("the stored release ", release.id, " does not match its hash"));
+}
+
+Entry EntryOf(const Row& row) {
+  return {.dataset_id = row.Text(0),
+          .seq = row.Integer(1),
+          .kind = row.Text(2),
+          .charge_id = row.Text(3),
+          .payload = row.Blob(4),
+          .actor = row.Text(5),
+          .created_at_us = row.Integer(6),
+          .prev_hash = row.Blob(7),
+          .hash = row.Blob(8)};
 }
 
 }  // namespace
@@ -387,8 +416,10 @@ absl::StatusOr<std::vector<int64_t>> ReadRequiredAccountsOf(Transaction& transac
 
 absl::StatusOr<std::vector<StoredCharge>> ReadCharges(Transaction& transaction, std::string_view condition,
                                                       const Parameters& parameters) {
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute(absl::StrCat(kSelectCharges, std::string(condition)), parameters));
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute(absl::StrCat(kChargeColumns, kChargeTables, "WHERE ", std::string(condition)),
+                          parameters));
   std::vector<StoredCharge> charges;
   for (const Row& row : rows) {
     ASSIGN_OR_RETURN(StoredCharge charge, ChargeOf(row));
@@ -411,7 +442,8 @@ absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std
   while (static_cast<int64_t>(charges.size()) < limit) {
     const int64_t most = limit - static_cast<int64_t>(charges.size());
     ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                     transaction.Execute(absl::StrCat(kSelectCharges,
+                     transaction.Execute(absl::StrCat(kChargeColumns, kChargeTables,
+                                                      "WHERE "
                                                       "c.principal = $1 AND c.number < $2 AND c.kind <> "
                                                       "'reservation' ORDER BY c.number DESC LIMIT $3"),
                                          {std::string(principal), start, most}));
@@ -426,17 +458,57 @@ absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std
 }
 
 Statement SelectChargesByKey() {
-  static const std::string kText = absl::StrCat(kSelectCharges, "c.principal = $1 AND c.request_id = $2");
+  static const std::string kText = absl::StrCat(kChargeColumns, kChargeTables, kChargeOfKey);
   return {kText, {}, {ColumnType::kText, ColumnType::kText}};
 }
 
 Statement SelectChargesById() {
-  static const std::string kText = absl::StrCat(kSelectCharges, "c.id = $1");
+  static const std::string kText = absl::StrCat(kChargeColumns, kChargeTables, "WHERE c.id = $1");
   return {kText, {}, {ColumnType::kText}};
 }
 
 absl::StatusOr<StoredCharge> StoredChargeOf(const Row& row) {
   return ChargeOf(row);
+}
+
+Statement SelectStoredRequest() {
+  static const std::string kText = absl::StrCat(
+      kChargeColumns,
+      ", r.dataset_id, r.number, r.payload_hash, r.payload_size, r.created_at_us, "
+      "CASE WHEN r.payload_size <= $3 THEN r.payload END, n.dataset_id, n.seq, n.kind, "
+      "n.charge_id, n.payload, n.actor, n.created_at_us, n.prev_hash, n.hash",
+      kChargeTables, "LEFT JOIN entries n ON n.dataset_id = c.dataset_id AND n.seq = c.entry_seq ",
+      kChargeOfKey);
+  return {kText, {}, {}};
+}
+
+absl::StatusOr<StoredRequest> StoredRequestOf(const Row& row) {
+  constexpr size_t kReleaseStart = kChargeColumnCount;
+  constexpr size_t kPayload = kReleaseStart + 5;
+  constexpr size_t kEntryStart = kReleaseStart + 6;
+  StoredRequest found;
+  ASSIGN_OR_RETURN(found.stored, ChargeOf(row));
+  const Charge& charge = found.stored.charge;
+  if (charge.release_id.empty()) return found;
+  if (row.IsNull(kEntryStart)) return absl::DataLossError("a charge has no entry");
+  found.entry = EntryOf(row.Without(kEntryStart));
+  if (found.entry->charge_id != charge.id) return absl::DataLossError("a charge has no entry");
+  found.release = Release{.id = charge.release_id,
+                          .number = row.Integer(kReleaseStart + 1),
+                          .charge_id = charge.id,
+                          .dataset_id = row.Text(kReleaseStart),
+                          .principal = charge.principal,
+                          .request_id = charge.request_id,
+                          .kind = charge.kind,
+                          .label = charge.label,
+                          .payload_hash = row.Blob(kReleaseStart + 2),
+                          .payload_size = row.Integer(kReleaseStart + 3),
+                          .created_at_us = row.Integer(kReleaseStart + 4)};
+  RETURN_IF_ERROR(CheckIsOfItsCharge(*found.release, charge.dataset_id));
+  found.has_payload = !row.IsNull(kPayload);
+  if (found.has_payload) found.release->payload = row.Blob(kPayload);
+  if (found.has_payload) RETURN_IF_ERROR(CheckPayload(*found.release));
+  return found;
 }
 
 absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
@@ -457,11 +529,7 @@ namespace {
 absl::StatusOr<Release> ReleaseWithShares(const std::vector<Row>& rows) {
   if (rows.empty()) return absl::NotFoundError("there is no such release");
   Release release = ReleaseOf(rows.front());
-  // A release that is moved to another dataset would be served to that one's owner.
-  if (rows.front().Text(12) != release.dataset_id) {
-    return DamageAt({.dataset_id = rows.front().Text(12)},
-                    absl::StrCat("the stored release ", release.id, " is not of the dataset of its charge"));
-  }
+  RETURN_IF_ERROR(CheckIsOfItsCharge(release, rows.front().Text(12)));
   for (const Row& row : rows) {
     if (!row.IsNull(9)) release.shared_with.push_back(row.Text(9));
   }
@@ -505,10 +573,7 @@ absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view r
   } else {
     release.payload = rows.front().Blob(13);
   }
-  if (Sha256(release.payload) != release.payload_hash) {
-    return DamageAt({.dataset_id = release.dataset_id},
-                    absl::StrCat("the stored release ", release.id, " does not match its hash"));
-  }
+  RETURN_IF_ERROR(CheckPayload(release));
   return release;
 }
 
@@ -558,17 +623,7 @@ absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::st
                           "ORDER BY seq LIMIT $3",
                           {std::string(dataset_id), after_seq, limit}));
   std::vector<Entry> entries;
-  for (const Row& row : rows) {
-    entries.push_back({.dataset_id = row.Text(0),
-                       .seq = row.Integer(1),
-                       .kind = row.Text(2),
-                       .charge_id = row.Text(3),
-                       .payload = row.Blob(4),
-                       .actor = row.Text(5),
-                       .created_at_us = row.Integer(6),
-                       .prev_hash = row.Blob(7),
-                       .hash = row.Blob(8)});
-  }
+  for (const Row& row : rows) entries.push_back(EntryOf(row));
   return entries;
 }
 

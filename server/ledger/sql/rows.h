@@ -91,6 +91,19 @@ absl::StatusOr<std::vector<Charge>> ReadOperations(Transaction& transaction, std
 Statement SelectChargesByKey();
 Statement SelectChargesById();
 absl::StatusOr<StoredCharge> StoredChargeOf(const Row& row);
+
+// A charge, and what it paid for if that is stored.
+struct StoredRequest {
+  StoredCharge stored;
+  std::optional<Entry> entry;      // that recorded the charge
+  std::optional<Release> release;  // without the names of those that it was shared with
+  bool has_payload = false;
+};
+// Selects it by the key (principal, request id), and the largest payload that is read.
+Statement SelectStoredRequest();
+// Errors: DATA_LOSS as ReadRelease(), and for a charge without its entry.
+absl::StatusOr<StoredRequest> StoredRequestOf(const Row& row);
+
 // ReadCharge() of each of these ids; a row that cannot be read is the error of its own element only.
 absl::StatusOr<std::vector<absl::StatusOr<StoredCharge>>> ReadEachCharge(
     Transaction& transaction, const std::vector<std::string>& charge_ids);

@@ -184,6 +184,10 @@ absl::Status SqlLedger::Read(const Body& body) {
   return ReadTwiceIfLost([&] { return database_->Read(body); });
 }
 
+absl::Status SqlLedger::ReadOnce(const Body& body) {
+  return ReadTwiceIfLost([&] { return database_->ReadOnce(body); });
+}
+
 absl::Status SqlLedger::ReadLong(const Body& body) {
   return ReadTwiceIfLost([&] { return database_->ReadLong(body); });
 }

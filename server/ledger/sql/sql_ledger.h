@@ -114,8 +114,8 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Release> Store(const Attempt& attempt, std::string_view payload,
                                 const std::vector<Measure>& measures) override;
   absl::Status Forfeit(const Attempt& attempt, std::string_view reason) override;
-  absl::StatusOr<std::vector<Charge>> Reserve(const std::vector<ChargeRequest>& requests,
-                                              int64_t lifetime_us) override;
+  absl::StatusOr<std::vector<Charge>> Reserve(const std::vector<ChargeRequest>& requests, int64_t lifetime_us,
+                                              ReserveEffect* effect) override;
   absl::StatusOr<Charge> StartReserved(std::string_view charge_id, const std::vector<Posting>& final_cost,
                                        const Principal& actor) override;
   absl::StatusOr<Charge> CommitReserved(std::string_view charge_id, const Principal& actor) override;
@@ -134,6 +134,7 @@ class SqlLedger final : public Ledger {
                                                                 const ProposalPage& page) override;
   absl::StatusOr<Charge> GetCharge(std::string_view charge_id) override;
   absl::StatusOr<Charge> FindCharge(const Principal& principal, std::string_view request_id) override;
+  absl::StatusOr<EarlierRequest> FindEarlier(const EarlierQuery& query) override;
   absl::StatusOr<std::vector<Charge>> ListOperations(const Principal& principal,
                                                      const NewestPage& page) override;
   absl::StatusOr<Charge> LatestCharge(std::string_view dataset_id, const Principal& principal) override;
@@ -230,6 +231,8 @@ class SqlLedger final : public Ledger {
   // reported.
   absl::StatusOr<int64_t> WriteToStore(const WriteBody& body);
   absl::Status Read(const Body& body);
+  // Read() of one message (Database::ReadOnce()).
+  absl::Status ReadOnce(const Body& body);
   // Read() of a history: takes long and delays no other.
   absl::Status ReadLong(const Body& body);
   // Returns once the anchor covers the dataset's entry `seq` (0: no entry). The server that committed the

@@ -39,6 +39,9 @@ struct LockedCounter {
   int64_t held_added = 0;
 
   int64_t remaining() const { return limit - held - spent; }
+  CounterBalance Balance(const std::string& name) const {
+    return {.counter = name, .limit = limit, .spent = spent, .held = held};
+  }
 };
 
 // The dataset of a locked chain.

@@ -35,40 +35,26 @@ absl::Status CheckLifetime(absl::Duration lifetime) {
   return InvalidField("lifetime", "must be positive and at most 366 days");
 }
 
-// The datasets of one call and the accounts that pay there, each read once: a batch may name one dataset a
-// thousand times.
+// The datasets of one call, each read once: a batch may name one dataset a thousand times.
 class DatasetsOfCall {
  public:
-  DatasetsOfCall(ledger::Ledger& ledger, const Principal& principal)
-      : ledger_(ledger), principal_(principal) {}
+  DatasetsOfCall(Services& services, const Principal& principal)
+      : services_(services), principal_(principal) {}
 
-  absl::StatusOr<const DatasetView*> Find(const DatasetName& name) {
-    auto found = views_.find(name.text());
-    if (found == views_.end()) {
-      ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger_, principal_, name));
-      found = views_.emplace(name.text(), std::move(view)).first;
+  absl::StatusOr<std::shared_ptr<const KnownDataset>> Find(const DatasetName& name) {
+    auto found = known_.find(name.text());
+    if (found == known_.end()) {
+      ASSIGN_OR_RETURN(std::shared_ptr<const KnownDataset> known,
+                       services_.datasets.Read(services_.ledger, principal_, name));
+      found = known_.emplace(name.text(), std::move(known)).first;
     }
-    return &found->second;
+    return found->second;
   }
-
-  absl::StatusOr<const std::vector<ledger::Account>*> AccountsOf(const DatasetView& dataset) {
-    auto found = accounts_.find(dataset.record.id);
-    if (found == accounts_.end()) {
-      ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts,
-                       PayingAccounts(ledger_, dataset, principal_.name()));
-      found = accounts_.emplace(dataset.record.id, std::move(accounts)).first;
-    }
-    return &found->second;
-  }
-
-  // After a charge, which changes balances.
-  void ForgetAccounts() { accounts_.clear(); }
 
  private:
-  ledger::Ledger& ledger_;
+  Services& services_;
   const Principal& principal_;
-  std::map<std::string, DatasetView> views_;  // by name
-  std::map<std::string, std::vector<ledger::Account>> accounts_;
+  std::map<std::string, std::shared_ptr<const KnownDataset>> known_;  // by name
 };
 
 absl::StatusOr<ChargeView> ViewOfCharge(const DatasetView& dataset,
@@ -96,9 +82,10 @@ absl::StatusOr<ledger::Charge> FindOwnReservation(ledger::Ledger& ledger, const 
 }
 
 struct Priced {
+  std::shared_ptr<const KnownDataset> known;
   ledger::ChargeRequest request;
   ChargeView view;
-  bool is_new = false;  // it was not reserved before
+  bool is_new = false;  // as far as is known, it was not reserved before
 };
 
 absl::Status CheckPostings(size_t postings) {
@@ -147,27 +134,32 @@ absl::StatusOr<PricedEvent> PriceNow(const DatasetView& dataset, const RequestSc
   return PricedEvent{*std::move(event), std::move(price), std::move(postings)};
 }
 
-absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, DatasetsOfCall& datasets,
+// Whether a request was reserved before is read, or left to the ledger: then the dataset, too, may be outdated.
+enum class Knowledge { kRead, kCached };
+
+absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, std::shared_ptr<const KnownDataset> known,
                                         const Principal& principal, const ReservationRequest& reservation,
-                                        Certificates& certificates) {
-  RETURN_IF_ERROR(CheckReservation(reservation));
-  ASSIGN_OR_RETURN(const DatasetView* const found_dataset, datasets.Find(reservation.dataset));
-  const DatasetView& dataset = *found_dataset;
-  RETURN_IF_ERROR(CheckAcceptsRequest(ledger, dataset.record, principal, reservation.request_id.text()));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account>* const accounts, datasets.AccountsOf(dataset));
+                                        Certificates& certificates, Knowledge knowledge) {
+  const bool is_read = knowledge == Knowledge::kRead;
+  const std::string& request_id = reservation.request_id.text();
+  const DatasetView& dataset = known->view;
+  RETURN_IF_ERROR(CheckAcceptsRequest(ledger, dataset.record, principal, request_id));
   ASSIGN_OR_RETURN(const RequestScope scope,
-                   OutsideScopeOf(ledger, dataset, principal, reservation.request_id.text(), *accounts));
-  ASSIGN_OR_RETURN(std::optional<PricedEvent> found,
-                   PricedBefore(ledger, dataset, scope, principal, reservation));
+                   OutsideScopeOf(ledger, dataset, principal, is_read ? request_id : "", known->accounts));
+  std::optional<PricedEvent> found;
+  if (is_read) {
+    ASSIGN_OR_RETURN(found, PricedBefore(ledger, dataset, scope, principal, reservation));
+  }
   const bool is_new = !found;
   if (is_new) {
     ASSIGN_OR_RETURN(found, PriceNow(dataset, scope, reservation.event, certificates));
-    RETURN_IF_ERROR(CheckLeastCost(ledger, found->price, principal, reservation.request_id.text(), "event"));
+    RETURN_IF_ERROR(CheckLeastCost(ledger, found->price, principal, request_id, "event"));
   }
   Priced priced{.request = {.dataset_id = dataset.record.id,
                             .dataset_version = scope.version,
+                            .dataset_revision = is_read ? 0 : known->revision(),
                             .principal = principal,
-                            .request_id = reservation.request_id.text(),
+                            .request_id = request_id,
                             .fingerprint = ReservationFingerprint(dataset, reservation.event),
                             .kind = kReservationKind,
                             .event = codec::EncodeEvent(found->event),
@@ -177,7 +169,85 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, DatasetsOfCall& 
   priced.view.dataset = dataset.record.name;
   priced.view.event = dp::Describe(found->event);
   priced.view.price = std::move(found->price);
+  priced.known = std::move(known);
   return priced;
+}
+
+absl::StatusOr<Priced> ReadAndPrice(ledger::Ledger& ledger, DatasetsOfCall& datasets,
+                                    const Principal& principal, const ReservationRequest& reservation,
+                                    Certificates& certificates) {
+  RETURN_IF_ERROR(CheckReservation(reservation));
+  ASSIGN_OR_RETURN(std::shared_ptr<const KnownDataset> known, datasets.Find(reservation.dataset));
+  return PriceReservation(ledger, std::move(known), principal, reservation, certificates, Knowledge::kRead);
+}
+
+// Of requests that are only validated.
+std::vector<ChargeView> ViewsOf(std::vector<Priced> priced) {
+  std::vector<ChargeView> views;
+  for (Priced& each : priced) views.push_back(std::move(each.view));
+  return views;
+}
+
+// The views of these requests, which were reserved. The balances are those after the call.
+absl::StatusOr<std::vector<ChargeView>> Reserve(Services& services, const Principal& principal,
+                                                std::vector<Priced> priced, absl::Duration lifetime) {
+  std::vector<ledger::ChargeRequest> requests;
+  for (Priced& each : priced) requests.push_back(std::move(each.request));
+  ledger::ReserveEffect effect;
+  ASSIGN_OR_RETURN(std::vector<ledger::Charge> charges,
+                   services.ledger.Reserve(requests, absl::ToInt64Microseconds(lifetime), &effect));
+  std::vector<ChargeView> views;
+  int64_t new_charges = 0;
+  for (size_t i = 0; i < charges.size(); ++i) {
+    const KnownDataset& known = *priced[i].known;
+    ASSIGN_OR_RETURN(ChargeView view, ViewOfCharge(known.view, known.accounts, std::move(charges[i])));
+    view.price = PriceAfter(std::move(view.price), effect.moved);
+    if (const std::optional<ledger::EntryPlace>& entry = effect.entries[i]) {
+      view.receipt = ReceiptOf(services.ledger, services.signer, view.charge, *entry, requests[i].postings);
+      ++new_charges;
+    }
+    views.push_back(std::move(view));
+  }
+  services.daily.Add(principal, new_charges);
+  return views;
+}
+
+// Whether nothing was reserved under the request's id, and the dataset is as it is known: then what was
+// decided about a new request stands.
+bool IsStillNew(Services& services, const KnownDataset& known, const Principal& principal,
+                const ReservationRequest& reservation) {
+  const auto earlier = services.ledger.FindEarlier({.principal = principal,
+                                                    .request_id = reservation.request_id.text(),
+                                                    .dataset_id = known.view.record.id,
+                                                    .account_ids = {}});
+  return earlier.ok() && !earlier->charge && earlier->revision == known.revision();
+}
+
+// A new reservation on a dataset that is cached: reads nothing before it is made. None where the dataset, or
+// what was reserved before, has to be read.
+std::optional<absl::StatusOr<std::vector<ChargeView>>> ReservedAsNew(Services& services,
+                                                                     const Principal& principal,
+                                                                     const ReservationRequest& reservation,
+                                                                     const std::stop_token& client_left) {
+  // A schedule takes long to certify, which a repeated request need not wait for.
+  if (reservation.event.is_certified()) return std::nullopt;
+  const std::shared_ptr<const KnownDataset> known = services.datasets.Find(principal, reservation.dataset);
+  if (known == nullptr) return std::nullopt;
+  Certificates certificates(services.memory, principal, client_left);
+  absl::StatusOr<Priced> priced =
+      PriceReservation(services.ledger, known, principal, reservation, certificates, Knowledge::kCached);
+  absl::Status refusal = priced.status();
+  if (refusal.ok()) refusal = services.daily.CheckRoomFor(principal, 1);
+  if (!refusal.ok()) {
+    if (!IsStillNew(services, *known, principal, reservation)) return std::nullopt;
+    return refusal;
+  }
+  std::vector<Priced> one;
+  one.push_back(*std::move(priced));
+  absl::StatusOr<std::vector<ChargeView>> views =
+      Reserve(services, principal, std::move(one), reservation.lifetime);
+  if (IsDatasetChanged(views.status())) return std::nullopt;
+  return views;
 }
 
 // The cost of `event` in exactly the counters that the charge holds.
@@ -221,11 +291,15 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const 
                                                       const std::vector<ReservationRequest>& requests,
                                                       Intent intent, const std::stop_token& client_left) {
   RETURN_IF_ERROR(CheckNumber(requests.size()));
-  ledger::Ledger& ledger = services.ledger;
+  const bool is_one = requests.size() == 1;
+  if (is_one && intent == Intent::kDo) {
+    RETURN_IF_ERROR(CheckReservation(requests.front()));
+    auto views = ReservedAsNew(services, principal, requests.front(), client_left);
+    if (views) return *std::move(views);
+  }
   Certificates certificates(services.memory, principal, client_left);
-  DatasetsOfCall datasets(ledger, principal);
-  std::vector<ledger::ChargeRequest> charges;
-  std::vector<ChargeView> views;
+  DatasetsOfCall datasets(services, principal);
+  std::vector<Priced> priced;
   size_t postings = 0;
   int64_t new_charges = 0;  // what was reserved before is found again, whatever was made today
   for (const ReservationRequest& request : requests) {
@@ -233,29 +307,19 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const 
       return InvalidField("lifetime", "must be the same for all reservations of a batch");
     }
     RETURN_IF_ERROR(CheckGoesOn(client_left));
-    absl::StatusOr<Priced> priced = PriceReservation(ledger, datasets, principal, request, certificates);
-    if (!priced.ok()) {
-      const std::string place = absl::StrCat("requests[", charges.size(), "]");
-      return requests.size() == 1 ? priced.status() : WithinField(place, priced.status());
+    absl::StatusOr<Priced> next = ReadAndPrice(services.ledger, datasets, principal, request, certificates);
+    if (!next.ok()) {
+      const std::string place = absl::StrCat("requests[", priced.size(), "]");
+      return is_one ? next.status() : WithinField(place, next.status());
     }
-    postings += priced->request.postings.size();
-    if (requests.size() > 1) RETURN_IF_ERROR(CheckPostings(postings));
-    new_charges += priced->is_new ? 1 : 0;
-    charges.push_back(std::move(priced->request));
-    views.push_back(std::move(priced->view));
+    postings += next->request.postings.size();
+    if (!is_one) RETURN_IF_ERROR(CheckPostings(postings));
+    new_charges += next->is_new ? 1 : 0;
+    priced.push_back(*std::move(next));
   }
-  if (intent == Intent::kValidateOnly) return views;
+  if (intent == Intent::kValidateOnly) return ViewsOf(std::move(priced));
   RETURN_IF_ERROR(services.daily.CheckRoomFor(principal, new_charges));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Charge> reserved,
-                   ledger.Reserve(charges, absl::ToInt64Microseconds(requests[0].lifetime)));
-  services.daily.Add(principal, new_charges);
-  datasets.ForgetAccounts();
-  for (size_t i = 0; i < views.size(); ++i) {
-    ASSIGN_OR_RETURN(const DatasetView* const dataset, datasets.Find(requests[i].dataset));
-    ASSIGN_OR_RETURN(const std::vector<ledger::Account>* const accounts, datasets.AccountsOf(*dataset));
-    ASSIGN_OR_RETURN(views[i], ViewOfCharge(*dataset, *accounts, reserved[i]));
-  }
-  return views;
+  return Reserve(services, principal, std::move(priced), requests[0].lifetime);
 }
 
 absl::StatusOr<ChargeView> StartCharge(Services& services, const Principal& principal,

@@ -22,6 +22,7 @@
 #include "ledger/ledger.h"
 #include "service/access.h"
 #include "service/charges/pricing.h"
+#include "service/charges/receipts.h"
 #include "service/services.h"
 
 namespace curator::service {
@@ -48,6 +49,7 @@ struct ChargeView {
   std::string dataset;
   std::string event;  // described for display
   Price price;
+  std::optional<Receipt> receipt = {};  // of a charge that the call has made
 };
 
 struct CostEstimate {
@@ -64,7 +66,7 @@ absl::StatusOr<CostEstimate> EstimateCost(Services& services, const Principal& p
                                           const std::stop_token& client_left = {});
 
 // Reserves all of `requests`, or none. With Intent::kValidateOnly the views hold prices and no charges. What
-// was reserved before is found, at its price: nothing is computed for it.
+// was reserved before is found, at its price: nothing is certified for it.
 // RESOURCE_EXHAUSTED when they are more new charges than the principal may still make today;
 // INVALID_ARGUMENT ("requests") beyond kMaxBatchPostings; CANCELLED soon after `client_left` is requested.
 absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const Principal& principal,

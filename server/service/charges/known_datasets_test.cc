@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "service/accounts/accounts.h"
+#include "service/charges/accountant.h"
 #include "service/charges/receipts.h"
 #include "service/testing/fixture.h"
 #include "service/testing/wrapped_ledger.h"
@@ -19,13 +20,23 @@ class KnownDatasetTest : public ServiceTest {
   KnownDatasetTest() : ServiceTest(&OpenLedgerThrough<CountedReads>) {}
 
   absl::StatusOr<WorkloadAnswer> Ask(const RequestId& request_id = NewRequestId(),
-                                     std::vector<std::string> parts = {}) {
+                                     std::vector<std::string> parts = {}, Intent intent = Intent::kDo) {
     const WorkloadRequest request{.principal = TestPrincipal("owner"),
                                   .dataset = DatasetName("census"),
                                   .queries = {{MarginalsQuery{.sets = {{"sex"}}}}},
                                   .spend = {.epsilon = EpsilonOf(100)},
                                   .parts = std::move(parts)};
-    return AnswerWorkload(services_, request, {}, request_id, Intent::kDo);
+    return AnswerWorkload(services_, request, {}, request_id, intent);
+  }
+  absl::StatusOr<ChargeView> Reserve(const RequestId& request_id = NewRequestId()) {
+    const ReservationRequest request{.request_id = request_id,
+                                     .dataset = DatasetName("census"),
+                                     .event = dp::Event{dp::PureEvent{EpsilonOf(100)}},
+                                     .summary = "one count",
+                                     .lifetime = absl::Hours(1)};
+    auto views = ReserveBudget(services_, TestPrincipal("owner"), {request}, Intent::kDo);
+    if (!views.ok()) return views.status();
+    return std::move(views->front());
   }
   // Until nothing has to be read any more.
   void Warm() {
@@ -91,6 +102,93 @@ TEST_F(KnownDatasetTest, ARepeatedRequestGetsItsReleaseAndIsNotChargedAgain) {
     EXPECT_EQ(again->receipt->statement, first->receipt->statement);
   }
   EXPECT_EQ(Spent(census), spent);
+}
+
+TEST_F(KnownDatasetTest, ARepeatedRequestReadsOnce) {
+  const DatasetView census = MakeSealed(People("census"));
+  Warm();
+  const RequestId request_id = NewRequestId();
+  ASSERT_TRUE(Ask(request_id).ok());
+  ASSERT_TRUE(Ask(request_id).ok());  // from now on its principal is known to repeat requests
+  ASSERT_TRUE(Ask().ok());
+  const int64_t before = CountedReads::count;
+  const auto answer = Ask(request_id);
+  EXPECT_EQ(CountedReads::count - before, 1);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_TRUE(answer->replayed);
+  ASSERT_EQ(answer->price.counters.size(), 1U);
+  const ledger::CounterBalance balance = ledger_->ListAccounts(census.record.id)->at(0).counters.at(0);
+  const PricedCounter& priced = answer->price.counters.front();
+  EXPECT_EQ(priced.remaining_before, balance.limit - balance.spent + priced.cost);
+}
+
+TEST_F(KnownDatasetTest, AQuestionThatIsOnlyValidatedReadsOnceAndShowsThePresentBalance) {
+  const DatasetView census = MakeSealed(People("census"));
+  Warm();
+  const int64_t before = CountedReads::count;
+  const auto answer = Ask(NewRequestId(), {}, Intent::kValidateOnly);
+  EXPECT_EQ(CountedReads::count - before, 1);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const ledger::CounterBalance balance = ledger_->ListAccounts(census.record.id)->at(0).counters.at(0);
+  EXPECT_EQ(answer->price.counters.at(0).remaining_before, balance.limit - balance.spent);
+}
+
+TEST_F(KnownDatasetTest, ARepeatedRequestReadsADatasetThatWasChangedSince) {
+  const DatasetView census = MakeSealed(People("census"));
+  Warm();
+  const RequestId request_id = NewRequestId();
+  ASSERT_TRUE(Ask(request_id).ok());
+  ASSERT_TRUE(Ask(request_id).ok());
+  ASSERT_TRUE(ledger_->ArchiveDataset(census.record.id, TestPrincipal("owner")).ok());
+  const int64_t before = CountedReads::count;
+  EXPECT_TRUE(Ask(request_id).ok()) << "what is stored is answered";
+  EXPECT_GT(CountedReads::count - before, 1) << "and the changed dataset is read again";
+}
+
+TEST_F(KnownDatasetTest, ANewReservationReadsNothingAndIsShownAsTheLedgerHasIt) {
+  const DatasetView census = MakeSealed(People("census"));
+  ASSERT_TRUE(Reserve().ok());
+  const int64_t before = CountedReads::count;
+  const absl::StatusOr<ChargeView> view = Reserve();
+  EXPECT_EQ(CountedReads::count - before, 0);
+  ASSERT_TRUE(view.ok()) << view.status();
+  const ChargeView read = GetCharge(*ledger_, TestPrincipal("owner"), view->charge.id).value();
+  EXPECT_EQ(view->charge.state, ledger::ChargeState::kReserved);
+  EXPECT_EQ(view->charge.deadline_us, read.charge.deadline_us);
+  EXPECT_EQ(view->charge.postings, read.charge.postings);
+  EXPECT_EQ(view->event, read.event);
+  ASSERT_EQ(view->price.counters.size(), 1U);
+  EXPECT_EQ(view->price.counters.front().cost, read.price.counters.front().cost);
+  EXPECT_EQ(view->price.counters.front().remaining_before, read.price.counters.front().remaining_before);
+  EXPECT_EQ(view->receipt.value().statement, ReceiptOf(*ledger_, signer_, view->charge.id)->statement);
+}
+
+TEST_F(KnownDatasetTest, AReservationThatWasMadeIsFoundAndCountsOnceForTheDay) {
+  const DatasetView census = MakeSealed(People("census"));
+  ASSERT_TRUE(Reserve().ok());
+  const RequestId request_id = NewRequestId();
+  const absl::StatusOr<ChargeView> first = Reserve(request_id);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const int64_t left = kMostChargesADay - 2;
+  EXPECT_TRUE(daily_.CheckRoomFor(TestPrincipal("owner"), left).ok());
+  const absl::StatusOr<ChargeView> again = Reserve(request_id);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->charge.id, first->charge.id);
+  EXPECT_TRUE(daily_.CheckRoomFor(TestPrincipal("owner"), left).ok());
+  EXPECT_FALSE(daily_.CheckRoomFor(TestPrincipal("owner"), left + 1).ok());
+  ASSERT_TRUE(ledger_->ArchiveDataset(census.record.id, TestPrincipal("owner")).ok());
+  EXPECT_EQ(Reserve(request_id)->charge.id, first->charge.id) << "it is found whatever became of the dataset";
+  EXPECT_EQ(Reserve().status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(KnownDatasetTest, AnAccountThatWasOpenedSincePaysForTheNextReservation) {
+  const DatasetView census = MakeSealed(People("census"));
+  ASSERT_TRUE(Reserve().ok());
+  const ledger::Account opened = OpenAccountOf(census, "owner");
+  const absl::StatusOr<ChargeView> view = Reserve();
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(view->price.counters.size(), 2U);
+  EXPECT_GT(ledger_->GetAccounts({opened.id})->front().counters.front().held, 0);
 }
 
 TEST_F(KnownDatasetTest, AnAccountThatWasOpenedSincePaysForTheNextRequest) {

@@ -22,6 +22,20 @@ absl::StatusOr<int64_t> RemainingIn(const ledger::Account& account, std::string_
   return absl::DataLossError(absl::StrCat("account ", account.id, " has no counter ", std::string(counter)));
 }
 
+// `added` is what a balance lacks of what it was before the cost.
+template <typename Added>
+Price WithBalances(Price priced, const std::vector<ledger::AccountBalance>& balances, Added added) {
+  std::map<std::pair<int64_t, std::string_view>, int64_t> remaining;
+  for (const auto& [account_id, balance] : balances) {
+    remaining[{account_id, balance.counter}] = balance.limit - balance.spent - balance.held;
+  }
+  for (PricedCounter& counter : priced.counters) {
+    const auto found = remaining.find({counter.account_id, counter.counter});
+    if (found != remaining.end()) counter.remaining_before = found->second + added(counter);
+  }
+  return priced;
+}
+
 }  // namespace
 
 bool Price::Fits() const {
@@ -132,14 +146,12 @@ absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<le
   return price;
 }
 
-Price PriceAfter(Price priced, const std::vector<ledger::MovedCounter>& moved) {
-  for (PricedCounter& counter : priced.counters) {
-    for (const auto& [account_id, balance] : moved) {
-      if (account_id != counter.account_id || balance.counter != counter.counter) continue;
-      counter.remaining_before = balance.limit - balance.spent - balance.held + counter.cost;
-    }
-  }
-  return priced;
+Price PriceBefore(Price priced, const std::vector<ledger::AccountBalance>& balances) {
+  return WithBalances(std::move(priced), balances, [](const PricedCounter&) { return int64_t{0}; });
+}
+
+Price PriceAfter(Price priced, const std::vector<ledger::AccountBalance>& balances) {
+  return WithBalances(std::move(priced), balances, [](const PricedCounter& counter) { return counter.cost; });
 }
 
 absl::Status CheckLeastCost(ledger::Ledger& ledger, const Price& price, const Principal& principal,

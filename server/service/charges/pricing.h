@@ -63,9 +63,10 @@ absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledg
 absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
                                 const ledger::Charge& charge);
 
-// `priced`, which a charge has paid, with the balances that the charge left: it has moved each of its
-// counters once.
-Price PriceAfter(Price priced, const std::vector<ledger::MovedCounter>& moved);
+// `priced` with these balances, where they are given, in place of those that it was computed with. Nothing is
+// paid yet, or a charge has paid the price.
+Price PriceBefore(Price priced, const std::vector<ledger::AccountBalance>& balances);
+Price PriceAfter(Price priced, const std::vector<ledger::AccountBalance>& balances);
 
 // The account's name on the wire and in messages: "dataset/census", "dataset/census/analyst/ana".
 std::string AccountName(const DatasetView& dataset, const ledger::Account& account);

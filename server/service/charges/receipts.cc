@@ -88,6 +88,11 @@ Receipt Signed(const host::ReceiptSigner& signer, const Stated& stated) {
 absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
                                   std::string_view charge_id) {
   ASSIGN_OR_RETURN(const ledger::Entry entry, ledger.ChargeEntry(charge_id));
+  return ReceiptOf(ledger, signer, entry);
+}
+
+absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
+                                  const ledger::Entry& entry) {
   ASSIGN_OR_RETURN(const ledger::ChargeMade made, ledger::ParseChargeMade(entry.payload));
   return Signed(signer,
                 {.ledger_id = ledger.LedgerId(),
@@ -99,16 +104,14 @@ absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSig
                  .postings = made.postings});
 }
 
-absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
-                                  const ledger::Attempt& attempt,
-                                  const std::vector<ledger::Posting>& postings) {
-  if (!attempt.entry) return absl::FailedPreconditionError("the attempt has made no charge");
+Receipt ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer, const ledger::Charge& charge,
+                  const ledger::EntryPlace& entry, const std::vector<ledger::Posting>& postings) {
   return Signed(signer, {.ledger_id = ledger.LedgerId(),
-                         .dataset_id = attempt.charge.dataset_id,
-                         .entry = *attempt.entry,
-                         .charge_id = attempt.charge.id,
-                         .principal = attempt.charge.principal,
-                         .request_id = attempt.charge.request_id,
+                         .dataset_id = charge.dataset_id,
+                         .entry = entry,
+                         .charge_id = charge.id,
+                         .principal = charge.principal,
+                         .request_id = charge.request_id,
                          .postings = postings});
 }
 

@@ -30,11 +30,14 @@ struct Receipt {
 absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
                                   std::string_view charge_id);
 
-// The same of a charge that `attempt` has just made with these postings, in the order in which they were
-// asked for, without reading. FAILED_PRECONDITION for an attempt at a charge that existed.
+// The same of the charge that `entry` recorded, without reading.
 absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
-                                  const ledger::Attempt& attempt,
-                                  const std::vector<ledger::Posting>& postings);
+                                  const ledger::Entry& entry);
+
+// The same of a charge that was made a moment ago, at `entry` and with these postings, in the order in which
+// they were asked for.
+Receipt ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer, const ledger::Charge& charge,
+                  const ledger::EntryPlace& entry, const std::vector<ledger::Posting>& postings);
 
 // The charge that a receipt of this ledger states. Errors: INVALID_ARGUMENT when this server has not signed
 // the receipt, or when it is of another ledger.

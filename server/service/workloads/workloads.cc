@@ -273,6 +273,41 @@ absl::Status Fill(ReleasedOnce released, const std::vector<dp::AskedSet>& asked,
   return absl::OkStatus();
 }
 
+// A larger payload is read on its own, once the request has the memory that it takes.
+constexpr int64_t kMostBytesAtOnce = int64_t{64} << 10;
+
+// What the request was charged before, on any dataset and of any kind, because another request may have used
+// the id; the balances of `accounts`, and the revision of the dataset.
+absl::StatusOr<ledger::EarlierRequest> FindByRequest(ledger::Ledger& ledger, const Principal& principal,
+                                                     const std::string& request_id,
+                                                     std::string_view dataset_id,
+                                                     const std::vector<ledger::Account>& accounts) {
+  ledger::EarlierQuery query{.principal = principal,
+                             .request_id = request_id,
+                             .dataset_id = std::string(dataset_id),
+                             .account_ids = {},
+                             .most_payload_bytes = kMostBytesAtOnce};
+  for (const ledger::Account& account : accounts) query.account_ids.push_back(account.id);
+  return ledger.FindEarlier(query);
+}
+
+absl::StatusOr<ledger::EarlierRequest> FindByRequest(ledger::Ledger& ledger, const Principal& principal,
+                                                     const std::string& request_id,
+                                                     const KnownDataset* known) {
+  if (known == nullptr) return FindByRequest(ledger, principal, request_id, "", {});
+  return FindByRequest(ledger, principal, request_id, known->view.record.id, known->accounts);
+}
+
+// What a charge that was made before has cost, and its receipt. `accounts` are those that may have paid.
+absl::Status PriceAgain(Services& services, const ledger::EarlierRequest& earlier,
+                        const std::vector<ledger::Account>& accounts, WorkloadAnswer& answer) {
+  if (!earlier.charge || !earlier.entry) return absl::DataLossError("a stored release without its charge");
+  ASSIGN_OR_RETURN(Price paid, PricePaid(answer.dataset(), accounts, *earlier.charge));
+  answer.price = PriceAfter(std::move(paid), earlier.balances);
+  ASSIGN_OR_RETURN(answer.receipt, ReceiptOf(services.ledger, services.signer, *earlier.entry));
+  return absl::OkStatus();
+}
+
 // After a charge, whose accounts have changed since the price was computed.
 absl::StatusOr<WorkloadAnswer> FilledAndPriced(Services& services, ReleasedOnce released,
                                                const WorkloadEstimate& estimate, const Principal& principal,
@@ -281,26 +316,15 @@ absl::StatusOr<WorkloadAnswer> FilledAndPriced(Services& services, ReleasedOnce 
   RETURN_IF_ERROR(Fill(std::move(released), estimate.asked, answer));
   if (charged) {
     answer.price = PriceAfter(estimate.price, charged->moved);
-    ASSIGN_OR_RETURN(answer.receipt,
-                     ReceiptOf(services.ledger, services.signer, *charged, estimate.price.Postings()));
+    answer.receipt = ReceiptOf(services.ledger, services.signer, charged->charge, charged->entry.value(),
+                               estimate.price.Postings());
     return answer;
   }
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
-                   PayingAccounts(services.ledger, answer.dataset(), principal.name()));
-  ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(answer.release.charge_id));
-  ASSIGN_OR_RETURN(answer.price, PricePaid(answer.dataset(), accounts, charge));
-  ASSIGN_OR_RETURN(answer.receipt, ReceiptOf(services.ledger, services.signer, charge.id));
+  ASSIGN_OR_RETURN(const ledger::EarlierRequest earlier,
+                   FindByRequest(services.ledger, principal, answer.request_id, answer.dataset().record.id,
+                                 estimate.scope.accounts));
+  RETURN_IF_ERROR(PriceAgain(services, earlier, estimate.scope.accounts, answer));
   return answer;
-}
-
-// On any dataset and of any kind: another request may have used the id.
-absl::StatusOr<std::optional<ledger::Charge>> FindByRequest(ledger::Ledger& ledger,
-                                                            const Principal& principal,
-                                                            const RequestId& request_id) {
-  absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id.text());
-  if (absl::IsNotFound(charge.status())) return std::nullopt;
-  RETURN_IF_ERROR(charge.status());
-  return *std::move(charge);
 }
 
 // The answer of a request that `earlier` was charged for and that was stored; none when there is none, or
@@ -308,19 +332,20 @@ absl::StatusOr<std::optional<ledger::Charge>> FindByRequest(ledger::Ledger& ledg
 absl::StatusOr<std::optional<WorkloadAnswer>> Replayed(Services& services, const WorkloadRequest& request,
                                                        const dp::PostProcessing& steps,
                                                        const Question& question,
-                                                       const ledger::Charge& earlier) {
-  if (earlier.dataset_id != question.dataset().record.id) return std::nullopt;
+                                                       const ledger::EarlierRequest& earlier) {
+  if (!earlier.release || earlier.charge->dataset_id != question.dataset().record.id) return std::nullopt;
   const std::string fingerprint = FingerprintOf(question.dataset(), question.scope, question.asked, request);
-  if (!IsReleased(earlier, fingerprint)) return std::nullopt;
-  ASSIGN_OR_RETURN(const ledger::Release head, services.ledger.GetReleaseWithoutPayload(earlier.release_id));
-  services.repetitions.CountBytes(request.principal, head.payload_size);
-  WorkloadAnswer answer{.known = question.known, .price = {}, .request_id = earlier.request_id};
+  if (!IsReleased(*earlier.charge, fingerprint)) return std::nullopt;
+  ledger::Release release = *earlier.release;
+  services.repetitions.CountBytes(request.principal, release.payload_size);
+  WorkloadAnswer answer{.known = question.known, .price = {}, .request_id = earlier.charge->request_id};
   answer.memory = MemoryOf(services, request);
-  RETURN_IF_ERROR(answer.memory.Add(BytesOfReplay(services, head.payload_size)));
-  ASSIGN_OR_RETURN(ledger::Release release, services.ledger.GetRelease(earlier.release_id));
+  RETURN_IF_ERROR(answer.memory.Add(BytesOfReplay(services, release.payload_size)));
+  if (!earlier.has_payload) {
+    ASSIGN_OR_RETURN(release, services.ledger.GetRelease(release.id));
+  }
   RETURN_IF_ERROR(Fill({std::move(release), true}, question.asked, answer));
-  ASSIGN_OR_RETURN(answer.price, PricePaid(question.dataset(), question.scope.accounts, earlier));
-  ASSIGN_OR_RETURN(answer.receipt, ReceiptOf(services.ledger, services.signer, earlier.id));
+  RETURN_IF_ERROR(PriceAgain(services, earlier, question.scope.accounts, answer));
   RETURN_IF_ERROR(CheckPostProcessing(question.dataset().schema.domain, answer.answer, steps));
   return answer;
 }
@@ -361,14 +386,15 @@ class AnsweredCall {
     return answer;
   }
 
-  // After `earlier`, what the request was charged before, was looked up.
+  // After what the request was charged before was looked up.
   absl::StatusOr<WorkloadAnswer> Answer(std::shared_ptr<const KnownDataset> known,
-                                        const std::optional<ledger::Charge>& earlier) {
+                                        const ledger::EarlierRequest& looked_up) {
     has_looked_up_ = true;
+    const std::optional<ledger::Charge>& earlier = looked_up.charge;
     ASSIGN_OR_RETURN(Question question, QuestionOf(std::move(known), request_, earlier));
-    if (earlier && intent_ == Intent::kDo) {
+    if (intent_ == Intent::kDo) {
       ASSIGN_OR_RETURN(std::optional<WorkloadAnswer> replayed,
-                       Replayed(services_, request_, steps_, question, *earlier));
+                       Replayed(services_, request_, steps_, question, looked_up));
       if (replayed) return *std::move(replayed);
     }
     std::optional<std::string> could_be_free_from;
@@ -380,6 +406,9 @@ class AnsweredCall {
       ASSIGN_OR_RETURN(could_be_free_from, RecentReleaseFor(services_, request_, question));
     }
     ASSIGN_OR_RETURN(WorkloadAnswer answer, Paid(std::move(question), earlier));
+    // The balances of a dataset that was cached are older.
+    if (intent_ == Intent::kValidateOnly)
+      answer.price = PriceBefore(std::move(answer.price), looked_up.balances);
     answer.could_be_free_from = std::move(could_be_free_from);
     return answer;
   }
@@ -534,18 +563,21 @@ std::optional<absl::StatusOr<WorkloadAnswer>> AnsweredAsNew(Services& services,
 absl::StatusOr<WorkloadAnswer> AnsweredAfterLookUp(Services& services, const WorkloadRequest& request,
                                                    const RequestId& request_id, AnsweredCall& call,
                                                    const std::optional<Refusal>& refusal) {
-  ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
-                   FindByRequest(services.ledger, request.principal, request_id));
+  std::shared_ptr<const KnownDataset> known = services.datasets.Find(request.principal, request.dataset);
+  ASSIGN_OR_RETURN(const ledger::EarlierRequest earlier,
+                   FindByRequest(services.ledger, request.principal, request_id.text(), known.get()));
   // Before anything else is done for the request: this look-up is all that a refusal costs.
   RepetitionPace::Place repetition;
-  if (earlier && !earlier->release_id.empty()) {
+  if (earlier.release) {
     ASSIGN_OR_RETURN(repetition, services.repetitions.Take(request.principal));
   }
   constexpr int kMostReadings = 3;  // of a dataset that is changed while the request is priced
   for (int readings = 1;; ++readings) {
-    ASSIGN_OR_RETURN(const std::shared_ptr<const KnownDataset> known,
-                     services.datasets.Read(services.ledger, request.principal, request.dataset));
-    const bool stands = refusal && !earlier && refusal->known->revision() == known->revision();
+    const bool is_present = readings == 1 && known != nullptr && earlier.revision == known->revision();
+    if (!is_present) {
+      ASSIGN_OR_RETURN(known, services.datasets.Read(services.ledger, request.principal, request.dataset));
+    }
+    const bool stands = refusal && !earlier.charge && refusal->known->revision() == known->revision();
     if (stands) return refusal->status;
     absl::StatusOr<WorkloadAnswer> answer = call.Answer(known, earlier);
     if (answer.ok() && answer->replayed) answer->repetition = std::move(repetition);

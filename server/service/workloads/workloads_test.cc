@@ -127,11 +127,11 @@ TEST_F(WorkloadMemoryTest, ARequestWhoseMemoryOthersHoldIsUnavailableAndChargesN
 }
 
 // Its bytes are damaged, which only shows when they are read.
-TEST_F(WorkloadMemoryTest, AStoredAnswerIsReadWhenItsMemoryIsThere) {
+TEST_F(WorkloadMemoryTest, ALargeStoredAnswerIsReadWhenItsMemoryIsThere) {
   MakeSealed(People("census"));
   const RequestId request_id = NewRequestId();
   ASSERT_TRUE(AnswerWorkload(services_, BySex(), {}, request_id, Intent::kDo).ok());
-  Corrupt("UPDATE releases SET payload = x'00'");
+  Corrupt("UPDATE releases SET payload = x'00', payload_size = 1000000");
   const auto again = [&] {
     return AnswerWorkload(services_, BySex(), {}, request_id, Intent::kDo).status().code();
   };
@@ -315,13 +315,13 @@ class RepetitionTest : public ServiceTest {
   const RequestId id_ = NewRequestId();
 };
 
-TEST_F(RepetitionTest, ReadsItsChargeItsDatasetItsAccountsItsReleaseAndItsEntryOnce) {
+TEST_F(RepetitionTest, ReadsTheLedgerOnce) {
   ASSERT_TRUE(Ask().ok()) << "from then on it is looked up first";
   const int64_t before = CountedReads::count;
   const auto again = Ask();
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_TRUE(again->replayed);
-  EXPECT_EQ(CountedReads::count - before, 6) << "the size of its release is read before the payload";
+  EXPECT_EQ(CountedReads::count - before, 1);
 }
 
 TEST_F(RepetitionTest, BeyondThePaceOfItsPrincipalItIsRefusedAfterOneRead) {
