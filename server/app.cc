@@ -139,10 +139,23 @@ class RunningApp final : public App {
         loader_(*ledger_, *store_, kTablePeriod),
         daily_(options.charges_a_day),
         memory_(options.memory_budget),
-        services_{*ledger_,    *store_,   sealer_,      signer_,
-                  operations_, work_,     cores_,       requests_,
-                  late_,       datasets_, recent_,      repetitions_,
-                  daily_,      memory_,   comparisons_, options.synthesis_timeout},
+        services_{*ledger_,
+                  *store_,
+                  sealer_,
+                  signer_,
+                  operations_,
+                  work_,
+                  cores_,
+                  requests_,
+                  late_,
+                  datasets_,
+                  recent_,
+                  stored_,
+                  repetitions_,
+                  daily_,
+                  memory_,
+                  comparisons_,
+                  options.synthesis_timeout},
         work_(options.synthesis_threads, options.synthesis_places),
         accountant_rpc_(handling_),
         budget_rpc_(handling_),
@@ -213,6 +226,7 @@ class RunningApp final : public App {
   service::LateEndings late_{*ledger_};
   service::DatasetCache datasets_;
   service::RecentReleases recent_;
+  service::StoredAnswers stored_;
   service::RepetitionPace repetitions_;
   service::DailyCharges daily_;
   host::FreeCores cores_;

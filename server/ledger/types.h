@@ -298,28 +298,6 @@ struct Entry {
   std::string hash;  // 32 bytes
 };
 
-// ---- Repeated requests
-
-// The request to find, and what to read beside it.
-struct EarlierQuery {
-  Principal principal;
-  std::string request_id;
-  std::string dataset_id;            // its revision is read
-  std::vector<int64_t> account_ids;  // their balances are read
-  int64_t most_payload_bytes = 0;    // the payload of a larger release is not read
-};
-
-struct EarlierRequest {
-  std::optional<Charge> charge;  // none when no charge has this principal and request id
-  // Of a charge whose release is stored.
-  std::optional<Entry> entry;      // that recorded the charge
-  std::optional<Release> release;  // without the names of those that it was shared with
-  bool has_payload = false;
-  // Dataset::revision; none of a dataset that does not exist or is read-only.
-  std::optional<int64_t> revision;
-  std::vector<AccountBalance> balances;
-};
-
 struct Verification {
   bool ok = false;
   int64_t entries_checked = 0;  // of this dataset, not of others of its lineage
@@ -388,6 +366,32 @@ inline constexpr std::string_view kUnknownMeasure("\0", 1);
 struct EventCount {
   std::string event;  // canonical bytes (codec/accounting_codec.h)
   int64_t charges = 0;
+};
+
+// ---- Repeated requests
+
+// The request to find, and what to read beside it.
+struct EarlierQuery {
+  Principal principal;
+  std::string request_id;
+  std::string dataset_id;            // its revision is read
+  std::vector<int64_t> account_ids;  // their balances are read
+  int64_t most_payload_bytes = 0;    // the payload of a larger release is not read
+  // Unless there are no measures: which releases of the dataset FindReleases() would find.
+  std::string reader = {};
+  std::vector<Measure> measures = {};
+  int64_t most_releases = 0;  // of each measure
+};
+
+struct EarlierRequest {
+  std::optional<Charge> charge;    // none when no charge has this principal and request id
+  std::optional<Entry> entry;      // that recorded the charge
+  std::optional<Release> release;  // without the names of those that it was shared with
+  bool has_payload = false;
+  // Dataset::revision; none of a dataset that does not exist or is read-only.
+  std::optional<int64_t> revision;
+  std::vector<AccountBalance> balances;
+  std::optional<std::vector<int64_t>> release_numbers;  // Release::number, the newest first
 };
 
 // ---- Repair

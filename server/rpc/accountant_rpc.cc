@@ -159,15 +159,13 @@ absl::Status StartCharge(service::Services& services, const Call& call, const v1
 
 absl::Status CommitBudget(service::Services& services, const Call& call,
                           const v1::CommitBudgetRequest& request, v1::Charge& response) {
-  return Respond(services, service::CommitBudget(services.ledger, call.principal(), request.charge_id()),
-                 response);
+  return Respond(services, service::CommitBudget(services, call.principal(), request.charge_id()), response);
 }
 
 absl::Status CancelReservation(service::Services& services, const Call& call,
                                const v1::CancelReservationRequest& request, v1::Charge& response) {
   return Respond(
-      services,
-      service::CancelReservation(services.ledger, call.principal(), request.charge_id(), request.reason()),
+      services, service::CancelReservation(services, call.principal(), request.charge_id(), request.reason()),
       response);
 }
 
@@ -186,8 +184,8 @@ absl::Status GetCharge(service::Services& services, const Call& call, const v1::
   }
   return Respond(services,
                  request.charge_id().empty()
-                     ? service::FindCharge(services.ledger, call.principal(), request.request_id())
-                     : service::GetCharge(services.ledger, call.principal(), request.charge_id()),
+                     ? service::FindCharge(services, call.principal(), request.request_id())
+                     : service::GetCharge(services, call.principal(), request.charge_id()),
                  response);
 }
 

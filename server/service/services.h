@@ -16,6 +16,7 @@
 #include "service/release_once.h"
 #include "service/repetition_pace.h"
 #include "service/workloads/recent_releases.h"
+#include "service/workloads/stored_answers.h"
 
 namespace curator::service {
 
@@ -31,6 +32,7 @@ struct Services {
   LateEndings& late;       // for release_once
   DatasetCache& datasets;
   RecentReleases& recent;
+  StoredAnswers& stored;
   RepetitionPace& repetitions;       // of stored requests
   DailyCharges& daily;               // bounds what one principal adds to histories
   MemoryBudget& memory;              // of requests

@@ -258,7 +258,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
         {"GetRelease", [&] { return GetRelease(services_, bob_, release_.id).status(); }},
         {"ListOperations", [&] { return ListOperations(services_, bob_, newest).status(); }},
         {"GetOperation", [&] { return GetOperation(services_, bob_, release_.charge_id).status(); }},
-        {"GetCharge", [&] { return GetCharge(*ledger_, bob_, release_.charge_id).status(); }},
+        {"GetCharge", [&] { return GetCharge(services_, bob_, release_.charge_id).status(); }},
         {"EstimateWorkload", [&] { return EstimateWorkload(services_, Request("bob")).status(); }},
         {"AnswerWorkload", [&] { return Answered("bob"); }},
         {"ReserveBudget", [&] { return Reserved(); }},

@@ -76,28 +76,6 @@ absl::StatusOr<ReleaseList> ReadReleasePage(Transaction& transaction, std::strin
 }
 
 // Newest first. A release that several principals may read has a row for each of them.
-absl::StatusOr<std::vector<int64_t>> NumbersWith(Transaction& transaction, std::string_view dataset_id,
-                                                 std::string_view reader,
-                                                 const std::vector<Measure>& measures, int64_t most) {
-  constexpr char kOfAll[] =
-      "SELECT DISTINCT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 "
-      "ORDER BY number DESC LIMIT $3";
-  constexpr char kOfReader[] =
-      "SELECT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 AND reader = $4 "
-      "ORDER BY number DESC LIMIT $3";
-  std::vector<Parameters> keys;
-  for (const Measure& measure : measures) {
-    keys.push_back({std::string(dataset_id), Bytes{measure}, most});
-    if (!reader.empty()) keys.back().emplace_back(std::string(reader));
-  }
-  ASSIGN_OR_RETURN(const Answers answers, transaction.ExecuteEach(reader.empty() ? kOfAll : kOfReader, keys));
-  std::set<int64_t, std::greater<>> numbers;
-  for (const std::vector<Row>& rows : answers) {
-    for (const Row& row : rows) numbers.insert(row.Integer(0));
-  }
-  return std::vector<int64_t>(numbers.begin(), numbers.end());
-}
-
 absl::StatusOr<std::vector<int64_t>> AccountsOfPage(Transaction& transaction, const std::string& lineage_id,
                                                     const AccountPage& page) {
   std::vector<int64_t> ids;
@@ -339,10 +317,11 @@ absl::StatusOr<std::vector<Release>> SqlLedger::FindReleases(std::string_view da
   RETURN_IF_ERROR(CheckPageLimit(most));
   NumberedReleases found;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(const std::vector<int64_t> numbers,
-                     NumbersWith(transaction, dataset_id, reader, measures, most));
+    ASSIGN_OR_RETURN(const std::vector<Answers> answers,
+                     transaction.ExecuteTogether({SelectReleaseNumbers(dataset_id, reader, measures, most)}));
     ASSIGN_OR_RETURN(found,
-                     ReadReleasesWithoutPayloads(transaction, dataset_id, numbers, std::string(reader)));
+                     ReadReleasesWithoutPayloads(transaction, dataset_id, ReleaseNumbersOf(answers.front()),
+                                                 std::string(reader)));
     return absl::OkStatus();
   }));
   return Sound(std::move(found.releases));

@@ -1,26 +1,38 @@
 // The ledger's read methods. They work on a read-only ledger, too, except for a charge that has started and
 // that no anchor covers.
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "ledger/sql/request_checks.h"
+#include "ledger/sql/rows.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger::sql {
 namespace {
 
-// For a STARTED charge, the seq of the entry that started it, or of a later one; 0 for other states, which
-// let no caller read records.
-absl::StatusOr<int64_t> SeqOfStart(Transaction& transaction, const Charge& charge) {
-  if (charge.state != ChargeState::kStarted) return 0;
-  const bool was_reserved = charge.deadline_us > 0;
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute("SELECT h.seq, c.entry_seq FROM charges c JOIN chain_heads h ON "
-                                       "h.dataset_id = c.dataset_id WHERE c.id = $1",
-                                       {charge.id}));
-  const Row& row = rows.at(0);
-  return was_reserved || row.IsNull(1) ? row.Integer(0) : row.Integer(1);
+// A charge, and what decides whether it is reported as it is.
+struct FoundCharge {
+  Charge charge;
+  // Of a STARTED charge the seq of the entry that started it, or of a later one; 0 in other states, which let no
+  // caller read records.
+  int64_t started_at_seq = 0;
+  int64_t now_us = 0;  // by the store's clock
+};
+
+// From the rows of the charge, of its chain, and of the clock.
+absl::StatusOr<FoundCharge> FoundChargeOf(const std::vector<Answers>& answers, const absl::Status& missing) {
+  if (answers.at(0).at(0).empty()) return missing;
+  ASSIGN_OR_RETURN(StoredCharge stored, StoredChargeOf(answers.at(0).at(0).front()));
+  FoundCharge found{.charge = std::move(stored.charge), .now_us = answers.at(2).at(0).at(0).Integer(0)};
+  if (found.charge.state == ChargeState::kStarted) {
+    const bool was_reserved = found.charge.deadline_us > 0;
+    const int64_t newest = answers.at(1).at(0).at(0).Integer(0);
+    found.started_at_seq = was_reserved || stored.entry_seq == 0 ? newest : stored.entry_seq;
+  }
+  return found;
 }
 
-// What FindEarlier() reads: the request, the dataset's revision, and the balances.
+// What FindEarlier() reads: the request, the dataset's revision, the balances, and numbers of releases.
 std::vector<Statement> StatementsFor(const EarlierQuery& query) {
   Statement request = SelectStoredRequest();
   request.each = {{query.principal.name(), query.request_id, query.most_payload_bytes}};
@@ -32,7 +44,8 @@ std::vector<Statement> StatementsFor(const EarlierQuery& query) {
   for (const int64_t id : query.account_ids) balances.each.push_back({id});
   return {std::move(request),
           {"SELECT revision FROM chain_heads WHERE dataset_id = $1", {{query.dataset_id}}},
-          std::move(balances)};
+          std::move(balances),
+          SelectReleaseNumbers(query.dataset_id, query.reader, query.measures, query.most_releases)};
 }
 
 absl::StatusOr<EarlierRequest> EarlierOf(const std::vector<Answers>& answers) {
@@ -56,6 +69,7 @@ absl::StatusOr<EarlierRequest> EarlierOf(const std::vector<Answers>& answers) {
                                               .held = row.Integer(4)}});
     }
   }
+  if (!answers.at(3).empty()) earlier.release_numbers = ReleaseNumbersOf(answers.at(3));
   return earlier;
 }
 
@@ -70,35 +84,40 @@ absl::Status SqlLedger::EnsureAnchored(const std::string& dataset_id, int64_t se
   });
 }
 
-absl::StatusOr<Charge> SqlLedger::GetCharge(std::string_view charge_id) {
-  StoredCharge stored;
-  int64_t started_at_seq = 0;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(stored, ReadCharge(transaction, charge_id));
-    ASSIGN_OR_RETURN(started_at_seq, SeqOfStart(transaction, stored.charge));
+absl::StatusOr<Charge> SqlLedger::FindOneCharge(Statement select, std::string_view select_head,
+                                                const Parameters& key, const absl::Status& missing) {
+  const std::string select_clock = absl::StrCat("SELECT ", std::string(database_->dialect().now_us));
+  select.each = {key};
+  const std::vector<Statement> statements = {
+      std::move(select), {select_head, {key}}, {select_clock, {Parameters()}}};
+  FoundCharge found;
+  RETURN_IF_ERROR(ReadOnce([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::vector<Answers> answers, transaction.ExecuteTogether(statements));
+    ASSIGN_OR_RETURN(found, FoundChargeOf(answers, missing));
     return absl::OkStatus();
   }));
-  RETURN_IF_ERROR(damage_.CheckCharge(stored.charge.dataset_id, stored.charge.id));
-  RETURN_IF_ERROR(EnsureAnchored(stored.charge.dataset_id, started_at_seq));
-  return ExpiredIfOverdue(std::move(stored.charge));
+  RETURN_IF_ERROR(damage_.CheckCharge(found.charge.dataset_id, found.charge.id));
+  RETURN_IF_ERROR(EnsureAnchored(found.charge.dataset_id, found.started_at_seq));
+  return ExpiredIfOverdue(std::move(found.charge), found.now_us);
+}
+
+absl::StatusOr<Charge> SqlLedger::GetCharge(std::string_view charge_id) {
+  return FindOneCharge(SelectChargesById(),
+                       "SELECT h.seq FROM charges c JOIN chain_heads h ON h.dataset_id = c.dataset_id WHERE "
+                       "c.id = $1",
+                       {std::string(charge_id)}, absl::NotFoundError("there is no such charge"));
 }
 
 absl::StatusOr<Charge> SqlLedger::FindCharge(const Principal& principal, std::string_view request_id) {
-  std::vector<StoredCharge> found;
-  int64_t started_at_seq = 0;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(found, ReadCharges(transaction, "c.principal = $1 AND c.request_id = $2",
-                                        {principal.name(), std::string(request_id)}));
-    if (found.empty()) return absl::NotFoundError("no charge has this request id");
-    ASSIGN_OR_RETURN(started_at_seq, SeqOfStart(transaction, found.front().charge));
-    return absl::OkStatus();
-  }));
-  RETURN_IF_ERROR(damage_.CheckCharge(found.front().charge.dataset_id, found.front().charge.id));
-  RETURN_IF_ERROR(EnsureAnchored(found.front().charge.dataset_id, started_at_seq));
-  return ExpiredIfOverdue(std::move(found.front().charge));
+  return FindOneCharge(SelectChargesByKey(),
+                       "SELECT h.seq FROM charges c JOIN chain_heads h ON h.dataset_id = c.dataset_id WHERE "
+                       "c.principal = $1 AND c.request_id = $2",
+                       {principal.name(), std::string(request_id)},
+                       absl::NotFoundError("no charge has this request id"));
 }
 
 absl::StatusOr<EarlierRequest> SqlLedger::FindEarlier(const EarlierQuery& query) {
+  if (!query.measures.empty()) RETURN_IF_ERROR(CheckPageLimit(query.most_releases));
   const std::vector<Statement> statements = StatementsFor(query);
   EarlierRequest earlier;
   RETURN_IF_ERROR(ReadOnce([&](Transaction& transaction) -> absl::Status {
@@ -107,10 +126,12 @@ absl::StatusOr<EarlierRequest> SqlLedger::FindEarlier(const EarlierQuery& query)
     return absl::OkStatus();
   }));
   if (!damage_.CheckDataset(query.dataset_id).ok()) earlier.revision.reset();
-  if (earlier.release) {
-    RETURN_IF_ERROR(damage_.CheckCharge(earlier.charge->dataset_id, earlier.charge->id));
-  } else if (earlier.charge) {
-    // It may have started and not be anchored, or be overdue.
+  if (!earlier.charge) return earlier;
+  RETURN_IF_ERROR(damage_.CheckCharge(earlier.charge->dataset_id, earlier.charge->id));
+  const bool is_open =
+      earlier.charge->state == ChargeState::kStarted || earlier.charge->state == ChargeState::kReserved;
+  if (is_open) {
+    // It may not be anchored, or be overdue.
     ASSIGN_OR_RETURN(earlier.charge, FindCharge(query.principal, query.request_id));
   }
   return earlier;

@@ -130,7 +130,7 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
 
 absl::StatusOr<StoredCharge> SqlLedger::ReadStoredCharge(std::string_view charge_id) {
   StoredCharge stored;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+  RETURN_IF_ERROR(ReadOnce([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(stored, ReadCharge(transaction, charge_id));
     return absl::OkStatus();
   }));
@@ -269,16 +269,17 @@ bool SqlLedger::TrustsClock(int64_t now_us) {
   return verdict == ClockWatch::Verdict::kTrusted;
 }
 
-absl::StatusOr<Charge> SqlLedger::ExpiredIfOverdue(Charge charge) {
+absl::StatusOr<Charge> SqlLedger::ExpiredIfOverdue(Charge charge, std::optional<int64_t> now_us) {
   const bool can_expire =
       charge.state == ChargeState::kReserved && damage_.CheckDataset(charge.dataset_id).ok();
   if (!can_expire) return charge;
-  int64_t now_us = 0;
-  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(now_us, ReadClock(transaction, database_->dialect()));
-    return absl::OkStatus();
-  }));
-  if (!IsOverdue(charge, now_us)) return charge;
+  if (!now_us) {
+    RETURN_IF_ERROR(ReadOnce([&](Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(now_us, ReadClock(transaction, database_->dialect()));
+      return absl::OkStatus();
+    }));
+  }
+  if (!IsOverdue(charge, *now_us)) return charge;
   ASSIGN_OR_RETURN(StoredCharge expired,
                    ChangeReservation(charge.id, DoNothing, ReservationChange::Reads::kMore));
   return std::move(expired.charge);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <functional>
 #include <map>
+#include <set>
 #include <tuple>
 #include <unordered_map>
 
@@ -489,10 +490,10 @@ absl::StatusOr<StoredRequest> StoredRequestOf(const Row& row) {
   StoredRequest found;
   ASSIGN_OR_RETURN(found.stored, ChargeOf(row));
   const Charge& charge = found.stored.charge;
-  if (charge.release_id.empty()) return found;
   if (row.IsNull(kEntryStart)) return absl::DataLossError("a charge has no entry");
   found.entry = EntryOf(row.Without(kEntryStart));
-  if (found.entry->charge_id != charge.id) return absl::DataLossError("a charge has no entry");
+  if (found.entry.charge_id != charge.id) return absl::DataLossError("a charge has no entry");
+  if (charge.release_id.empty()) return found;
   found.release = Release{.id = charge.release_id,
                           .number = row.Integer(kReleaseStart + 1),
                           .charge_id = charge.id,
@@ -612,6 +613,32 @@ absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(Transaction& transa
     found.releases.push_back(std::move(release));
   }
   return found;
+}
+
+Statement SelectReleaseNumbers(std::string_view dataset_id, std::string_view reader,
+                               const std::vector<Measure>& measures, int64_t most) {
+  static constexpr char kOfAll[] =
+      "SELECT DISTINCT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 "
+      "ORDER BY number DESC LIMIT $3";
+  static constexpr char kOfReader[] =
+      "SELECT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 AND reader = $4 "
+      "ORDER BY number DESC LIMIT $3";
+  Statement select{
+      reader.empty() ? kOfAll : kOfReader, {}, {ColumnType::kText, ColumnType::kBytes, ColumnType::kInteger}};
+  if (!reader.empty()) select.key_types.push_back(ColumnType::kText);
+  for (const Measure& measure : measures) {
+    select.each.push_back({std::string(dataset_id), Bytes{measure}, most});
+    if (!reader.empty()) select.each.back().emplace_back(std::string(reader));
+  }
+  return select;
+}
+
+std::vector<int64_t> ReleaseNumbersOf(const Answers& answers) {
+  std::set<int64_t, std::greater<>> numbers;
+  for (const std::vector<Row>& rows : answers) {
+    for (const Row& row : rows) numbers.insert(row.Integer(0));
+  }
+  return {numbers.begin(), numbers.end()};
 }
 
 absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,

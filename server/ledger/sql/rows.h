@@ -95,7 +95,7 @@ absl::StatusOr<StoredCharge> StoredChargeOf(const Row& row);
 // A charge, and what it paid for if that is stored.
 struct StoredRequest {
   StoredCharge stored;
-  std::optional<Entry> entry;      // that recorded the charge
+  Entry entry;                     // that recorded the charge
   std::optional<Release> release;  // without the names of those that it was shared with
   bool has_payload = false;
 };
@@ -121,6 +121,13 @@ struct NumberedReleases {
 absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(
     Transaction& transaction, std::string_view dataset_id, const std::vector<int64_t>& numbers,
     const std::optional<std::string>& grantee = std::nullopt);
+
+// Selects, for each of the measures, the numbers of the newest releases of the dataset that have it: those that
+// `reader` may read, or all when it is empty; at most `most`.
+Statement SelectReleaseNumbers(std::string_view dataset_id, std::string_view reader,
+                               const std::vector<Measure>& measures, int64_t most);
+// Each once, the newest first.
+std::vector<int64_t> ReleaseNumbersOf(const Answers& answers);
 
 // At most `limit` entries after `after_seq`, in order.
 absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,

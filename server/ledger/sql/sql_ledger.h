@@ -288,9 +288,13 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<StoredCharge> ChangeReservation(
       std::string_view charge_id, const ReservationChange::Step& step,
       ReservationChange::Reads reads = ReservationChange::Reads::kNothing);
+  // The only charge that `select` finds by `key`, in its present state; `missing` when there is none.
+  // `select_head` finds the newest entry of its chain by the same key.
+  absl::StatusOr<Charge> FindOneCharge(Statement select, std::string_view select_head, const Parameters& key,
+                                       const absl::Status& missing);
   // The charge in its present state: an overdue reservation is expired first, unless its dataset is
-  // read-only.
-  absl::StatusOr<Charge> ExpiredIfOverdue(Charge charge);
+  // read-only. By the store's clock, which is read where `now_us` is not given.
+  absl::StatusOr<Charge> ExpiredIfOverdue(Charge charge, std::optional<int64_t> now_us = std::nullopt);
   // Whether a reservation's deadline has passed, by a reading of the database's clock that can be trusted.
   bool IsOverdue(const Charge& charge, int64_t now_us);
   bool TrustsClock(int64_t now_us);

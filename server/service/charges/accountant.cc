@@ -64,12 +64,25 @@ absl::StatusOr<ChargeView> ViewOfCharge(const DatasetView& dataset,
   return ChargeView{std::move(charge), dataset.record.name, dp::Describe(event), std::move(price)};
 }
 
-absl::StatusOr<ChargeView> ViewOfCharge(ledger::Ledger& ledger, const Principal& principal,
-                                        ledger::Charge charge) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindVisibleById(ledger, principal, charge.dataset_id));
-  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
-                   PayingAccounts(ledger, dataset, charge.principal));
-  return ViewOfCharge(dataset, accounts, std::move(charge));
+// The principal's own charge as it is shown now: after one read if its dataset is cached.
+absl::StatusOr<ChargeView> ViewOfOwn(Services& services, const Principal& principal, ledger::Charge charge) {
+  std::shared_ptr<const KnownDataset> known = services.datasets.FindById(principal, charge.dataset_id);
+  ledger::EarlierQuery query{.principal = principal,
+                             .request_id = charge.request_id,
+                             .dataset_id = charge.dataset_id,
+                             .account_ids = {}};
+  std::set<int64_t> accounts;
+  for (const ledger::Posting& posting : charge.postings) accounts.insert(posting.account_id);
+  query.account_ids.assign(accounts.begin(), accounts.end());
+  ASSIGN_OR_RETURN(const ledger::EarlierRequest read, services.ledger.FindEarlier(query));
+  if (known == nullptr || read.revision != known->revision()) {
+    ASSIGN_OR_RETURN(known, services.datasets.ReadById(services.ledger, principal, charge.dataset_id));
+  }
+  if (!read.entry) return absl::DataLossError("a charge has no entry");
+  ASSIGN_OR_RETURN(ChargeView view, ViewOfCharge(known->view, known->accounts, std::move(charge)));
+  view.price = PriceAfter(std::move(view.price), read.balances);
+  ASSIGN_OR_RETURN(view.receipt, ReceiptOf(services.ledger, services.signer, *read.entry));
+  return view;
 }
 
 // Only reservations may be changed here: the charge of a request to Curator belongs to the draw that it pays
@@ -337,54 +350,53 @@ absl::StatusOr<ChargeView> StartCharge(Services& services, const Principal& prin
     ASSIGN_OR_RETURN(final_cost, FinalCost(ledger, charge, *event));
   }
   ASSIGN_OR_RETURN(ledger::Charge started, ledger.StartReserved(charge_id, final_cost, principal));
-  return ViewOfCharge(ledger, principal, std::move(started));
+  return ViewOfOwn(services, principal, std::move(started));
 }
 
-absl::StatusOr<ChargeView> CommitBudget(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> CommitBudget(Services& services, const Principal& principal,
                                         std::string_view charge_id) {
-  RETURN_IF_ERROR(FindOwnReservation(ledger, principal, charge_id).status());
-  ASSIGN_OR_RETURN(ledger::Charge charge, ledger.CommitReserved(charge_id, principal));
-  return ViewOfCharge(ledger, principal, std::move(charge));
+  RETURN_IF_ERROR(FindOwnReservation(services.ledger, principal, charge_id).status());
+  ASSIGN_OR_RETURN(ledger::Charge charge, services.ledger.CommitReserved(charge_id, principal));
+  return ViewOfOwn(services, principal, std::move(charge));
 }
 
-absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> CancelReservation(Services& services, const Principal& principal,
                                              std::string_view charge_id, std::string_view reason) {
-  RETURN_IF_ERROR(FindOwnReservation(ledger, principal, charge_id).status());
+  RETURN_IF_ERROR(FindOwnReservation(services.ledger, principal, charge_id).status());
   if (reason.size() > kMaxSummaryLength) {
     return InvalidField("reason", absl::StrCat("is longer than ", kMaxSummaryLength, " bytes"));
   }
   RETURN_IF_ERROR(CheckLine("reason", reason));
-  ASSIGN_OR_RETURN(ledger::Charge charge,
-                   ledger.CancelReserved(charge_id, reason.empty() ? "cancelled" : reason, principal));
-  return ViewOfCharge(ledger, principal, std::move(charge));
+  ASSIGN_OR_RETURN(ledger::Charge charge, services.ledger.CancelReserved(
+                                              charge_id, reason.empty() ? "cancelled" : reason, principal));
+  return ViewOfOwn(services, principal, std::move(charge));
 }
 
 absl::StatusOr<ChargeView> ExtendReservation(Services& services, const Principal& principal,
                                              std::string_view charge_id, absl::Duration lifetime) {
-  ledger::Ledger& ledger = services.ledger;
-  ASSIGN_OR_RETURN(const ledger::Charge before, FindOwnReservation(ledger, principal, charge_id));
+  ASSIGN_OR_RETURN(const ledger::Charge before, FindOwnReservation(services.ledger, principal, charge_id));
   RETURN_IF_ERROR(CheckLifetime(lifetime));
   if (absl::ToUnixMicros(absl::Now() + lifetime) > before.deadline_us)
     RETURN_IF_ERROR(services.daily.CheckRoomFor(principal, 1));
   ASSIGN_OR_RETURN(ledger::Charge charge,
-                   ledger.ExtendReserved(charge_id, absl::ToInt64Microseconds(lifetime), principal));
+                   services.ledger.ExtendReserved(charge_id, absl::ToInt64Microseconds(lifetime), principal));
   if (charge.deadline_us > before.deadline_us) services.daily.Add(principal, 1);
-  return ViewOfCharge(ledger, principal, std::move(charge));
+  return ViewOfOwn(services, principal, std::move(charge));
 }
 
-absl::StatusOr<ChargeView> GetCharge(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> GetCharge(Services& services, const Principal& principal,
                                      std::string_view charge_id) {
-  ASSIGN_OR_RETURN(ledger::Charge charge, FindOwnCharge(ledger, principal, charge_id, kChargeNoun));
-  return ViewOfCharge(ledger, principal, std::move(charge));
+  ASSIGN_OR_RETURN(ledger::Charge charge, FindOwnCharge(services.ledger, principal, charge_id, kChargeNoun));
+  return ViewOfOwn(services, principal, std::move(charge));
 }
 
-absl::StatusOr<ChargeView> FindCharge(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> FindCharge(Services& services, const Principal& principal,
                                       std::string_view request_id) {
-  absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(principal, request_id);
+  absl::StatusOr<ledger::Charge> charge = services.ledger.FindCharge(principal, request_id);
   if (absl::IsNotFound(charge.status()))
     return absl::NotFoundError("there is no charge of yours with this id");
   RETURN_IF_ERROR(charge.status());
-  return ViewOfCharge(ledger, principal, *std::move(charge));
+  return ViewOfOwn(services, principal, *std::move(charge));
 }
 
 }  // namespace curator::service

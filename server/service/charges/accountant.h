@@ -49,7 +49,7 @@ struct ChargeView {
   std::string dataset;
   std::string event;  // described for display
   Price price;
-  std::optional<Receipt> receipt = {};  // of a charge that the call has made
+  std::optional<Receipt> receipt = {};  // none when it was only validated, or reserved before
 };
 
 struct CostEstimate {
@@ -79,17 +79,17 @@ absl::StatusOr<ChargeView> StartCharge(Services& services, const Principal& prin
                                        std::string_view charge_id,
                                        const std::optional<dp::AskedEvent>& final_event,
                                        const std::stop_token& client_left = {});
-absl::StatusOr<ChargeView> CommitBudget(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> CommitBudget(Services& services, const Principal& principal,
                                         std::string_view charge_id);
-absl::StatusOr<ChargeView> CancelReservation(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> CancelReservation(Services& services, const Principal& principal,
                                              std::string_view charge_id, std::string_view reason);
 // RESOURCE_EXHAUSTED when it would add an entry to the history and the principal may add no more today.
 absl::StatusOr<ChargeView> ExtendReservation(Services& services, const Principal& principal,
                                              std::string_view charge_id, absl::Duration lifetime);
 
-absl::StatusOr<ChargeView> GetCharge(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> GetCharge(Services& services, const Principal& principal,
                                      std::string_view charge_id);
-absl::StatusOr<ChargeView> FindCharge(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ChargeView> FindCharge(Services& services, const Principal& principal,
                                       std::string_view request_id);
 
 }  // namespace curator::service

@@ -80,11 +80,11 @@ TEST_F(AccountantTest, ASummaryThatATerminalWouldObeyIsRefusedByItsPublicPath) {
 TEST_F(AccountantTest, WhatIsNotStartedIsNotCommitted) {
   const auto reserved = ReserveBudget(services_, TestPrincipal("owner"), {Reservation()}, Intent::kDo);
   const std::string id = reserved->front().charge.id;
-  EXPECT_EQ(CommitBudget(*ledger_, TestPrincipal("owner"), id).status().code(),
+  EXPECT_EQ(CommitBudget(services_, TestPrincipal("owner"), id).status().code(),
             absl::StatusCode::kFailedPrecondition);
   EXPECT_GT(Balance().held, 0) << "it is still held";
   ASSERT_TRUE(StartCharge(services_, TestPrincipal("owner"), id, std::nullopt).ok());
-  EXPECT_TRUE(CommitBudget(*ledger_, TestPrincipal("owner"), id).ok());
+  EXPECT_TRUE(CommitBudget(services_, TestPrincipal("owner"), id).ok());
 }
 
 TEST_F(AccountantTest, ACostThatNoCounterCanHoldIsRefusedInWords) {
@@ -175,11 +175,11 @@ TEST_F(AccountantTest, ACancelWithTooLongAReasonLeavesTheReservationAsItIs) {
   const auto reserved = ReserveBudget(services_, TestPrincipal("owner"), {Reservation()}, Intent::kDo);
   ASSERT_TRUE(reserved.ok()) << reserved.status();
   const std::string id = reserved->at(0).charge.id;
-  EXPECT_EQ(FieldOf(CancelReservation(*ledger_, TestPrincipal("owner"), id, std::string(201, 'a')).status()),
+  EXPECT_EQ(FieldOf(CancelReservation(services_, TestPrincipal("owner"), id, std::string(201, 'a')).status()),
             "reason");
   EXPECT_EQ(ledger_->GetCharge(id)->state, ledger::ChargeState::kReserved);
   EXPECT_EQ(Balance().held, EpsilonOf(100).units());
-  EXPECT_EQ(CancelReservation(*ledger_, TestPrincipal("owner"), id, std::string(200, 'a'))->charge.state,
+  EXPECT_EQ(CancelReservation(services_, TestPrincipal("owner"), id, std::string(200, 'a'))->charge.state,
             ledger::ChargeState::kCancelled);
 }
 
@@ -203,7 +203,7 @@ TEST_F(AccountantTest, ExtensionsCountAmongTheChargesOfTheDayAndEndingsDoNot) {
   EXPECT_TRUE(ExtendReservation(services_, owner, id, absl::Hours(48)).ok());
   EXPECT_TRUE(ExtendReservation(services_, owner, id, absl::Hours(24)).ok()) << "it adds no entry";
   EXPECT_TRUE(IsDailyBound(ExtendReservation(services_, owner, id, absl::Hours(72)).status()));
-  EXPECT_TRUE(CancelReservation(*ledger_, owner, id, "").ok());
+  EXPECT_TRUE(CancelReservation(services_, owner, id, "").ok());
 }
 
 // The store answers no question of a thread that asks for that.

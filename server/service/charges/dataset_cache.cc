@@ -15,6 +15,10 @@ std::string KeyOf(const Principal& principal, const DatasetName& name) {
   return absl::StrCat(principal.name(), "\n", name.text());
 }
 
+std::string KeyOfId(const Principal& principal, const std::string& dataset_id) {
+  return absl::StrCat(principal.name(), "\n\n", dataset_id);
+}
+
 // An upper estimate: a decoded schema takes several times its bytes.
 size_t BytesOf(const KnownDataset& dataset) {
   constexpr size_t kFixed = 4096;
@@ -36,11 +40,32 @@ std::shared_ptr<const KnownDataset> DatasetCache::Find(const Principal& principa
 absl::StatusOr<std::shared_ptr<const KnownDataset>> DatasetCache::Read(ledger::Ledger& ledger,
                                                                        const Principal& principal,
                                                                        const DatasetName& name) {
-  // The accounts after the revision: where they have changed in between, the revision is outdated.
   ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, name));
+  return Keep(ledger, principal, std::move(view));
+}
+
+std::shared_ptr<const KnownDataset> DatasetCache::FindById(const Principal& principal,
+                                                           const std::string& dataset_id) {
+  return known_.Find(KeyOfId(principal, dataset_id));
+}
+
+absl::StatusOr<std::shared_ptr<const KnownDataset>> DatasetCache::ReadById(ledger::Ledger& ledger,
+                                                                           const Principal& principal,
+                                                                           const std::string& dataset_id) {
+  ASSIGN_OR_RETURN(DatasetView view, FindVisibleById(ledger, principal, dataset_id));
+  return Keep(ledger, principal, std::move(view));
+}
+
+absl::StatusOr<std::shared_ptr<const KnownDataset>> DatasetCache::Keep(ledger::Ledger& ledger,
+                                                                       const Principal& principal,
+                                                                       DatasetView view) {
+  // The accounts after the revision: where they have changed in between, the revision is outdated.
   ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, PayingAccounts(ledger, view, principal.name()));
   auto known = std::make_shared<const KnownDataset>(KnownDataset{std::move(view), std::move(accounts)});
-  known_.Keep(KeyOf(principal, name), known, BytesOf(*known));
+  const ledger::Dataset& record = known->view.record;
+  const size_t bytes = BytesOf(*known);  // for each key: one may be dropped before the other
+  known_.Keep(KeyOf(principal, DatasetName(record.name)), known, bytes);
+  known_.Keep(KeyOfId(principal, record.id), known, bytes);
   return known;
 }
 

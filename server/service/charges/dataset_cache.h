@@ -37,8 +37,16 @@ class DatasetCache {
   // Reads the dataset, and caches it. Errors: those of FindVisible() and of PayingAccounts().
   absl::StatusOr<std::shared_ptr<const KnownDataset>> Read(ledger::Ledger& ledger, const Principal& principal,
                                                            const DatasetName& name);
+  // The same by the dataset's id; what one of them caches, both find.
+  std::shared_ptr<const KnownDataset> FindById(const Principal& principal, const std::string& dataset_id);
+  absl::StatusOr<std::shared_ptr<const KnownDataset>> ReadById(ledger::Ledger& ledger,
+                                                               const Principal& principal,
+                                                               const std::string& dataset_id);
 
  private:
+  absl::StatusOr<std::shared_ptr<const KnownDataset>> Keep(ledger::Ledger& ledger, const Principal& principal,
+                                                           DatasetView view);
+
   LruCache<KnownDataset> known_;
 };
 

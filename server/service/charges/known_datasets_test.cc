@@ -10,6 +10,7 @@
 #include "service/charges/receipts.h"
 #include "service/testing/fixture.h"
 #include "service/testing/wrapped_ledger.h"
+#include "service/workloads/free_answers.h"
 #include "service/workloads/workloads.h"
 
 namespace curator::service {
@@ -19,14 +20,23 @@ class KnownDatasetTest : public ServiceTest {
  protected:
   KnownDatasetTest() : ServiceTest(&OpenLedgerThrough<CountedReads>) {}
 
+  WorkloadRequest Question(const std::string& principal) const {
+    return {.principal = TestPrincipal(principal),
+            .dataset = DatasetName("census"),
+            .queries = {{MarginalsQuery{.sets = {{"sex"}}}}},
+            .spend = {.epsilon = EpsilonOf(spend_)}};
+  }
   absl::StatusOr<WorkloadAnswer> Ask(const RequestId& request_id = NewRequestId(),
                                      std::vector<std::string> parts = {}, Intent intent = Intent::kDo) {
-    const WorkloadRequest request{.principal = TestPrincipal("owner"),
-                                  .dataset = DatasetName("census"),
-                                  .queries = {{MarginalsQuery{.sets = {{"sex"}}}}},
-                                  .spend = {.epsilon = EpsilonOf(100)},
-                                  .parts = std::move(parts)};
+    WorkloadRequest request = Question("owner");
+    request.parts = std::move(parts);
     return AnswerWorkload(services_, request, {}, request_id, intent);
+  }
+  absl::StatusOr<WorkloadAnswer> AskForFree(const std::string& principal) {
+    WorkloadRequest request = Question(principal);
+    request.spend = {};
+    request.prefer_free = true;
+    return AnswerWorkload(services_, request, {}, NewRequestId(), Intent::kDo);
   }
   absl::StatusOr<ChargeView> Reserve(const RequestId& request_id = NewRequestId()) {
     const ReservationRequest request{.request_id = request_id,
@@ -56,6 +66,8 @@ class KnownDatasetTest : public ServiceTest {
                          .actor = TestPrincipal("owner")})
         .value();
   }
+
+  int64_t spend_ = 100;
 };
 
 TEST_F(KnownDatasetTest, ANewRequestReadsNothing) {
@@ -152,7 +164,7 @@ TEST_F(KnownDatasetTest, ANewReservationReadsNothingAndIsShownAsTheLedgerHasIt) 
   const absl::StatusOr<ChargeView> view = Reserve();
   EXPECT_EQ(CountedReads::count - before, 0);
   ASSERT_TRUE(view.ok()) << view.status();
-  const ChargeView read = GetCharge(*ledger_, TestPrincipal("owner"), view->charge.id).value();
+  const ChargeView read = GetCharge(services_, TestPrincipal("owner"), view->charge.id).value();
   EXPECT_EQ(view->charge.state, ledger::ChargeState::kReserved);
   EXPECT_EQ(view->charge.deadline_us, read.charge.deadline_us);
   EXPECT_EQ(view->charge.postings, read.charge.postings);
@@ -191,6 +203,77 @@ TEST_F(KnownDatasetTest, AnAccountThatWasOpenedSincePaysForTheNextReservation) {
   EXPECT_GT(ledger_->GetAccounts({opened.id})->front().counters.front().held, 0);
 }
 
+TEST_F(KnownDatasetTest, EachStepOfAReservationIsShownAsTheLedgerHasIt) {
+  const DatasetView census = MakeSealed(People("census"));
+  ASSERT_TRUE(Reserve().ok());
+  const Principal owner = TestPrincipal("owner");
+  const std::string id = Reserve()->charge.id;
+  const auto expect_present = [&](const absl::StatusOr<ChargeView>& view, ledger::ChargeState state) {
+    ASSERT_TRUE(view.ok()) << view.status();
+    EXPECT_EQ(view->charge.state, state);
+    const ledger::CounterBalance balance = ledger_->ListAccounts(census.record.id)->at(0).counters.at(0);
+    ASSERT_EQ(view->price.counters.size(), 1U);
+    const PricedCounter& paid = view->price.counters.front();
+    EXPECT_EQ(paid.remaining_before - paid.cost, balance.limit - balance.spent - balance.held);
+    EXPECT_EQ(view->receipt.value().statement, ReceiptOf(*ledger_, signer_, id)->statement);
+  };
+  expect_present(GetCharge(services_, owner, id), ledger::ChargeState::kReserved);
+  const dp::AskedEvent less = dp::Event{dp::PureEvent{EpsilonOf(40)}};
+  expect_present(StartCharge(services_, owner, id, less), ledger::ChargeState::kStarted);
+  const int64_t before = CountedReads::count;
+  expect_present(CommitBudget(services_, owner, id), ledger::ChargeState::kCommitted);
+  EXPECT_LE(CountedReads::count - before, 3 + 3) << "three of its own, and those of this test";
+}
+
+TEST_F(KnownDatasetTest, AFreeAnswerReadsOnce) {
+  MakeSealed(People("census"));
+  ASSERT_TRUE(Ask().ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(AskForFree("owner").ok());
+  const int64_t before = CountedReads::count;
+  const auto answer = AskForFree("owner");
+  EXPECT_EQ(CountedReads::count - before, 1);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_TRUE(answer->free_from.has_value());
+}
+
+TEST_F(KnownDatasetTest, AReleaseThatWasMadeSinceAnswersForNothingWhenItIsTheBest) {
+  MakeSealed(People("census"));
+  const auto first = Ask();
+  ASSERT_TRUE(first.ok()) << first.status();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(AskForFree("owner")->free_from, first->release.id);
+  spend_ = 400;
+  const auto better = Ask();
+  ASSERT_TRUE(better.ok()) << better.status();
+  EXPECT_EQ(AskForFree("owner")->free_from, better->release.id);
+}
+
+TEST_F(KnownDatasetTest, AReleaseThatWasSharedSinceAnswersItsReaderForNothing) {
+  const DatasetView census = MakeSealed(People("census"));
+  const Principal owner = TestPrincipal("owner");
+  ASSERT_TRUE(ledger_->Grant(census.record.id, "ana", owner).ok());
+  const auto of_owner = Ask();
+  ASSERT_TRUE(of_owner.ok()) << of_owner.status();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(AskForFree("ana").status().code(), absl::StatusCode::kInvalidArgument) << "it has to pay";
+  }
+  const std::vector<ledger::Measure> measures = MeasuresOf({}, of_owner->answer);
+  ASSERT_TRUE(ledger_->ShareRelease(of_owner->release.id, "ana", measures, owner).ok());
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(AskForFree("ana")->free_from, of_owner->release.id);
+}
+
+TEST_F(KnownDatasetTest, AnEstimateReadsOnceAndShowsThePresentBalance) {
+  const DatasetView census = MakeSealed(People("census"));
+  Warm();
+  ASSERT_TRUE(EstimateWorkload(services_, Question("owner")).ok());
+  const int64_t before = CountedReads::count;
+  const auto estimate = EstimateWorkload(services_, Question("owner"));
+  EXPECT_EQ(CountedReads::count - before, 1);
+  ASSERT_TRUE(estimate.ok()) << estimate.status();
+  EXPECT_TRUE(estimate->free_from.has_value());
+  const ledger::CounterBalance balance = ledger_->ListAccounts(census.record.id)->at(0).counters.at(0);
+  EXPECT_EQ(estimate->price.counters.at(0).remaining_before, balance.limit - balance.spent);
+}
+
 TEST_F(KnownDatasetTest, AnAccountThatWasOpenedSincePaysForTheNextRequest) {
   const DatasetView census = MakeSealed(People("census"));
   Warm();
@@ -210,6 +293,19 @@ TEST_F(KnownDatasetTest, ADatasetThatWasArchivedSinceRefusesTheNextRequest) {
   EXPECT_EQ(answer.status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(answer.status().message()), ::testing::HasSubstr("is archived"));
   EXPECT_EQ(Spent(census), spent);
+}
+
+TEST_F(KnownDatasetTest, ADatasetThatIsChangedAllTheTimeStillAnswers) {
+  const DatasetView census = MakeSealed(People("census"));
+  int grants = 0;
+  CountedReads::then = [&] {
+    const std::string grantee = absl::StrCat("grantee", ++grants);
+    ASSERT_TRUE(ledger_->Grant(census.record.id, grantee, TestPrincipal("owner")).ok());
+  };
+  const auto answer = Ask();
+  CountedReads::then = nullptr;
+  EXPECT_TRUE(answer.ok()) << answer.status();
+  EXPECT_GE(grants, 3);
 }
 
 TEST_F(KnownDatasetTest, ADatasetThatWasSealedSinceAnswers) {

@@ -22,18 +22,12 @@ absl::StatusOr<int64_t> RemainingIn(const ledger::Account& account, std::string_
   return absl::DataLossError(absl::StrCat("account ", account.id, " has no counter ", std::string(counter)));
 }
 
-// `added` is what a balance lacks of what it was before the cost.
-template <typename Added>
-Price WithBalances(Price priced, const std::vector<ledger::AccountBalance>& balances, Added added) {
-  std::map<std::pair<int64_t, std::string_view>, int64_t> remaining;
-  for (const auto& [account_id, balance] : balances) {
-    remaining[{account_id, balance.counter}] = balance.limit - balance.spent - balance.held;
-  }
-  for (PricedCounter& counter : priced.counters) {
-    const auto found = remaining.find({counter.account_id, counter.counter});
-    if (found != remaining.end()) counter.remaining_before = found->second + added(counter);
-  }
-  return priced;
+using Balances = std::map<std::pair<int64_t, std::string_view>, const ledger::CounterBalance*>;
+
+Balances ByCounter(const std::vector<ledger::AccountBalance>& balances) {
+  Balances by_counter;
+  for (const auto& [account_id, balance] : balances) by_counter[{account_id, balance.counter}] = &balance;
+  return by_counter;
 }
 
 }  // namespace
@@ -146,12 +140,26 @@ absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<le
   return price;
 }
 
-Price PriceBefore(Price priced, const std::vector<ledger::AccountBalance>& balances) {
-  return WithBalances(std::move(priced), balances, [](const PricedCounter&) { return int64_t{0}; });
+void SetBalances(std::vector<ledger::Account>& accounts,
+                 const std::vector<ledger::AccountBalance>& balances) {
+  const Balances by_counter = ByCounter(balances);
+  for (ledger::Account& account : accounts) {
+    for (ledger::CounterBalance& counter : account.counters) {
+      const auto found = by_counter.find({account.id, counter.counter});
+      if (found != by_counter.end()) counter = *found->second;
+    }
+  }
 }
 
 Price PriceAfter(Price priced, const std::vector<ledger::AccountBalance>& balances) {
-  return WithBalances(std::move(priced), balances, [](const PricedCounter& counter) { return counter.cost; });
+  const Balances by_counter = ByCounter(balances);
+  for (PricedCounter& counter : priced.counters) {
+    const auto found = by_counter.find({counter.account_id, counter.counter});
+    if (found == by_counter.end()) continue;
+    const ledger::CounterBalance& balance = *found->second;
+    counter.remaining_before = balance.limit - balance.spent - balance.held + counter.cost;
+  }
+  return priced;
 }
 
 absl::Status CheckLeastCost(ledger::Ledger& ledger, const Price& price, const Principal& principal,

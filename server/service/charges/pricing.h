@@ -63,9 +63,11 @@ absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledg
 absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<ledger::Account>& accounts,
                                 const ledger::Charge& charge);
 
-// `priced` with these balances, where they are given, in place of those that it was computed with. Nothing is
-// paid yet, or a charge has paid the price.
-Price PriceBefore(Price priced, const std::vector<ledger::AccountBalance>& balances);
+// Gives the accounts these balances, where they have them.
+void SetBalances(std::vector<ledger::Account>& accounts, const std::vector<ledger::AccountBalance>& balances);
+
+// `priced`, which a charge has paid, with the balances after it, where they are given, in place of those that it
+// was computed with.
 Price PriceAfter(Price priced, const std::vector<ledger::AccountBalance>& balances);
 
 // The account's name on the wire and in messages: "dataset/census", "dataset/census/analyst/ana".

@@ -103,7 +103,7 @@ TEST_F(RequestScopeTest, AReservationThatDoesNotPayForANewPartIsNotStarted) {
   const absl::Status refused = StartCharge(services_, owner, id, std::nullopt).status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("west"));
-  EXPECT_EQ(CancelReservation(*ledger_, owner, id, "")->charge.state, ledger::ChargeState::kCancelled);
+  EXPECT_EQ(CancelReservation(services_, owner, id, "")->charge.state, ledger::ChargeState::kCancelled);
 }
 
 }  // namespace

@@ -396,9 +396,9 @@ TEST_F(SynthesisMemoryTest, OneThatWouldTakeTooMuchIsRefusedBeforeItsChargeWhate
 TEST_F(SynthesisMemoryTest, OneThatDoesNotFitTheBudgetIsRefusedBeforeItsCharge) {
   MakeSealed(People("census"));
   MemoryBudget small(14'000'000, absl::ZeroDuration());
-  Services services{*ledger_,         *store_,   sealer_,      signer_,          operations_, work_,
-                    OnlyThisThread(), requests_, late_,        datasets_,        recent_,     repetitions_,
-                    daily_,           small,     comparisons_, absl::Minutes(10)};
+  Services services{*ledger_,         *store_,   sealer_, signer_,      operations_,      work_,
+                    OnlyThisThread(), requests_, late_,   datasets_,    recent_,          stored_,
+                    repetitions_,     daily_,    small,   comparisons_, absl::Minutes(10)};
   const std::string id = host::NewUuid();
   const absl::Status refused =
       CreateSynthesis(services, Mwem("census"), TestRequestId(id), Intent::kDo).status();
@@ -410,9 +410,9 @@ TEST_F(SynthesisMemoryTest, OneThatWouldHoldMoreThanHalfOfTheBudgetIsRefusedBefo
   MakeSealed(People("census"));
   const SynthesisEstimate estimate = EstimateSynthesis(services_, Mwem("census")).value();
   MemoryBudget small(2 * estimate.bytes - 1, absl::ZeroDuration());
-  Services services{*ledger_,         *store_,   sealer_,      signer_,          operations_, work_,
-                    OnlyThisThread(), requests_, late_,        datasets_,        recent_,     repetitions_,
-                    daily_,           small,     comparisons_, absl::Minutes(10)};
+  Services services{*ledger_,         *store_,   sealer_, signer_,      operations_,      work_,
+                    OnlyThisThread(), requests_, late_,   datasets_,    recent_,          stored_,
+                    repetitions_,     daily_,    small,   comparisons_, absl::Minutes(10)};
   EXPECT_EQ(FieldOf(EstimateSynthesis(services, Mwem("census")).status()), "workload");
 }
 
@@ -515,9 +515,9 @@ TEST_F(SynthesisMemoryTest, AModelThatASmallServerChargesIsReadByIt) {
   const SynthesisEstimate estimate = EstimateSynthesis(services_, Mwem("census")).value();
   const int64_t reading = dp::StoredModelBytes(estimate.plan.memory.stored) + estimate.plan.memory.reading;
   MemoryBudget small(std::max(2 * estimate.bytes, reading), absl::ZeroDuration());
-  Services services{*ledger_,         *store_,   sealer_,      signer_,          operations_, work_,
-                    OnlyThisThread(), requests_, late_,        datasets_,        recent_,     repetitions_,
-                    daily_,           small,     comparisons_, absl::Minutes(10)};
+  Services services{*ledger_,         *store_,   sealer_, signer_,      operations_,      work_,
+                    OnlyThisThread(), requests_, late_,   datasets_,    recent_,          stored_,
+                    repetitions_,     daily_,    small,   comparisons_, absl::Minutes(10)};
   const auto created = CreateSynthesis(services, Mwem("census"), NewRequestId(), Intent::kDo);
   ASSERT_TRUE(created.ok()) << created.status();
   auto release = GetRelease(services, TestPrincipal("owner"), Ended(created->id).release_id);

@@ -210,15 +210,16 @@ class ServiceTest : public ::testing::Test {
   LateEndings late_{*ledger_};
   DatasetCache datasets_;
   RecentReleases recent_;
+  StoredAnswers stored_;
   // Of a clock that stands still.
   RepetitionPace repetitions_{[] { return RepetitionPace::Time(); }};
   static constexpr int64_t kMostChargesADay = 10'000;
   DailyCharges daily_{kMostChargesADay};
   MemoryBudget memory_{int64_t{4} << 30, absl::ZeroDuration()};
   ComparisonCache comparisons_;
-  Services services_{*ledger_,         *store_,   sealer_,      signer_,          operations_, work_,
-                     OnlyThisThread(), requests_, late_,        datasets_,        recent_,     repetitions_,
-                     daily_,           memory_,   comparisons_, absl::Minutes(10)};
+  Services services_{*ledger_,         *store_,   sealer_, signer_,      operations_,      work_,
+                     OnlyThisThread(), requests_, late_,   datasets_,    recent_,          stored_,
+                     repetitions_,     daily_,    memory_, comparisons_, absl::Minutes(10)};
   WorkQueue work_{1, 4};  // ends before what its work uses
 };
 

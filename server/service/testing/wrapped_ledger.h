@@ -33,10 +33,17 @@ class CountedReads final : public ledger::sql::Database {
   ledger::sql::Outcome Write(const ledger::sql::Body& body) override { return real_->Write(body); }
   ledger::sql::Outcome Read(const ledger::sql::Body& body) override {
     ++count;
-    return real_->Read(body);
+    ledger::sql::Outcome outcome = real_->Read(body);
+    if (const std::function<void()> next = std::exchange(then, nullptr)) {
+      next();
+      then = next;
+    }
+    return outcome;
   }
 
   static inline thread_local int64_t count = 0;
+  // Called after each read, but not after those that it makes itself.
+  static inline thread_local std::function<void()> then;
 
  private:
   const std::unique_ptr<ledger::sql::Database> real_;

@@ -20,6 +20,8 @@
 namespace curator::service {
 namespace {
 
+constexpr char kWorkloadKind[] = "workload";
+
 // One way to answer one set. Its sources are positions among the stored measurements or, after those, among
 // the gathered ones.
 struct CandidatePlan {
@@ -334,31 +336,93 @@ int64_t BytesToRead(int64_t stored_bytes) {
   return dp::StoredAnswerBytes(stored_bytes) + stored_bytes;
 }
 
+using Stored = StoredAnswers::Stored;
+using Candidates = std::vector<std::shared_ptr<const Stored>>;
+
+// The principal as whose releases they are found; empty: all releases are.
+std::string_view ReaderOf(const DatasetView& dataset, const Principal& principal) {
+  return dataset.record.owner == principal.name() ? std::string_view() : principal.name();
+}
+
+// None unless all of them are kept.
+std::optional<Candidates> KeptCandidates(Services& services, const DatasetView& dataset,
+                                         const Principal& principal, const std::vector<int64_t>& numbers) {
+  Candidates kept;
+  for (const int64_t number : numbers) {
+    kept.push_back(services.stored.Find(principal, dataset.record.id, number));
+    if (kept.back() == nullptr) return std::nullopt;
+  }
+  return kept;
+}
+
+absl::StatusOr<Candidates> ReadCandidates(Services& services, const DatasetView& dataset,
+                                          const RequestScope& scope, const Principal& principal,
+                                          const std::vector<dp::AskedSet>& asked,
+                                          const std::stop_token& client_left) {
+  ASSIGN_OR_RETURN(
+      const std::vector<ledger::Release> releases,
+      services.ledger.FindReleases(dataset.record.id, ReaderOf(dataset, principal),
+                                   MeasuresFor(scope.PartNumbers(), asked), kMostReleasesPerMeasure));
+  Candidates candidates;
+  for (const ledger::Release& listed : releases) {
+    RETURN_IF_ERROR(CheckGoesOn(client_left));
+    if (!MayReadRelease(listed, dataset.record, principal)) continue;
+    auto kept = services.stored.Find(principal, dataset.record.id, listed.number);
+    if (kept == nullptr || kept->head.id != listed.id) {
+      Stored stored{.head = listed, .charge = {}};
+      if (listed.kind == kWorkloadKind) {
+        ASSIGN_OR_RETURN(stored.charge, services.ledger.GetCharge(listed.charge_id));
+      }
+      kept = services.stored.Keep(principal, std::move(stored));
+    }
+    candidates.push_back(std::move(kept));
+  }
+  return candidates;
+}
+
+absl::StatusOr<std::shared_ptr<const dp::WorkloadRelease>> AnswerOf(Services& services,
+                                                                    const Principal& principal,
+                                                                    const Stored& candidate) {
+  if (candidate.answer != nullptr) return candidate.answer;
+  ASSIGN_OR_RETURN(const ledger::Release release, services.ledger.GetRelease(candidate.head.id));
+  ASSIGN_OR_RETURN(dp::WorkloadRelease decoded, codec::DecodeWorkloadRelease(release.payload));
+  auto answer = std::make_shared<const dp::WorkloadRelease>(std::move(decoded));
+  services.stored.Keep(principal, {candidate.head, candidate.charge, answer});
+  return answer;
+}
+
 }  // namespace
+
+void LookForReleases(const DatasetView& dataset, const RequestScope& scope, const Principal& principal,
+                     const std::vector<dp::AskedSet>& asked, ledger::EarlierQuery& query) {
+  query.reader = ReaderOf(dataset, principal);
+  query.measures = MeasuresFor(scope.PartNumbers(), asked);
+  query.most_releases = kMostReleasesPerMeasure;
+}
 
 absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,
                                                          const RequestScope& scope,
                                                          const Principal& principal,
                                                          const std::vector<dp::AskedSet>& asked,
-                                                         const std::stop_token& client_left) {
-  const bool sees_all = dataset.record.owner == principal.name();
-  ASSIGN_OR_RETURN(
-      const std::vector<ledger::Release> releases,
-      services.ledger.FindReleases(dataset.record.id, sees_all ? std::string_view() : principal.name(),
-                                   MeasuresFor(scope.PartNumbers(), asked), kMostReleasesPerMeasure));
+                                                         const std::stop_token& client_left,
+                                                         const std::vector<int64_t>* numbers) {
+  std::optional<Candidates> candidates;
+  if (numbers != nullptr) candidates = KeptCandidates(services, dataset, principal, *numbers);
+  if (!candidates) {
+    ASSIGN_OR_RETURN(candidates, ReadCandidates(services, dataset, scope, principal, asked, client_left));
+  }
   SearchEffort effort(client_left);
-  std::vector<std::string> to_read;
+  Candidates to_read;
   int64_t bytes = 0;
   int64_t largest = 0;
-  for (const ledger::Release& listed : releases) {
-    RETURN_IF_ERROR(CheckGoesOn(client_left));
-    if (listed.kind != "workload" || !MayReadRelease(listed, dataset.record, principal)) continue;
-    ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(listed.charge_id));
-    if (!IsOfScope(charge, dataset.record, scope) || bytes + listed.payload_size > kMostReadBytes) continue;
-    if (BytesToRead(listed.payload_size) > kMostFreeBytes) continue;
-    bytes += listed.payload_size;
-    largest = std::max(largest, listed.payload_size);
-    to_read.push_back(listed.id);
+  for (std::shared_ptr<const Stored>& candidate : *candidates) {
+    const int64_t size = candidate->head.payload_size;
+    if (candidate->head.kind != kWorkloadKind || !IsOfScope(candidate->charge, dataset.record, scope))
+      continue;
+    if (bytes + size > kMostReadBytes || BytesToRead(size) > kMostFreeBytes) continue;
+    bytes += size;
+    largest = std::max(largest, size);
+    to_read.push_back(std::move(candidate));
   }
   RETURN_IF_ERROR(CheckGoesOn(client_left));
   if (to_read.empty()) return std::optional<FreeAnswer>();
@@ -366,16 +430,16 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, con
   RETURN_IF_ERROR(memory.Add(BytesToRead(largest)));
   std::optional<FreeAnswer> best;
   double least = 0;
-  for (const std::string& id : to_read) {
+  for (const std::shared_ptr<const Stored>& candidate : to_read) {
     RETURN_IF_ERROR(CheckGoesOn(client_left));
-    ASSIGN_OR_RETURN(const ledger::Release release, services.ledger.GetRelease(id));
-    ASSIGN_OR_RETURN(const dp::WorkloadRelease stored, codec::DecodeWorkloadRelease(release.payload));
-    std::optional<dp::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, stored, asked, effort);
+    ASSIGN_OR_RETURN(const std::shared_ptr<const dp::WorkloadRelease> stored,
+                     AnswerOf(services, principal, *candidate));
+    std::optional<dp::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, *stored, asked, effort);
     if (!answer) continue;
     const double deviation = DeviationOf(dataset.schema.domain, *answer);
     if (best && deviation >= least) continue;
     least = deviation;
-    best = FreeAnswer{id, *std::move(answer)};
+    best = FreeAnswer{candidate->head.id, *std::move(answer)};
   }
   RETURN_IF_ERROR(CheckGoesOn(client_left));
   if (best) best->memory = std::move(memory);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "service/workloads/free_answers.h"
+#include "service/workloads/stored_answers.h"
 
 namespace curator::service {
 namespace {
@@ -15,21 +16,8 @@ std::string KeyOf(const Principal& principal, const ledger::Dataset& dataset) {
   return absl::StrCat(principal.name(), "\n", dataset.id, "\n", dataset.revision);
 }
 
-// An upper estimate.
 size_t BytesOf(const RecentReleases::Recent& recent) {
-  constexpr size_t kFixed = 1024;
-  constexpr size_t kOfAGroup = 256;
-  size_t bytes = kFixed + recent.parts.size() * sizeof(int64_t);
-  for (size_t i = 0; i < recent.release.measured.size(); ++i) {
-    const dp::QueryGroup& group = recent.release.measured[i];
-    bytes += kOfAGroup + recent.release.values[i].size() * sizeof(int64_t);
-    if (const auto* boxes = std::get_if<dp::Boxes>(&group.queries))
-      bytes += boxes->sides.size() * sizeof(dp::CodeInterval);
-    if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries)) {
-      for (const dp::LinearQuery& query : *queries) bytes += kOfAGroup + query.size() * sizeof(query.front());
-    }
-  }
-  return bytes;
+  return BytesHeldBy(recent.release) + recent.parts.size() * sizeof(int64_t);
 }
 
 size_t BytesOf(const RecentReleases::List& list) {

@@ -215,11 +215,13 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
                           std::move(plan), std::move(price)};
 }
 
-// Unless a free answer is preferred it is only a hint: a failed lookup is ignored.
+// Unless a free answer is preferred it is only a hint: a failed lookup is ignored. `numbers`: FindFreeAnswer().
 absl::StatusOr<std::optional<FreeAnswer>> FreeAnswerFor(Services& services, const WorkloadRequest& request,
-                                                        const Question& question) {
-  absl::StatusOr<std::optional<FreeAnswer>> found = FindFreeAnswer(
-      services, question.dataset(), question.scope, request.principal, question.asked, request.client_left);
+                                                        const Question& question,
+                                                        const std::vector<int64_t>* numbers = nullptr) {
+  absl::StatusOr<std::optional<FreeAnswer>> found =
+      FindFreeAnswer(services, question.dataset(), question.scope, request.principal, question.asked,
+                     request.client_left, numbers);
   if (!found.ok() && !absl::IsCancelled(found.status()) && !request.prefer_free) return std::nullopt;
   return found;
 }
@@ -276,26 +278,14 @@ absl::Status Fill(ReleasedOnce released, const std::vector<dp::AskedSet>& asked,
 // A larger payload is read on its own, once the request has the memory that it takes.
 constexpr int64_t kMostBytesAtOnce = int64_t{64} << 10;
 
-// What the request was charged before, on any dataset and of any kind, because another request may have used
-// the id; the balances of `accounts`, and the revision of the dataset.
-absl::StatusOr<ledger::EarlierRequest> FindByRequest(ledger::Ledger& ledger, const Principal& principal,
-                                                     const std::string& request_id,
-                                                     std::string_view dataset_id,
-                                                     const std::vector<ledger::Account>& accounts) {
-  ledger::EarlierQuery query{.principal = principal,
-                             .request_id = request_id,
-                             .dataset_id = std::string(dataset_id),
-                             .account_ids = {},
-                             .most_payload_bytes = kMostBytesAtOnce};
+// Finds what the request was charged before, on any dataset and of any kind, because another request may have
+// used the id; the balances of `accounts`, and the revision of the dataset.
+ledger::EarlierQuery QueryFor(const Principal& principal, const std::string& request_id,
+                              const DatasetView& dataset, const std::vector<ledger::Account>& accounts) {
+  ledger::EarlierQuery query{
+      .principal = principal, .request_id = request_id, .dataset_id = dataset.record.id, .account_ids = {}};
   for (const ledger::Account& account : accounts) query.account_ids.push_back(account.id);
-  return ledger.FindEarlier(query);
-}
-
-absl::StatusOr<ledger::EarlierRequest> FindByRequest(ledger::Ledger& ledger, const Principal& principal,
-                                                     const std::string& request_id,
-                                                     const KnownDataset* known) {
-  if (known == nullptr) return FindByRequest(ledger, principal, request_id, "", {});
-  return FindByRequest(ledger, principal, request_id, known->view.record.id, known->accounts);
+  return query;
 }
 
 // What a charge that was made before has cost, and its receipt. `accounts` are those that may have paid.
@@ -321,8 +311,8 @@ absl::StatusOr<WorkloadAnswer> FilledAndPriced(Services& services, ReleasedOnce 
     return answer;
   }
   ASSIGN_OR_RETURN(const ledger::EarlierRequest earlier,
-                   FindByRequest(services.ledger, principal, answer.request_id, answer.dataset().record.id,
-                                 estimate.scope.accounts));
+                   services.ledger.FindEarlier(
+                       QueryFor(principal, answer.request_id, answer.dataset(), estimate.scope.accounts)));
   RETURN_IF_ERROR(PriceAgain(services, earlier, estimate.scope.accounts, answer));
   return answer;
 }
@@ -364,6 +354,48 @@ std::optional<std::string> IdOf(std::optional<FreeAnswer> free) {
   return free ? std::optional(std::move(free->release_id)) : std::nullopt;
 }
 
+// What was read of the dataset of a request, in one message with what the request was charged before.
+struct LookedUp {
+  std::shared_ptr<const KnownDataset> known;  // null: it is not cached, or has changed since
+  ledger::EarlierRequest earlier;
+};
+
+const std::vector<int64_t>* NumbersIn(const ledger::EarlierRequest& earlier) {
+  return earlier.release_numbers ? &*earlier.release_numbers : nullptr;
+}
+
+absl::StatusOr<LookedUp> LookUp(Services& services, const WorkloadRequest& request,
+                                const std::string& request_id, bool seeks_free) {
+  LookedUp found{services.datasets.Find(request.principal, request.dataset), {}};
+  if (found.known == nullptr) {
+    ASSIGN_OR_RETURN(found.earlier, services.ledger.FindEarlier({.principal = request.principal,
+                                                                 .request_id = request_id,
+                                                                 .dataset_id = {},
+                                                                 .account_ids = {},
+                                                                 .most_payload_bytes = kMostBytesAtOnce}));
+    return found;
+  }
+  const KnownDataset& known = *found.known;
+  ledger::EarlierQuery query = QueryFor(request.principal, request_id, known.view, known.accounts);
+  query.most_payload_bytes = kMostBytesAtOnce;
+  if (seeks_free) {
+    const absl::StatusOr<Question> question = QuestionOf(found.known, request, std::nullopt);
+    if (question.ok())
+      LookForReleases(known.view, question->scope, request.principal, question->asked, query);
+  }
+  ASSIGN_OR_RETURN(found.earlier, services.ledger.FindEarlier(query));
+  if (found.earlier.revision != known.revision()) found.known = nullptr;
+  return found;
+}
+
+// Reads the dataset of the request, in place of what was cached.
+absl::Status ReadDataset(Services& services, const WorkloadRequest& request, LookedUp& found) {
+  ASSIGN_OR_RETURN(found.known, services.datasets.Read(services.ledger, request.principal, request.dataset));
+  found.earlier.balances.clear();
+  found.earlier.release_numbers.reset();
+  return absl::OkStatus();
+}
+
 // One call of AnswerWorkload().
 class AnsweredCall {
  public:
@@ -392,6 +424,7 @@ class AnsweredCall {
     has_looked_up_ = true;
     const std::optional<ledger::Charge>& earlier = looked_up.charge;
     ASSIGN_OR_RETURN(Question question, QuestionOf(std::move(known), request_, earlier));
+    SetBalances(question.scope.accounts, looked_up.balances);
     if (intent_ == Intent::kDo) {
       ASSIGN_OR_RETURN(std::optional<WorkloadAnswer> replayed,
                        Replayed(services_, request_, steps_, question, looked_up));
@@ -400,18 +433,20 @@ class AnsweredCall {
     std::optional<std::string> could_be_free_from;
     // A request that was charged before is answered by what it paid for.
     if (!earlier && request_.prefer_free) {
-      ASSIGN_OR_RETURN(std::optional<FreeAnswer> free, FreeAnswerFor(services_, request_, question));
+      ASSIGN_OR_RETURN(std::optional<FreeAnswer> free,
+                       FreeAnswerFor(services_, request_, question, NumbersIn(looked_up)));
       if (free) return Free(std::move(question), *std::move(free));
     } else if (!earlier) {
       ASSIGN_OR_RETURN(could_be_free_from, RecentReleaseFor(services_, request_, question));
     }
     ASSIGN_OR_RETURN(WorkloadAnswer answer, Paid(std::move(question), earlier));
-    // The balances of a dataset that was cached are older.
-    if (intent_ == Intent::kValidateOnly)
-      answer.price = PriceBefore(std::move(answer.price), looked_up.balances);
     answer.could_be_free_from = std::move(could_be_free_from);
     return answer;
   }
+
+  // From now on the request is charged although its dataset has changed since it was read. The ledger still
+  // compares what the charge rests on: the version, the state and the accounts that have to pay.
+  void AcceptChanges() { compares_revision_ = false; }
 
   // Whether a new charge was made.
   bool is_charged() const { return is_charged_; }
@@ -455,6 +490,7 @@ class AnsweredCall {
         TableFor(ledger, services_.store, estimate.dataset(), estimate.scope, principal, request_id_));
     ChargeOrder order = OrderFor(estimate, request_, request_id_);
     order.is_expected_new = !has_looked_up_;
+    if (!compares_revision_) order.dataset_revision = 0;
     order.on_new_charge = [&] {
       is_charged_ = true;
       services_.daily.Add(principal, 1);
@@ -485,6 +521,7 @@ class AnsweredCall {
   const std::string& request_id_;
   const Intent intent_;
   bool has_looked_up_ = false;
+  bool compares_revision_ = true;
   bool is_charged_ = false;
 };
 
@@ -520,10 +557,12 @@ absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, d
 }
 
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request) {
-  ASSIGN_OR_RETURN(std::shared_ptr<const KnownDataset> known,
-                   services.datasets.Read(services.ledger, request.principal, request.dataset));
-  ASSIGN_OR_RETURN(Question question, QuestionOf(std::move(known), request, std::nullopt));
-  ASSIGN_OR_RETURN(std::optional<FreeAnswer> free, FreeAnswerFor(services, request, question));
+  ASSIGN_OR_RETURN(LookedUp found, LookUp(services, request, "", /*seeks_free=*/true));
+  if (found.known == nullptr) RETURN_IF_ERROR(ReadDataset(services, request, found));
+  ASSIGN_OR_RETURN(Question question, QuestionOf(std::move(found.known), request, std::nullopt));
+  SetBalances(question.scope.accounts, found.earlier.balances);
+  ASSIGN_OR_RETURN(std::optional<FreeAnswer> free,
+                   FreeAnswerFor(services, request, question, NumbersIn(found.earlier)));
   std::optional<std::string> free_from = IdOf(std::move(free));
   ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services, request, question));
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
@@ -563,23 +602,20 @@ std::optional<absl::StatusOr<WorkloadAnswer>> AnsweredAsNew(Services& services,
 absl::StatusOr<WorkloadAnswer> AnsweredAfterLookUp(Services& services, const WorkloadRequest& request,
                                                    const RequestId& request_id, AnsweredCall& call,
                                                    const std::optional<Refusal>& refusal) {
-  std::shared_ptr<const KnownDataset> known = services.datasets.Find(request.principal, request.dataset);
-  ASSIGN_OR_RETURN(const ledger::EarlierRequest earlier,
-                   FindByRequest(services.ledger, request.principal, request_id.text(), known.get()));
+  ASSIGN_OR_RETURN(LookedUp found, LookUp(services, request, request_id.text(), request.prefer_free));
   // Before anything else is done for the request: this look-up is all that a refusal costs.
   RepetitionPace::Place repetition;
-  if (earlier.release) {
+  if (found.earlier.release) {
     ASSIGN_OR_RETURN(repetition, services.repetitions.Take(request.principal));
   }
   constexpr int kMostReadings = 3;  // of a dataset that is changed while the request is priced
   for (int readings = 1;; ++readings) {
-    const bool is_present = readings == 1 && known != nullptr && earlier.revision == known->revision();
-    if (!is_present) {
-      ASSIGN_OR_RETURN(known, services.datasets.Read(services.ledger, request.principal, request.dataset));
-    }
-    const bool stands = refusal && !earlier.charge && refusal->known->revision() == known->revision();
+    if (readings > 1 || found.known == nullptr) RETURN_IF_ERROR(ReadDataset(services, request, found));
+    const bool stands =
+        refusal && !found.earlier.charge && refusal->known->revision() == found.known->revision();
     if (stands) return refusal->status;
-    absl::StatusOr<WorkloadAnswer> answer = call.Answer(known, earlier);
+    if (readings == kMostReadings) call.AcceptChanges();
+    absl::StatusOr<WorkloadAnswer> answer = call.Answer(found.known, found.earlier);
     if (answer.ok() && answer->replayed) answer->repetition = std::move(repetition);
     if (!IsDatasetChanged(answer.status()) || readings == kMostReadings) return answer;
   }
