@@ -328,18 +328,17 @@ SigningKey PrivateKey(const Secret& seed) {
 }  // namespace
 
 ReceiptSigner::ReceiptSigner(const ServerKey& server_key)
-    : seed_(server_key.Derive(kReceiptPurpose)), public_key_(kPublicKeySize, '\0') {
+    : key_(PrivateKey(server_key.Derive(kReceiptPurpose))), public_key_(kPublicKeySize, '\0') {
   size_t size = public_key_.size();
-  RequireSigned(EVP_PKEY_get_raw_public_key(PrivateKey(seed_).get(), BytesOf(public_key_), &size) == 1);
+  RequireSigned(EVP_PKEY_get_raw_public_key(key_.get(), BytesOf(public_key_), &size) == 1);
 }
 
 std::string ReceiptSigner::Sign(std::string_view text) const {
-  const SigningKey key = PrivateKey(seed_);
   const SigningContext context(EVP_MD_CTX_new());
   std::string signature(kSignatureSize, '\0');
   size_t size = signature.size();
   RequireSigned(context != nullptr);
-  RequireSigned(EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key.get()) == 1);
+  RequireSigned(EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_.get()) == 1);
   RequireSigned(EVP_DigestSign(context.get(), BytesOf(signature), &size, BytesOf(text), text.size()) == 1);
   return signature;
 }

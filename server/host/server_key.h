@@ -19,6 +19,8 @@
 #include "absl/status/statusor.h"
 #include "dp/noise/bit_source.h"
 
+struct evp_pkey_st;
+
 namespace curator::host {
 
 inline constexpr size_t kSecretSize = 32;
@@ -134,7 +136,8 @@ class ReceiptSigner {
   const std::string& public_key() const { return public_key_; }
 
  private:
-  Secret seed_;
+  // OpenSSL's, made once: that takes longer than a signature.
+  std::shared_ptr<evp_pkey_st> key_;
   std::string public_key_;
 };
 

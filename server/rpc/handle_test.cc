@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -142,6 +144,26 @@ class HandleTest : public service::ServiceTest {
     return stub.CheckSchema(&context, &response)->Finish();
   }
 
+  // What arrives of a stream: the numbers of its messages, and its status.
+  struct Arrived {
+    std::vector<int64_t> sequences;
+    grpc::Status status;
+  };
+  // Of so many messages, each with so many bytes, whose handler ends with NOT_FOUND or with OK.
+  Arrived StreamOf(int64_t messages, int64_t bytes_of_each, bool fails = false) {
+    grpc::ClientContext context;
+    context.AddMetadata(kPrincipalKey, "ana");
+    v1::ListLedgerEntriesRequest request;
+    request.set_after_sequence(messages);
+    request.set_dataset((fails ? "-" : "") + std::to_string(bytes_of_each));
+    v1::BudgetService::Stub stub(channel_);
+    const auto reader = stub.ListLedgerEntries(&context, request);
+    Arrived arrived;
+    for (v1::LedgerEntry entry; reader->Read(&entry);) arrived.sequences.push_back(entry.sequence());
+    arrived.status = reader->Finish();
+    return arrived;
+  }
+
   // Takes places of the principal until none is left for it.
   void FillShareOf(const std::string& principal, CallKind kind) {
     while (true) {
@@ -180,7 +202,24 @@ class HandleTest : public service::ServiceTest {
           [this](service::Services&, const Call& call, const auto&, auto&) { return test_.handler_(call); });
     }
 
+    grpc::ServerWriteReactor<v1::LedgerEntry>* ListLedgerEntries(
+        grpc::CallbackServerContext* context, const v1::ListLedgerEntriesRequest* request) override {
+      return Handle(test_.calls_, *context, *request, &Stream);
+    }
+
    private:
+    static absl::Status Stream(service::Services&, const Call&, const v1::ListLedgerEntriesRequest& request,
+                               MessageWriter<v1::LedgerEntry>& writer) {
+      const int64_t bytes = std::stoll(request.dataset());
+      v1::LedgerEntry entry;
+      entry.set_summary(std::string(static_cast<size_t>(std::abs(bytes)), 'x'));
+      for (int64_t sequence = 1; sequence <= request.after_sequence(); ++sequence) {
+        entry.set_sequence(sequence);
+        if (!writer.Write(entry)) return ClientDisconnected();
+      }
+      return bytes < 0 ? absl::NotFoundError("handled") : absl::OkStatus();
+    }
+
     HandleTest& test_;
   };
 
@@ -278,6 +317,24 @@ TEST_F(HandleTest, AStreamWhoseClientSendsNothingEndsInWordsAndFreesItsPlace) {
   EXPECT_EQ(ended.error_message(), "no message came for 50ms: send the stream again, without such pauses");
   FillShareOf("ana", CallKind::kStream);
   EXPECT_EQ(static_cast<int>(places_.size()), kPlaces[1].of_one);
+}
+
+TEST_F(HandleTest, AStreamArrivesWholeAndInOrderWhateverItsMessagesAre) {
+  for (const auto& [messages, bytes] :
+       {std::pair{0, 1}, std::pair{1, 1}, std::pair{2, 10}, std::pair{7, 9'000}, std::pair{8, 9'000},
+        std::pair{50, 9'000}, std::pair{3, 1'000'000}}) {
+    const Arrived arrived = StreamOf(messages, bytes);
+    EXPECT_TRUE(arrived.status.ok()) << arrived.status.error_message();
+    std::vector<int64_t> all(static_cast<size_t>(messages));
+    std::iota(all.begin(), all.end(), 1);
+    EXPECT_EQ(arrived.sequences, all) << messages << " messages of " << bytes << " bytes";
+  }
+}
+
+TEST_F(HandleTest, AStreamWhoseHandlerFailsEndsWithItsError) {
+  for (const auto& [messages, bytes] : {std::pair{0, 1}, std::pair{2, 10}, std::pair{50, 9'000}}) {
+    EXPECT_EQ(StreamOf(messages, bytes, /*fails=*/true).status.error_code(), grpc::StatusCode::NOT_FOUND);
+  }
 }
 
 TEST(SendingTime, OfAStreamAsAWholeIsTwiceThePatienceAndASecondForEachMegabyte) {

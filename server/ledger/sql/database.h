@@ -199,8 +199,8 @@ class Database {
   // Runs `body` in one read-only transaction that sees one state of the store throughout.
   virtual Outcome Read(const Body& body) = 0;
 
-  // Read() for a body that calls its transaction once: Execute(), or ExecuteTogether() with at most 100 runs, of
-  // which a statement with `key_types` counts as one. A driver needs one round trip for it.
+  // Read() for a body that calls its transaction once: Execute(), or ExecuteTogether() with at most 100 runs,
+  // of which a statement with `key_types` counts as one. A driver needs one round trip for it.
   virtual Outcome ReadOnce(const Body& body) { return Read(body); }
 
   // The same for a body that takes long, over a history, and which delays no other.

@@ -13,8 +13,8 @@ namespace {
 // A charge, and what decides whether it is reported as it is.
 struct FoundCharge {
   Charge charge;
-  // Of a STARTED charge the seq of the entry that started it, or of a later one; 0 in other states, which let no
-  // caller read records.
+  // Of a STARTED charge the seq of the entry that started it, or of a later one; 0 in other states, which let
+  // no caller read records.
   int64_t started_at_seq = 0;
   int64_t now_us = 0;  // by the store's clock
 };

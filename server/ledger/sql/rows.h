@@ -122,8 +122,8 @@ absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(
     Transaction& transaction, std::string_view dataset_id, const std::vector<int64_t>& numbers,
     const std::optional<std::string>& grantee = std::nullopt);
 
-// Selects, for each of the measures, the numbers of the newest releases of the dataset that have it: those that
-// `reader` may read, or all when it is empty; at most `most`.
+// Selects, for each of the measures, the numbers of the newest releases of the dataset that have it: those
+// that `reader` may read, or all when it is empty; at most `most`.
 Statement SelectReleaseNumbers(std::string_view dataset_id, std::string_view reader,
                                const std::vector<Measure>& measures, int64_t most);
 // Each once, the newest first.

@@ -147,7 +147,8 @@ absl::StatusOr<PricedEvent> PriceNow(const DatasetView& dataset, const RequestSc
   return PricedEvent{*std::move(event), std::move(price), std::move(postings)};
 }
 
-// Whether a request was reserved before is read, or left to the ledger: then the dataset, too, may be outdated.
+// Whether a request was reserved before is read, or left to the ledger: then the dataset, too, may be
+// outdated.
 enum class Knowledge { kRead, kCached };
 
 absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, std::shared_ptr<const KnownDataset> known,

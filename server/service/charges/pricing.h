@@ -66,8 +66,8 @@ absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<le
 // Gives the accounts these balances, where they have them.
 void SetBalances(std::vector<ledger::Account>& accounts, const std::vector<ledger::AccountBalance>& balances);
 
-// `priced`, which a charge has paid, with the balances after it, where they are given, in place of those that it
-// was computed with.
+// `priced`, which a charge has paid, with the balances after it, where they are given, in place of those that
+// it was computed with.
 Price PriceAfter(Price priced, const std::vector<ledger::AccountBalance>& balances);
 
 // The account's name on the wire and in messages: "dataset/census", "dataset/census/analyst/ana".

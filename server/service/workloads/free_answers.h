@@ -64,8 +64,8 @@ std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
 // attributes: at most kMostReleasesPerMeasure of each, kMostReadBytes, none that takes more than
 // kMostFreeBytes to be read, and as many as one SearchEffort suffices for. Errors: CANCELLED when the client
 // has gone; UNAVAILABLE when other requests hold the memory that it takes.
-// What was read before of these releases is found in memory. `numbers` are what LookForReleases() had read, of a
-// dataset that has not changed since; null: they are read.
+// What was read before of these releases is found in memory. `numbers` are what LookForReleases() had read,
+// of a dataset that has not changed since; null: they are read.
 inline constexpr int64_t kMostReleasesPerMeasure = 8;
 inline constexpr int64_t kMostReadBytes = int64_t{1} << 26;
 absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, const DatasetView& dataset,

@@ -215,7 +215,8 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
                           std::move(plan), std::move(price)};
 }
 
-// Unless a free answer is preferred it is only a hint: a failed lookup is ignored. `numbers`: FindFreeAnswer().
+// Unless a free answer is preferred it is only a hint: a failed lookup is ignored. `numbers` as in
+// FindFreeAnswer().
 absl::StatusOr<std::optional<FreeAnswer>> FreeAnswerFor(Services& services, const WorkloadRequest& request,
                                                         const Question& question,
                                                         const std::vector<int64_t>* numbers = nullptr) {
