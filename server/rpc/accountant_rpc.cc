@@ -55,6 +55,7 @@ v1::Charge ChargeProto(const service::ChargeView& view) {
   if (charge.state == ledger::ChargeState::kReserved) {
     *proto.mutable_deadline() = TimeUtil::MicrosecondsToTimestamp(charge.deadline_us);
   }
+  if (view.receipt) *proto.mutable_receipt() = ToProto(*view.receipt);
   return proto;
 }
 
@@ -79,24 +80,9 @@ absl::StatusOr<service::ReservationRequest> FromProto(const v1::ReserveBudgetReq
   return result;
 }
 
-// With its receipt, unless it was only validated.
-absl::StatusOr<v1::Charge> ChargeProto(service::Services& services, const service::ChargeView& view) {
-  v1::Charge proto = ChargeProto(view);
-  if (view.charge.id.empty()) return proto;
-  if (view.receipt) {
-    *proto.mutable_receipt() = ToProto(*view.receipt);
-    return proto;
-  }
-  ASSIGN_OR_RETURN(const service::Receipt receipt,
-                   service::ReceiptOf(services.ledger, services.signer, view.charge.id));
-  *proto.mutable_receipt() = ToProto(receipt);
-  return proto;
-}
-
-absl::Status Respond(service::Services& services, const absl::StatusOr<service::ChargeView>& view,
-                     v1::Charge& response) {
+absl::Status Respond(const absl::StatusOr<service::ChargeView>& view, v1::Charge& response) {
   RETURN_IF_ERROR(view.status());
-  ASSIGN_OR_RETURN(response, ChargeProto(services, *view));
+  response = ChargeProto(*view);
   return absl::OkStatus();
 }
 
@@ -131,7 +117,7 @@ absl::Status BatchReserveBudget(service::Services& services, const Call& call,
                    service::ReserveBudget(services, call.principal(), reservations, service::Intent::kDo,
                                           call.client_left()));
   for (const service::ChargeView& view : views) {
-    ASSIGN_OR_RETURN(*response.add_charges(), ChargeProto(services, view));
+    *response.add_charges() = ChargeProto(view);
   }
   return absl::OkStatus();
 }
@@ -142,7 +128,7 @@ absl::Status ReserveBudget(service::Services& services, const Call& call,
   ASSIGN_OR_RETURN(const std::vector<service::ChargeView> views,
                    service::ReserveBudget(services, call.principal(), {reservation}, IntentOf(request),
                                           call.client_left()));
-  return Respond(services, views.front(), response);
+  return Respond(views.front(), response);
 }
 
 absl::Status StartCharge(service::Services& services, const Call& call, const v1::StartChargeRequest& request,
@@ -152,27 +138,25 @@ absl::Status StartCharge(service::Services& services, const Call& call, const v1
     ASSIGN_OR_RETURN(final_event, EventAt(request.final_event(), "final_event"));
   }
   return Respond(
-      services,
       service::StartCharge(services, call.principal(), request.charge_id(), final_event, call.client_left()),
       response);
 }
 
 absl::Status CommitBudget(service::Services& services, const Call& call,
                           const v1::CommitBudgetRequest& request, v1::Charge& response) {
-  return Respond(services, service::CommitBudget(services, call.principal(), request.charge_id()), response);
+  return Respond(service::CommitBudget(services, call.principal(), request.charge_id()), response);
 }
 
 absl::Status CancelReservation(service::Services& services, const Call& call,
                                const v1::CancelReservationRequest& request, v1::Charge& response) {
   return Respond(
-      services, service::CancelReservation(services, call.principal(), request.charge_id(), request.reason()),
+      service::CancelReservation(services, call.principal(), request.charge_id(), request.reason()),
       response);
 }
 
 absl::Status ExtendReservation(service::Services& services, const Call& call,
                                const v1::ExtendReservationRequest& request, v1::Charge& response) {
-  return Respond(services,
-                 service::ExtendReservation(services, call.principal(), request.charge_id(),
+  return Respond(service::ExtendReservation(services, call.principal(), request.charge_id(),
                                             LifetimeOf(request.lifetime())),
                  response);
 }
@@ -182,8 +166,7 @@ absl::Status GetCharge(service::Services& services, const Call& call, const v1::
   if (request.charge_id().empty() == request.request_id().empty()) {
     return InvalidField("charge_id", "needs either the charge's id or its request_id, and not both");
   }
-  return Respond(services,
-                 request.charge_id().empty()
+  return Respond(request.charge_id().empty()
                      ? service::FindCharge(services, call.principal(), request.request_id())
                      : service::GetCharge(services, call.principal(), request.charge_id()),
                  response);

@@ -1,5 +1,6 @@
 #include "service/charges/accountant.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -210,19 +211,21 @@ absl::StatusOr<std::vector<ChargeView>> Reserve(Services& services, const Princi
   ledger::ReserveEffect effect;
   ASSIGN_OR_RETURN(std::vector<ledger::Charge> charges,
                    services.ledger.Reserve(requests, absl::ToInt64Microseconds(lifetime), &effect));
+  services.daily.Add(
+      principal, std::ranges::count_if(effect.entries, [](const auto& entry) { return entry.has_value(); }));
   std::vector<ChargeView> views;
-  int64_t new_charges = 0;
   for (size_t i = 0; i < charges.size(); ++i) {
+    const std::optional<ledger::EntryPlace>& entry = effect.entries[i];
+    if (!entry) {
+      ASSIGN_OR_RETURN(views.emplace_back(), ViewOfOwn(services, principal, std::move(charges[i])));
+      continue;
+    }
     const KnownDataset& known = *priced[i].known;
     ASSIGN_OR_RETURN(ChargeView view, ViewOfCharge(known.view, known.accounts, std::move(charges[i])));
     view.price = PriceAfter(std::move(view.price), effect.moved);
-    if (const std::optional<ledger::EntryPlace>& entry = effect.entries[i]) {
-      view.receipt = ReceiptOf(services.ledger, services.signer, view.charge, *entry, requests[i].postings);
-      ++new_charges;
-    }
+    view.receipt = ReceiptOf(services.ledger, services.signer, view.charge, *entry, requests[i].postings);
     views.push_back(std::move(view));
   }
-  services.daily.Add(principal, new_charges);
   return views;
 }
 

@@ -49,7 +49,7 @@ struct ChargeView {
   std::string dataset;
   std::string event;  // described for display
   Price price;
-  std::optional<Receipt> receipt = {};  // none when it was only validated, or reserved before
+  std::optional<Receipt> receipt = {};  // none when it was only validated
 };
 
 struct CostEstimate {

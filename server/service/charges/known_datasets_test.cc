@@ -181,11 +181,16 @@ TEST_F(KnownDatasetTest, AReservationThatWasMadeIsFoundAndCountsOnceForTheDay) {
   const RequestId request_id = NewRequestId();
   const absl::StatusOr<ChargeView> first = Reserve(request_id);
   ASSERT_TRUE(first.ok()) << first.status();
-  const int64_t left = kMostChargesADay - 2;
+  ASSERT_TRUE(Ask().ok());  // which changes the balance
+  const int64_t left = kMostChargesADay - 3;
   EXPECT_TRUE(daily_.CheckRoomFor(TestPrincipal("owner"), left).ok());
   const absl::StatusOr<ChargeView> again = Reserve(request_id);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->charge.id, first->charge.id);
+  const ledger::CounterBalance balance = ledger_->ListAccounts(census.record.id)->at(0).counters.at(0);
+  const PricedCounter& held = again->price.counters.at(0);
+  EXPECT_EQ(held.remaining_before - held.cost, balance.limit - balance.spent - balance.held);
+  EXPECT_EQ(again->receipt.value().statement, first->receipt.value().statement);
   EXPECT_TRUE(daily_.CheckRoomFor(TestPrincipal("owner"), left).ok());
   EXPECT_FALSE(daily_.CheckRoomFor(TestPrincipal("owner"), left + 1).ok());
   ASSERT_TRUE(ledger_->ArchiveDataset(census.record.id, TestPrincipal("owner")).ok());
