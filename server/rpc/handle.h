@@ -18,11 +18,9 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -115,9 +113,9 @@ template <typename Message>
 class MessageWriter {
  public:
   virtual ~MessageWriter() = default;
-  // Blocks until the message is on its way, or keeps it while the stream is small. False when the client has
-  // left, has taken nothing for Calls::stream_patience, or takes the stream as a whole too slowly
-  // (SendingTime): ClientDisconnected() is then the handler's error.
+  // Blocks until the message is on its way. False when the client has left, has taken nothing for
+  // Calls::stream_patience, or takes the stream as a whole too slowly (SendingTime): ClientDisconnected() is
+  // then the handler's error.
   virtual bool Write(const Message& message) = 0;
 };
 
@@ -166,8 +164,6 @@ class HandledReactor : public Reactor, public HandledCall {
   void End(grpc::Status status) override { this->Finish(std::move(status)); }
 };
 
-// A stream that is small as a whole is sent when its handler has ended, as the response of a call with one
-// message is: no thread waits for its messages one by one.
 template <typename Message>
 class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Message>>,
                              public MessageWriter<Message> {
@@ -176,41 +172,7 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
       : context_(context), time_(patience) {}
 
   bool Write(const Message& message) override {
-    const size_t bytes = message.ByteSizeLong();
-    held_bytes_ += bytes;
-    if (held_bytes_ <= kMostHeldBytes) {
-      held_.push_back(message);
-      return !context_.IsCancelled();
-    }
-    for (const Message& held : held_) {
-      if (!WriteNow(held, held.ByteSizeLong())) return false;
-    }
-    held_.clear();
-    held_bytes_ = 0;
-    return WriteNow(message, bytes);
-  }
-
-  void OnWriteDone(bool ok) override {
-    if (end_) return ok ? SendRest() : this->Finish(*std::exchange(end_, std::nullopt));
-    const absl::MutexLock lock(&mutex_);
-    is_writing_ = false;
-    ok_ = ok;
-  }
-
- protected:
-  // Before an error nothing more is sent.
-  void End(grpc::Status status) override {
-    if (!status.ok() || held_.empty()) return this->Finish(std::move(status));
-    end_ = std::move(status);
-    SendRest();
-  }
-
- private:
-  static constexpr size_t kMostHeldBytes = size_t{64} << 10;
-
-  // Blocks until the message is on its way.
-  bool WriteNow(const Message& message, size_t bytes) {
-    const absl::Duration patience = time_.ForNext(bytes);
+    const absl::Duration patience = time_.ForNext(message.ByteSizeLong());
     const auto start = std::chrono::steady_clock::now();
     {
       const absl::MutexLock lock(&mutex_);
@@ -227,22 +189,15 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
     return ok_;
   }
 
-  // Sends the next held message, and the status with the last one. This may be destroyed when it returns.
-  void SendRest() {
-    const Message& next = held_[sent_++];
-    if (sent_ == held_.size()) {
-      this->StartWriteAndFinish(&next, grpc::WriteOptions(), *std::exchange(end_, std::nullopt));
-    } else {
-      this->StartWrite(&next);
-    }
+  void OnWriteDone(bool ok) override {
+    const absl::MutexLock lock(&mutex_);
+    is_writing_ = false;
+    ok_ = ok;
   }
 
+ private:
   grpc::CallbackServerContext& context_;
   SendingTime time_;
-  std::vector<Message> held_;
-  size_t held_bytes_ = 0;
-  size_t sent_ = 0;                  // of those held, since the handler has ended
-  std::optional<grpc::Status> end_;  // set while they are sent
   absl::Mutex mutex_;
   bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ok_ ABSL_GUARDED_BY(mutex_) = true;
