@@ -192,6 +192,9 @@ class Ledger {
   // the others were ended. Every other method does this first for the reservation that it concerns; a server
   // calls this from time to time for those that no call concerns.
   virtual absl::StatusOr<int64_t> ExpireReservations() = 0;
+  // Deletes payloads that were written for a Store() that never ended, at most 1,000 per call, and returns
+  // how many. A server calls this from time to time.
+  virtual absl::StatusOr<int64_t> SweepStaged() = 0;
 
   // ---- Limits
 

@@ -18,11 +18,13 @@ absl::Status LedgerMaintenance::RunOnce(const std::stop_token& stop) {
   if (expired.ok() && *expired > 0) {
     host::Log(host::LogLevel::kInfo, "reservations_expired", {{"number", *expired}});
   }
+  const absl::StatusOr<int64_t> swept = ledger_.SweepStaged();
   while (!stop.stop_requested()) {
     ASSIGN_OR_RETURN(const bool is_more_behind, ledger_.AdvanceCounts());
     if (!is_more_behind) break;
   }
-  return expired.status();
+  RETURN_IF_ERROR(expired.status());
+  return swept.status();
 }
 
 absl::Status LedgerMaintenance::RunGuarded(const std::stop_token& stop) {

@@ -1,9 +1,11 @@
 #include "dp/noise/drbg.h"
 
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <vector>
 
@@ -29,6 +31,33 @@ TEST(Drbg, IsAesInCounterModeReadLittleEndian) {
   Drbg drbg(KeyOf(0));
   EXPECT_EQ(Words(drbg, 4), (std::vector<uint64_t>{0x898940a278c095dc, 0x8720849214a248ad, 0xb93645c7fb8a0f53,
                                                    0x8b73cbc4f1b463a9}));
+}
+
+TEST(Drbg, GoesOnAsTheCipherDoesBeyondItsBuffer) {
+  std::vector<uint64_t> expected(2000);
+  EVP_CIPHER_CTX* const cipher = EVP_CIPHER_CTX_new();
+  constexpr std::array<unsigned char, 16> kFirstBlock{};
+  ASSERT_EQ(
+      EVP_EncryptInit_ex(cipher, EVP_aes_256_ctr(), nullptr, KeyOf(9).bytes().data(), kFirstBlock.data()), 1);
+  auto* const bytes = reinterpret_cast<unsigned char*>(expected.data());
+  int written = 0;
+  ASSERT_EQ(EVP_EncryptUpdate(cipher, bytes, &written, bytes, 2000 * sizeof(uint64_t)), 1);
+  EVP_CIPHER_CTX_free(cipher);
+  Drbg drbg(KeyOf(9));
+  EXPECT_EQ(Words(drbg, 2000), expected);
+}
+
+TEST(Drbg, BeginsAtItsBeginningInThePagesOfOneThatHasEnded) {
+  const std::vector<uint64_t> expected = [] {
+    Drbg first(KeyOf(3));
+    return Words(first, 100);
+  }();
+  {
+    Drbg between(KeyOf(4));
+    Words(between, 700);
+  }
+  Drbg again(KeyOf(3));
+  EXPECT_EQ(Words(again, 100), expected);
 }
 
 TEST(Drbg, RepeatsItsStreamForTheSameKeyHoweverItIsCut) {

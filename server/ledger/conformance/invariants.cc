@@ -98,6 +98,20 @@ absl::Status CheckCharges(Transaction& store, Findings& findings) {
                    findings);
 }
 
+absl::Status CheckPieces(Transaction& store, Findings& findings) {
+  RETURN_IF_ERROR(CheckNone(
+      store, "a release in pieces, of which there are none",
+      "SELECT r.charge_id FROM releases r WHERE r.staged_by <> '' AND NOT EXISTS (SELECT 1 FROM "
+      "release_pieces p WHERE p.charge_id = r.charge_id AND p.attempt_token = r.staged_by)",
+      findings));
+  return CheckNone(
+      store, "pieces that are of no release and have no place",
+      "SELECT p.charge_id FROM release_pieces p WHERE NOT EXISTS (SELECT 1 FROM releases r WHERE "
+      "r.charge_id = p.charge_id AND r.staged_by = p.attempt_token) AND NOT EXISTS (SELECT 1 FROM "
+      "staged_releases s WHERE s.charge_id = p.charge_id AND s.attempt_token = p.attempt_token)",
+      findings);
+}
+
 absl::Status CheckChains(Transaction& store, Findings& findings) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
                    store.Execute("SELECT dataset_id, seq, kind, charge_id, payload, actor, created_at_us, "
@@ -154,7 +168,7 @@ absl::Status CheckAcknowledged(Transaction& store, const std::vector<Acknowledge
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
       store.Execute(
-          "SELECT c.principal, c.request_id, s.state, r.payload, r.payload_hash FROM "
+          "SELECT c.principal, c.request_id, s.state, r.payload, r.payload_hash, c.id, r.staged_by FROM "
           "charges c JOIN charge_states s ON s.charge_id = c.id LEFT JOIN releases r ON r.charge_id = c.id",
           {}));
   for (const Row& row : rows) {
@@ -162,6 +176,11 @@ absl::Status CheckAcknowledged(Transaction& store, const std::vector<Acknowledge
     ASSIGN_OR_RETURN(one.state, ChargeStateFromName(row.Text(2)));
     if (row.IsNull(3)) continue;
     one.payload = row.Blob(3);
+    ASSIGN_OR_RETURN(const std::vector<Row> pieces,
+                     store.Execute("SELECT piece FROM release_pieces WHERE charge_id = $1 AND attempt_token "
+                                   "= $2 ORDER BY position",
+                                   {row.Text(5), row.Text(6)}));
+    for (const Row& piece : pieces) one.payload += piece.Blob(0);
     if (Sha256(one.payload) != row.Blob(4)) {
       findings.push_back(absl::StrCat("the release of ", row.Text(1), " is not what its hash says"));
     }
@@ -196,6 +215,7 @@ std::vector<std::string> ViolationsIn(sql::Database& store, const std::vector<Ac
     findings.clear();
     RETURN_IF_ERROR(CheckCounters(transaction, findings));
     RETURN_IF_ERROR(CheckCharges(transaction, findings));
+    RETURN_IF_ERROR(CheckPieces(transaction, findings));
     RETURN_IF_ERROR(CheckChains(transaction, findings));
     return CheckAcknowledged(transaction, acknowledged, findings);
   });

@@ -14,9 +14,12 @@ namespace curator::ledger::sql {
 // Stores the release of an attempt.
 class StoredRelease final : public CombinedChange {
  public:
-  // All arguments outlive it.
-  StoredRelease(const Attempt& attempt, std::string_view payload, const std::vector<Measure>& measures,
-                std::string release_id);
+  // Where the payload is: in the change itself, or written before (staged_releases.h).
+  enum class Payload { kInRow, kStaged };
+
+  // All arguments outlive it. `payload_hash` is that of `payload`.
+  StoredRelease(const Attempt& attempt, std::string_view payload, std::string payload_hash,
+                const std::vector<Measure>& measures, std::string release_id, Payload place);
 
   const std::string& dataset_id() const override { return attempt_.charge.dataset_id; }
   size_t bytes() const override;
@@ -28,10 +31,14 @@ class StoredRelease final : public CombinedChange {
   // Whether the charge had its release before: that of ReleaseId() is to be read.
   bool is_found() const { return !found_release_id_.empty(); }
   const std::string& found_release_id() const { return found_release_id_; }
+  // Whether it was refused (ABORTED) because its staged payload is gone: swept, or replaced by another call
+  // of the same attempt.
+  bool is_staging_lost() const { return is_staging_lost_; }
   // The release that was stored, unless it was found.
   Release TakeRelease() &&;
 
  private:
+  absl::Status CheckStaged(WriteSet& change);
   void Write(WriteSet& change, const OpenCharge& open, int64_t entry_seq);
 
   const Attempt& attempt_;
@@ -39,7 +46,9 @@ class StoredRelease final : public CombinedChange {
   const std::vector<Measure> measures_;  // each once
   const std::string payload_hash_;
   const std::string release_id_;
+  const Payload place_;
   std::string found_release_id_;
+  bool is_staging_lost_ = false;
   int64_t number_ = 0;
   int64_t created_at_us_ = 0;
 };
@@ -58,8 +67,6 @@ class ForfeitedCharge final : public CombinedChange {
   absl::Status DecideOptimistically(WriteSet& change) override;
 
  private:
-  void Write(WriteSet& change, const OpenCharge& open);
-
   const Attempt& attempt_;
   const std::string_view reason_;
 };

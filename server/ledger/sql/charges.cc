@@ -14,6 +14,7 @@
 #include "ledger/sql/new_charge.h"
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
+#include "ledger/sql/staged_releases.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -109,10 +110,23 @@ absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
 
 absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_view payload,
                                          const std::vector<Measure>& measures) {
-  StoredRelease stored(attempt, payload, measures, NewUuid());
-  RETURN_IF_ERROR(MakeCombined(stored));
-  if (stored.is_found()) return GetRelease(stored.found_release_id());
-  return std::move(stored).TakeRelease();
+  const std::string hash = Sha256(payload);
+  // What is staged can be swept before its T2. At last the payload is stored without that.
+  constexpr int kMostStagings = 2;
+  for (int stagings = 0;; ++stagings) {
+    bool is_staged = payload.size() > kMostPieceBytes && stagings < kMostStagings;
+    if (is_staged) {
+      ASSIGN_OR_RETURN(is_staged, Stage(attempt, payload, hash));
+    }
+    using Payload = StoredRelease::Payload;
+    StoredRelease stored(attempt, payload, hash, measures, NewUuid(),
+                         is_staged ? Payload::kStaged : Payload::kInRow);
+    const absl::Status made = MakeCombined(stored);
+    if (stored.is_staging_lost()) continue;
+    RETURN_IF_ERROR(made);
+    if (stored.is_found()) return GetRelease(stored.found_release_id());
+    return std::move(stored).TakeRelease();
+  }
 }
 
 absl::Status SqlLedger::Forfeit(const Attempt& attempt, std::string_view reason) {

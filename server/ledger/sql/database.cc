@@ -47,6 +47,12 @@ absl::Status Transaction::ExecuteLast(const std::vector<Step>& steps) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<int64_t> ReadClock(Transaction& transaction, const Dialect& dialect) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(absl::StrCat("SELECT ", std::string(dialect.now_us)), {}));
+  return rows.at(0).Integer(0);
+}
+
 std::string LockingRowsOf(const Dialect& dialect, std::string_view alias) {
   if (dialect.for_update_of.empty()) return {};
   return absl::StrCat(std::string(dialect.for_update_of), " ", std::string(alias));

@@ -180,6 +180,9 @@ struct Dialect {
   std::string_view excessive_rights = {};
 };
 
+// Microseconds since 1970 by the database's clock.
+absl::StatusOr<int64_t> ReadClock(Transaction& transaction, const Dialect& dialect);
+
 // The end of a SELECT that locks the rows of `alias` until the transaction ends.
 std::string LockingRowsOf(const Dialect& dialect, std::string_view alias);
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "ledger/sql/charge_steps.h"
+#include "ledger/sql/staged_releases.h"
 
 namespace curator::ledger::sql {
 
@@ -61,6 +62,7 @@ absl::Status NewCharge::Decide(WriteSet& change, const FoundCharges& found) {
   if (stored == nullptr) return Admit(change);
   ASSIGN_OR_RETURN(attempt_, Resume(*stored, request_, identity_));
   if (attempt_.token.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(DiscardStaged(change, stored->charge.id));
   StoredCharge resumed = *stored;
   resumed.attempt_token = identity_.token;
   ChangeOpenCharge(change, *stored, resumed);

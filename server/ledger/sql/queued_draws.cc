@@ -12,6 +12,7 @@
 #include "ledger/sql/request_checks.h"
 #include "ledger/sql/rows.h"
 #include "ledger/sql/sql_ledger.h"
+#include "ledger/sql/staged_releases.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -114,6 +115,7 @@ absl::StatusOr<Attempt> SqlLedger::TakeOver(std::string_view charge_id) {
       return absl::OkStatus();
     const bool is_draw = attempt.charge.state == ChargeState::kStarted && !stored.sealed_key.empty();
     if (!is_draw) return WrongState(attempt.charge, "taken over: it is not a draw that has started");
+    RETURN_IF_ERROR(DiscardStaged(change, stored.charge.id));
     attempt.token = token;
     attempt.sealed_key = stored.sealed_key;
     attempt.entry_seq = stored.entry_seq;

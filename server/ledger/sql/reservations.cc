@@ -71,12 +71,6 @@ absl::StatusOr<std::vector<Posting>> Reduced(std::vector<Posting> held,
   return reduced;
 }
 
-absl::StatusOr<int64_t> ReadClock(Transaction& transaction, const Dialect& dialect) {
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute(absl::StrCat("SELECT ", std::string(dialect.now_us)), {}));
-  return rows.at(0).Integer(0);
-}
-
 // The charge that exists under the key of `request`.
 absl::Status CheckReserves(const Charge& charge, const ChargeRequest& request) {
   if (IsSameRequest(charge, request) && charge.deadline_us > 0) return absl::OkStatus();

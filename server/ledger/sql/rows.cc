@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/damage.h"
+#include "ledger/sql/staged_releases.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -117,7 +118,7 @@ absl::StatusOr<StoredCharge> ChargeOf(const Row& row) {
 
 constexpr char kReleaseColumns[] =
     "SELECT r.id, r.charge_id, r.dataset_id, c.principal, c.kind, c.label, r.payload_hash, r.payload_size, "
-    "r.created_at_us, s.grantee, r.number, c.request_id, c.dataset_id";
+    "r.created_at_us, s.grantee, r.number, c.request_id, c.dataset_id, r.staged_by";
 
 // Joined with `charges c` and `release_shares s`: one row per grantee, ascending, or one row without.
 constexpr char kReleaseShares[] = " LEFT JOIN release_shares s ON s.release_id = r.id ";
@@ -476,7 +477,7 @@ Statement SelectStoredRequest() {
   static const std::string kText = absl::StrCat(
       kChargeColumns,
       ", r.dataset_id, r.number, r.payload_hash, r.payload_size, r.created_at_us, "
-      "CASE WHEN r.payload_size <= $3 THEN r.payload END, n.dataset_id, n.seq, n.kind, "
+      "CASE WHEN r.payload_size <= $3 AND r.staged_by = '' THEN r.payload END, n.dataset_id, n.seq, n.kind, "
       "n.charge_id, n.payload, n.actor, n.created_at_us, n.prev_hash, n.hash",
       kChargeTables, "LEFT JOIN entries n ON n.dataset_id = c.dataset_id AND n.seq = c.entry_seq ",
       kChargeOfKey);
@@ -537,18 +538,20 @@ absl::StatusOr<Release> ReleaseWithShares(const std::vector<Row>& rows) {
   return release;
 }
 
-// A payload on its way needs several times its bytes, so a large one is read in pieces of this size.
-constexpr int64_t kMostPieceBytes = int64_t{8} << 20;
+// One in the row of the release needs several times its bytes on its way, so a large one is read in parts of
+// this size.
+constexpr int64_t kMostBytesAtOnce = int64_t{8} << 20;
 
-absl::StatusOr<std::string> ReadPayloadInPieces(Transaction& transaction, const Release& release) {
+absl::StatusOr<std::string> ReadPayloadInParts(Transaction& transaction, const std::string& release_id,
+                                               int64_t expected_bytes) {
   std::string payload;
   // The stored size decides nothing but this: it may be wrong, and the hash is compared.
-  payload.reserve(static_cast<size_t>(std::min(release.payload_size, int64_t{256} << 20)));
-  for (int64_t start = 1; std::ssize(payload) + 1 == start; start += kMostPieceBytes) {
+  payload.reserve(static_cast<size_t>(std::min(expected_bytes, int64_t{256} << 20)));
+  for (int64_t start = 1; std::ssize(payload) + 1 == start; start += kMostBytesAtOnce) {
     ASSIGN_OR_RETURN(const std::vector<Row> rows,
                      transaction.Execute("SELECT SUBSTR(payload, CAST(CAST($2 AS BIGINT) AS INTEGER), "
                                          "CAST(CAST($3 AS BIGINT) AS INTEGER)) FROM releases WHERE id = $1",
-                                         {release.id, start, kMostPieceBytes}));
+                                         {release_id, start, kMostBytesAtOnce}));
     payload += rows.at(0).Blob(0);
   }
   return payload;
@@ -558,21 +561,24 @@ absl::StatusOr<std::string> ReadPayloadInPieces(Transaction& transaction, const 
 
 absl::StatusOr<Release> ReadRelease(Transaction& transaction, std::string_view release_id) {
   // The payload is in the first row only, unless it is large.
-  ASSIGN_OR_RETURN(
-      const std::vector<Row> rows,
-      transaction.Execute(
-          absl::StrCat(kReleaseColumns,
-                       ", CASE WHEN r.payload_size > $2 THEN NULL WHEN s.grantee IS NULL OR s.grantee = "
-                       "(SELECT MIN(f.grantee) FROM release_shares f WHERE f.release_id = r.id) "
-                       "THEN r.payload END "
-                       "FROM releases r JOIN charges c ON c.id = r.charge_id",
-                       kReleaseShares, "WHERE r.id = $1 ORDER BY s.grantee"),
-          {std::string(release_id), kMostPieceBytes}));
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(
+                       absl::StrCat(kReleaseColumns,
+                                    ", CASE WHEN r.payload_size > $2 OR r.staged_by <> '' THEN NULL "
+                                    "WHEN s.grantee IS NULL OR s.grantee = "
+                                    "(SELECT MIN(f.grantee) FROM release_shares f WHERE f.release_id = r.id) "
+                                    "THEN r.payload END "
+                                    "FROM releases r JOIN charges c ON c.id = r.charge_id",
+                                    kReleaseShares, "WHERE r.id = $1 ORDER BY s.grantee"),
+                       {std::string(release_id), kMostBytesAtOnce}));
   ASSIGN_OR_RETURN(Release release, ReleaseWithShares(rows));
-  if (rows.front().IsNull(13)) {
-    ASSIGN_OR_RETURN(release.payload, ReadPayloadInPieces(transaction, release));
+  if (const std::string& staged_by = rows.front().Text(13); !staged_by.empty()) {
+    ASSIGN_OR_RETURN(release.payload,
+                     ReadPieces(transaction, release.charge_id, staged_by, release.payload_size));
+  } else if (rows.front().IsNull(14)) {
+    ASSIGN_OR_RETURN(release.payload, ReadPayloadInParts(transaction, release.id, release.payload_size));
   } else {
-    release.payload = rows.front().Blob(13);
+    release.payload = rows.front().Blob(14);
   }
   RETURN_IF_ERROR(CheckPayload(release));
   return release;
@@ -617,18 +623,13 @@ absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(Transaction& transa
 
 Statement SelectReleaseNumbers(std::string_view dataset_id, std::string_view reader,
                                const std::vector<Measure>& measures, int64_t most) {
-  static constexpr char kOfAll[] =
-      "SELECT DISTINCT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 "
-      "ORDER BY number DESC LIMIT $3";
-  static constexpr char kOfReader[] =
-      "SELECT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 AND reader = $4 "
-      "ORDER BY number DESC LIMIT $3";
   Statement select{
-      reader.empty() ? kOfAll : kOfReader, {}, {ColumnType::kText, ColumnType::kBytes, ColumnType::kInteger}};
-  if (!reader.empty()) select.key_types.push_back(ColumnType::kText);
+      "SELECT number FROM release_measures WHERE dataset_id = $1 AND measure = $2 AND reader = "
+      "$4 ORDER BY number DESC LIMIT $3",
+      {},
+      {ColumnType::kText, ColumnType::kBytes, ColumnType::kInteger, ColumnType::kText}};
   for (const Measure& measure : measures) {
-    select.each.push_back({std::string(dataset_id), Bytes{measure}, most});
-    if (!reader.empty()) select.each.back().emplace_back(std::string(reader));
+    select.each.push_back({std::string(dataset_id), Bytes{measure}, most, std::string(reader)});
   }
   return select;
 }

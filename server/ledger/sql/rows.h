@@ -122,8 +122,10 @@ absl::StatusOr<NumberedReleases> ReadReleasesWithoutPayloads(
     Transaction& transaction, std::string_view dataset_id, const std::vector<int64_t>& numbers,
     const std::optional<std::string>& grantee = std::nullopt);
 
+// The reader under which each release is listed for those who may read all of a dataset.
+inline constexpr std::string_view kAllReleases;
 // Selects, for each of the measures, the numbers of the newest releases of the dataset that have it: those
-// that `reader` may read, or all when it is empty; at most `most`.
+// that `reader` may read, which may be kAllReleases; at most `most`.
 Statement SelectReleaseNumbers(std::string_view dataset_id, std::string_view reader,
                                const std::vector<Measure>& measures, int64_t most);
 // Each once, the newest first.

@@ -61,6 +61,8 @@ class SqlLedger final : public Ledger {
     int64_t short_history = 10'000;
     // How long a caller waits for a pass over another lineage: as long as it holds a thread.
     std::chrono::milliseconds longest_wait = std::chrono::seconds(5);
+    // From the last piece of a staged payload until SweepStaged() deletes it.
+    std::chrono::microseconds staged_for = std::chrono::minutes(10);
   };
   static int64_t SteadyUs();
   // `database` has its schema. Verifies all histories; a lineage that contradicts itself or the anchor is
@@ -124,6 +126,7 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Charge> ExtendReserved(std::string_view charge_id, int64_t lifetime_us,
                                         const Principal& actor) override;
   absl::StatusOr<int64_t> ExpireReservations() override;
+  absl::StatusOr<int64_t> SweepStaged() override;
   absl::StatusOr<LimitProposal> ProposeLimit(const LimitProposalSpec& spec) override;
   absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id, const Principal& actor) override;
   absl::StatusOr<LimitProposal> GetLimitProposal(std::string_view proposal_id) override;
@@ -309,6 +312,12 @@ class SqlLedger final : public Ledger {
   // 2^51 to 2^52 - 1: random, of one length in every text, and below what a double can hold, so that every
   // reader of JSON keeps it.
   int64_t DrawAccountId();
+
+  // Writes the payload before its T2 (staged_releases.h), which finds out when its place was lost meanwhile.
+  // False when it has no place.
+  absl::StatusOr<bool> Stage(const Attempt& attempt, std::string_view payload, std::string_view payload_hash);
+  // Write() of a step of staging.
+  absl::Status WriteStaged(const WriteBody& body);
 
   // T1 of one charge, in a batch unless its principal is known to repeat requests and this is one.
   absl::StatusOr<Attempt> Decide(const ChargeRequest& request, const ChargeIdentity& identity);

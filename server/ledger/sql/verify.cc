@@ -13,6 +13,7 @@
 #include "ledger/history/entry_payload.h"
 #include "ledger/history/hash_chain.h"
 #include "ledger/sql/rows.h"
+#include "ledger/sql/staged_releases.h"
 
 namespace curator::ledger::sql {
 namespace {
@@ -45,11 +46,14 @@ absl::Status ReadReleaseOf(Transaction& transaction, const std::string& charge_i
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
       transaction.Execute("SELECT r.payload, r.payload_hash, r.payload_size, CASE WHEN r.dataset_id = "
-                          "c.dataset_id AND r.number = c.entry_seq THEN 1 ELSE 0 END FROM releases r "
-                          "JOIN charges c ON c.id = r.charge_id WHERE r.charge_id = $1",
+                          "c.dataset_id AND r.number = c.entry_seq THEN 1 ELSE 0 END, r.staged_by "
+                          "FROM releases r JOIN charges c ON c.id = r.charge_id WHERE r.charge_id = $1",
                           {charge_id}));
   for (const Row& row : rows) {
-    const std::string payload = row.Blob(0);
+    std::string payload = row.Blob(0);
+    if (const std::string& staged_by = row.Text(4); !staged_by.empty()) {
+      ASSIGN_OR_RETURN(payload, ReadPieces(transaction, charge_id, staged_by, row.Integer(2)));
+    }
     const bool is_of_charge = row.Integer(2) == static_cast<int64_t>(payload.size()) && row.Integer(3) != 0;
     page.releases[charge_id] = {.payload_hash = row.Blob(1),
                                 .is_whole = is_of_charge && Sha256(payload) == row.Blob(1)};
