@@ -27,14 +27,23 @@ RepetitionPace::Place::~Place() {
   if (pace_ != nullptr) pace_->Free(principal_);
 }
 
-absl::StatusOr<RepetitionPace::Place> RepetitionPace::Take(const Principal& principal) {
-  const absl::MutexLock lock(&mutex_);
+RepetitionPace::Repetitions& RepetitionPace::Of(const Principal& principal) {
   if (repetitions_.size() >= kManyPrincipals) {
     std::erase_if(repetitions_, [now = clock_()](const auto& each) {
       return each.second.running == 0 && each.second.used_up_to + kLately <= now;
     });
   }
-  Repetitions& own = repetitions_[principal.name()];
+  return repetitions_[principal.name()];
+}
+
+void RepetitionPace::Record(const Principal& principal) {
+  const absl::MutexLock lock(&mutex_);
+  UseShares(Of(principal), 0);
+}
+
+absl::StatusOr<RepetitionPace::Place> RepetitionPace::Take(const Principal& principal) {
+  const absl::MutexLock lock(&mutex_);
+  Repetitions& own = Of(principal);
   if (own.running >= kMostAtOnce) {
     return Overloaded(absl::StrCat("the server answers at most ", kMostAtOnce,
                                    " repetitions of stored requests of one principal at a time: ask again "

@@ -53,6 +53,8 @@ class RepetitionPace {
   // Errors: UNAVAILABLE (Overloaded(), base/errors.h).
   absl::StatusOr<Place> Take(const Principal& principal);
 
+  // Records a repetition that needs no place.
+  void Record(const Principal& principal);
   // Whether the principal has repeated a request in the last minute: its requests are looked up before
   // anything else is done for them.
   bool HasRepeatedLately(const Principal& principal);
@@ -66,6 +68,7 @@ class RepetitionPace {
     Time used_up_to;  // the shares until then are used
   };
 
+  Repetitions& Of(const Principal& principal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void UseShares(Repetitions& of, int64_t shares) const;
   void Free(const std::string& principal);
 

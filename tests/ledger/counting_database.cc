@@ -3,8 +3,14 @@
 #include <regex>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "base/status_macros.h"
+#include "host/entropy.h"
+#include "ledger/open_ledger.h"
+#include "ledger/sql/migrations.h"
+#include "ledger/sql/sql_ledger.h"
+#include "tests/testing/postgres_cluster.h"
 
 namespace curator::ledger {
 namespace {
@@ -40,7 +46,8 @@ class CountingDatabase::CountingTransaction final : public sql::Transaction {
     const bool is_read = owner_.is_counting_ && statement.starts_with("SELECT");
     if (is_read) RETURN_IF_ERROR(Explain(statement, parameters));
     ASSIGN_OR_RETURN(std::vector<sql::Row> rows, real_.Execute(statement, parameters));
-    if (is_read && !is_postgres()) owner_.rows_read_ += static_cast<int64_t>(rows.size());
+    const bool counts_results = is_read && !is_postgres();
+    owner_.Count({.statements = 1, .rows_read = counts_results ? static_cast<int64_t>(rows.size()) : 0});
     return rows;
   }
 
@@ -56,7 +63,16 @@ class CountingDatabase::CountingTransaction final : public sql::Transaction {
 
   absl::Status InsertRows(std::string_view table, const std::vector<sql::Column>& columns,
                           const std::vector<sql::Parameters>& rows) override {
+    owner_.Count({.statements = 1, .rows_written = static_cast<int64_t>(rows.size())});
     return real_.InsertRows(table, columns, rows);
+  }
+
+  absl::Status ExecuteLast(const std::vector<sql::Step>& steps) override {
+    for (const sql::Step& step : steps) {
+      const size_t rows = std::visit([](const auto& each) { return each.rows.size(); }, step);
+      if (rows > 0) owner_.Count({.statements = 1, .rows_written = static_cast<int64_t>(rows)});
+    }
+    return real_.ExecuteLast(steps);
   }
 
   absl::Status ExecuteScript(const std::string& script) override { return real_.ExecuteScript(script); }
@@ -68,7 +84,7 @@ class CountingDatabase::CountingTransaction final : public sql::Transaction {
     if (is_postgres()) {
       ASSIGN_OR_RETURN(const std::vector<sql::Row> plan,
                        real_.Execute("EXPLAIN (ANALYZE, TIMING) " + std::string(statement), parameters));
-      owner_.rows_read_ += RowsRead(plan);
+      owner_.Count({.rows_read = RowsRead(plan)});
       return absl::OkStatus();
     }
     ASSIGN_OR_RETURN(const std::vector<sql::Row> plan,
@@ -96,7 +112,30 @@ std::vector<std::string> CountingDatabase::TakeScans() {
   return std::exchange(scans_, {});
 }
 
+void CountingDatabase::StartCounting() {
+  const std::lock_guard lock(mutex_);
+  counts_ = {};
+  is_counting_ = true;
+}
+
+StoreCounts CountingDatabase::StopCounting() {
+  const std::lock_guard lock(mutex_);
+  is_counting_ = false;
+  return counts_;
+}
+
+void CountingDatabase::Count(const StoreCounts& more) {
+  const std::lock_guard lock(mutex_);
+  if (!is_counting_) return;
+  counts_.reads += more.reads;
+  counts_.writes += more.writes;
+  counts_.statements += more.statements;
+  counts_.rows_read += more.rows_read;
+  counts_.rows_written += more.rows_written;
+}
+
 sql::Outcome CountingDatabase::Write(const sql::Body& body) {
+  Count({.writes = 1});
   return real_->Write([&](sql::Transaction& real) {
     CountingTransaction counting(*this, real);
     return body(counting);
@@ -104,10 +143,22 @@ sql::Outcome CountingDatabase::Write(const sql::Body& body) {
 }
 
 sql::Outcome CountingDatabase::Read(const sql::Body& body) {
+  Count({.reads = 1});
   return real_->Read([&](sql::Transaction& real) {
     CountingTransaction counting(*this, real);
     return body(counting);
   });
+}
+
+std::unique_ptr<Ledger> OpenCountedLedger(const std::string& backend, const std::string& folder,
+                                          CountingDatabase*& counted) {
+  const std::string url = backend == "sqlite" ? "sqlite:" + folder + "/ledger.db"
+                                              : testing::PostgresCluster::Shared().CreateDatabase();
+  auto database = std::make_unique<CountingDatabase>(OpenLedgerDatabase(url).value());
+  const absl::Status migrated = sql::Migrate(*database, sql::EmbeddedMigrations());
+  if (!migrated.ok()) return nullptr;
+  counted = database.get();
+  return sql::SqlLedger::Open(std::move(database), folder + "/anchor", host::RandomBytes).value();
 }
 
 }  // namespace curator::ledger

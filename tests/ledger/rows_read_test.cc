@@ -14,8 +14,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "ledger/sql/migrations.h"
-#include "ledger/sql/sql_ledger.h"
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
 #include "service/charges/accountant.h"
@@ -25,7 +23,6 @@
 #include "service/workloads/workloads.h"
 #include "tests/ledger/counting_database.h"
 #include "tests/testing/nightly.h"
-#include "tests/testing/postgres_cluster.h"
 
 namespace curator::service {
 namespace {
@@ -35,13 +32,7 @@ using ::testing::IsEmpty;
 ledger::CountingDatabase* counted = nullptr;  // of the test that runs
 
 std::unique_ptr<ledger::Ledger> OpenCounted(const std::string& folder) {
-  const std::string url = ::testing::WithParamInterface<std::string>::GetParam() == "sqlite"
-                              ? "sqlite:" + folder + "/ledger.db"
-                              : curator::testing::PostgresCluster::Shared().CreateDatabase();
-  auto database = std::make_unique<ledger::CountingDatabase>(ledger::OpenLedgerDatabase(url).value());
-  EXPECT_TRUE(ledger::sql::Migrate(*database, ledger::sql::EmbeddedMigrations()).ok());
-  counted = database.get();
-  return ledger::sql::SqlLedger::Open(std::move(database), folder + "/anchor", host::RandomBytes).value();
+  return ledger::OpenCountedLedger(::testing::WithParamInterface<std::string>::GetParam(), folder, counted);
 }
 
 // Bob asks about "census", which belongs to "owner"; the ledger fills with what others do, and with his own
@@ -268,7 +259,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
       counted->StartCounting();
       const absl::Status status = call();
       EXPECT_TRUE(status.ok()) << name << ": " << status;
-      rows[name] = counted->StopCounting();
+      rows[name] = counted->StopCounting().rows_read;
       EXPECT_THAT(counted->TakeScans(), IsEmpty()) << name;
     }
     return rows;

@@ -96,7 +96,8 @@ bool FaultyDatabase::IsStruck(Moment moment) {
   if (is_gone_) return true;
   if (!CountStep(moment)) return false;
   if (meanwhile_) {
-    meanwhile_(moment);
+    const Meanwhile meanwhile = meanwhile_;  // it may arm the next fault
+    meanwhile(moment);
     return false;
   }
   if (fault_ == Fault::kKill) std::raise(SIGKILL);

@@ -19,21 +19,27 @@ struct FoundCharge {
   int64_t now_us = 0;  // by the store's clock
 };
 
-// From the rows of the charge, of its chain, and of the clock.
-absl::StatusOr<FoundCharge> FoundChargeOf(const std::vector<Answers>& answers, const absl::Status& missing) {
-  if (answers.at(0).at(0).empty()) return missing;
-  ASSIGN_OR_RETURN(StoredCharge stored, StoredChargeOf(answers.at(0).at(0).front()));
-  FoundCharge found{.charge = std::move(stored.charge), .now_us = answers.at(2).at(0).at(0).Integer(0)};
+// `newest_seq` is that of its chain, read after the charge.
+FoundCharge FoundChargeOf(Charge charge, int64_t entry_seq, int64_t newest_seq, int64_t now_us) {
+  FoundCharge found{.charge = std::move(charge), .now_us = now_us};
   if (found.charge.state == ChargeState::kStarted) {
     const bool was_reserved = found.charge.deadline_us > 0;
-    const int64_t newest = answers.at(1).at(0).at(0).Integer(0);
-    found.started_at_seq = was_reserved || stored.entry_seq == 0 ? newest : stored.entry_seq;
+    found.started_at_seq = was_reserved || entry_seq == 0 ? newest_seq : entry_seq;
   }
   return found;
 }
 
-// What FindEarlier() reads: the request, the dataset's revision, the balances, and numbers of releases.
-std::vector<Statement> StatementsFor(const EarlierQuery& query) {
+// From the rows of the charge, of its chain, and of the clock.
+absl::StatusOr<FoundCharge> FoundChargeOf(const std::vector<Answers>& answers, const absl::Status& missing) {
+  if (answers.at(0).at(0).empty()) return missing;
+  ASSIGN_OR_RETURN(StoredCharge stored, StoredChargeOf(answers.at(0).at(0).front()));
+  return FoundChargeOf(std::move(stored.charge), stored.entry_seq, answers.at(1).at(0).at(0).Integer(0),
+                       answers.at(2).at(0).at(0).Integer(0));
+}
+
+// What FindEarlier() reads: the request, the dataset's head and the clock, the balances, and numbers of
+// releases.
+std::vector<Statement> StatementsFor(const EarlierQuery& query, std::string_view select_head) {
   Statement request = SelectStoredRequest();
   request.each = {{query.principal.name(), query.request_id, query.most_payload_bytes}};
   Statement balances = {
@@ -43,7 +49,7 @@ std::vector<Statement> StatementsFor(const EarlierQuery& query) {
       {ColumnType::kInteger}};
   for (const int64_t id : query.account_ids) balances.each.push_back({id});
   return {std::move(request),
-          {"SELECT revision FROM chain_heads WHERE dataset_id = $1", {{query.dataset_id}}},
+          {select_head, {{query.dataset_id}}},
           std::move(balances),
           SelectReleaseNumbers(query.dataset_id, query.reader, query.measures, query.most_releases)};
 }
@@ -97,8 +103,12 @@ absl::StatusOr<Charge> SqlLedger::FindOneCharge(Statement select, std::string_vi
     return absl::OkStatus();
   }));
   RETURN_IF_ERROR(damage_.CheckCharge(found.charge.dataset_id, found.charge.id));
-  RETURN_IF_ERROR(EnsureAnchored(found.charge.dataset_id, found.started_at_seq));
-  return ExpiredIfOverdue(std::move(found.charge), found.now_us);
+  return Reportable(std::move(found.charge), found.started_at_seq, found.now_us);
+}
+
+absl::StatusOr<Charge> SqlLedger::Reportable(Charge charge, int64_t started_at_seq, int64_t now_us) {
+  RETURN_IF_ERROR(EnsureAnchored(charge.dataset_id, started_at_seq));
+  return ExpiredIfOverdue(std::move(charge), now_us);
 }
 
 absl::StatusOr<Charge> SqlLedger::GetCharge(std::string_view charge_id) {
@@ -118,11 +128,16 @@ absl::StatusOr<Charge> SqlLedger::FindCharge(const Principal& principal, std::st
 
 absl::StatusOr<EarlierRequest> SqlLedger::FindEarlier(const EarlierQuery& query) {
   if (!query.measures.empty()) RETURN_IF_ERROR(CheckPageLimit(query.most_releases));
-  const std::vector<Statement> statements = StatementsFor(query);
+  const std::string select_head =
+      absl::StrCat("SELECT revision, seq, ", std::string(database_->dialect().now_us),
+                   " FROM chain_heads WHERE dataset_id = $1");
+  const std::vector<Statement> statements = StatementsFor(query, select_head);
   EarlierRequest earlier;
+  std::vector<Row> head;
   RETURN_IF_ERROR(ReadOnce([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(const std::vector<Answers> answers, transaction.ExecuteTogether(statements));
     ASSIGN_OR_RETURN(earlier, EarlierOf(answers));
+    head = answers.at(1).at(0);
     return absl::OkStatus();
   }));
   if (!damage_.CheckDataset(query.dataset_id).ok()) earlier.revision.reset();
@@ -130,10 +145,14 @@ absl::StatusOr<EarlierRequest> SqlLedger::FindEarlier(const EarlierQuery& query)
   RETURN_IF_ERROR(damage_.CheckCharge(earlier.charge->dataset_id, earlier.charge->id));
   const bool is_open =
       earlier.charge->state == ChargeState::kStarted || earlier.charge->state == ChargeState::kReserved;
-  if (is_open) {
-    // It may not be anchored, or be overdue.
+  if (!is_open) return earlier;
+  if (head.empty() || earlier.charge->dataset_id != query.dataset_id) {
     ASSIGN_OR_RETURN(earlier.charge, FindCharge(query.principal, query.request_id));
+    return earlier;
   }
+  FoundCharge found = FoundChargeOf(*std::move(earlier.charge), earlier.entry->seq, head.front().Integer(1),
+                                    head.front().Integer(2));
+  ASSIGN_OR_RETURN(earlier.charge, Reportable(std::move(found.charge), found.started_at_seq, found.now_us));
   return earlier;
 }
 

@@ -78,6 +78,8 @@ class SqlLedger final : public Ledger {
   ~SqlLedger() override;
 
   std::string LedgerId() override { return ledger_id_; }
+  // Those that wait for a batch, or are in one.
+  size_t changes_in_progress() { return combiner_.waiting(); }
   absl::Status Health() override;
   bool AreHistoriesVerified() override { return are_histories_verified_; }
   absl::Status DatasetHealth(std::string_view dataset_id) override {
@@ -295,6 +297,9 @@ class SqlLedger final : public Ledger {
   // `select_head` finds the newest entry of its chain by the same key.
   absl::StatusOr<Charge> FindOneCharge(Statement select, std::string_view select_head, const Parameters& key,
                                        const absl::Status& missing);
+  // The charge once the anchor covers the entry by which it was started (0: it is not started), expired if it
+  // is overdue at `now_us`.
+  absl::StatusOr<Charge> Reportable(Charge charge, int64_t started_at_seq, int64_t now_us);
   // The charge in its present state: an overdue reservation is expired first, unless its dataset is
   // read-only. By the store's clock, which is read where `now_us` is not given.
   absl::StatusOr<Charge> ExpiredIfOverdue(Charge charge, std::optional<int64_t> now_us = std::nullopt);
