@@ -25,6 +25,13 @@ class CrashMatrix : public FaultConformance {
     });
   }
 
+  // The steps of a script whose dataset is cached, each of which is struck. PostgreSQL gets the statements of
+  // one message in one step; a message can be lost before it and after it.
+  int StepsOf(Script script) const {
+    const bool is_analyst = script == Script::kAnalyst;
+    return GetParam() == "sqlite" ? (is_analyst ? 59 : 164) : (is_analyst ? 38 : 192);
+  }
+
   // Strikes every step of the script with `fault`, which the ledger is to get over by itself.
   void ExpectEveryStepSurvives(Script script, Fault fault) {
     const FragileLedger fragile = OpenFragile();
@@ -35,8 +42,8 @@ class CrashMatrix : public FaultConformance {
       EXPECT_TRUE(status.ok()) << "step " << StepOf(run) << ": " << status;
       has_struck = fragile.store->has_struck();
     }
+    EXPECT_EQ(fragile.store->steps(), StepsOf(script)) << "of the last run, which was not struck";
     fragile.store->Disarm();
-    EXPECT_GT(StepOf(run), 30) << "the script has more steps than that";
     ExpectDone(script, *fragile.ledger, run);
   }
 };
@@ -56,7 +63,7 @@ TEST_P(CrashMatrix, AProcessKilledAtAnyStepLosesNothingThatWasAcknowledgedAndMin
       ASSERT_TRUE(finished.ok()) << "killed at step " << StepOf(run) << ": " << finished;
       if (HasFailure()) return;
     }
-    EXPECT_GT(StepOf(run), 30) << "the script has more steps than that";
+    EXPECT_GE(StepOf(run), StepsOf(script));
     ExpectDone(script, *Open(), run);
   }
 }
@@ -85,7 +92,7 @@ TEST_P(CrashMatrix, AStoreThatFailsAtAnyStepAnswersUnavailableAndTheRetryFinishe
       EXPECT_TRUE(retried.ok()) << "step " << StepOf(run) << ": " << retried;
     }
     fragile.store->Disarm();
-    EXPECT_GT(StepOf(refusals), 25);
+    EXPECT_GT(3 * StepOf(refusals), 2 * StepsOf(script)) << "only after a commit nothing can be refused";
     ExpectDone(script, *fragile.ledger, run);
   }
 }

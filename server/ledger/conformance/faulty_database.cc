@@ -71,6 +71,7 @@ void FaultyDatabase::Arm(Fault fault, int step) {
   meanwhile_ = nullptr;
   only_moment_.reset();
   steps_left_ = step;
+  steps_ = 0;
   has_struck_ = false;
 }
 
@@ -87,6 +88,7 @@ void FaultyDatabase::ArmPause(int step, Meanwhile meanwhile) {
 bool FaultyDatabase::CountStep(Moment moment) {
   const std::scoped_lock lock(mutex_);
   if (only_moment_.value_or(moment) != moment) return false;
+  ++steps_;
   if (steps_left_ < 0 || steps_left_-- > 0) return false;
   has_struck_ = true;
   return true;

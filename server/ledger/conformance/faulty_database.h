@@ -45,6 +45,8 @@ class FaultyDatabase final : public sql::Database {
   void ArmPause(int step, Meanwhile meanwhile);
   void Disarm() { steps_left_ = -1; }
   bool has_struck() const { return has_struck_; }
+  // The number of steps since it was armed.
+  int steps() const { return steps_; }
   // The number of write transactions that were requested.
   int64_t writes() const { return writes_; }
   // The number of them that were committed without a prior read: optimistic charges.
@@ -71,6 +73,7 @@ class FaultyDatabase final : public sql::Database {
   std::mutex mutex_;
   int steps_left_ = -1;                // guarded by mutex_
   std::optional<Moment> only_moment_;  // the only moment whose steps are counted, if any
+  std::atomic<int> steps_ = 0;
   std::atomic<bool> has_struck_ = false;
   std::atomic<bool> is_gone_ = false;
   std::atomic<int64_t> writes_ = 0;
