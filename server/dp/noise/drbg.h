@@ -30,10 +30,10 @@ class Drbg : public BitSource {
 
  private:
   struct State;
-  struct StateWiper {
+  struct StateUnmapper {
     void operator()(State* state) const;
   };
-  std::unique_ptr<State, StateWiper> state_;
+  std::unique_ptr<State, StateUnmapper> state_;
 };
 
 }  // namespace curator::dp

@@ -117,8 +117,7 @@ absl::Status StoredRelease::DecideOptimistically(WriteSet& change) {
 }
 
 absl::Status StoredRelease::CheckStaged(WriteSet& change) {
-  ASSIGN_OR_RETURN(const bool is_staged,
-                   HasStagingPlace(change.transaction(), StagedPayloadOf(attempt_, payload_hash_)));
+  ASSIGN_OR_RETURN(const bool is_staged, LockStagingPlace(change, StagedPayloadOf(attempt_, payload_hash_)));
   is_staging_lost_ = !is_staged;
   return is_staged ? absl::OkStatus() : absl::AbortedError("the payload is not staged any more");
 }

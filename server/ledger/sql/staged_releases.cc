@@ -97,11 +97,13 @@ absl::StatusOr<bool> StagePiece(WriteSet& change, const StagedPayload& staged, i
   return true;
 }
 
-absl::StatusOr<bool> HasStagingPlace(Transaction& transaction, const StagedPayload& staged) {
+absl::StatusOr<bool> LockStagingPlace(WriteSet& change, const StagedPayload& staged) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute("SELECT place FROM staged_releases WHERE charge_id = $1 AND "
-                                       "attempt_token = $2 AND payload_hash = $3",
-                                       KeyAndHashOf(staged)));
+                   change.transaction().Execute(
+                       absl::StrCat("SELECT s.place FROM staged_releases s WHERE s.charge_id = $1 AND "
+                                    "s.attempt_token = $2 AND s.payload_hash = $3",
+                                    LockingRowsOf(change.dialect(), "s")),
+                       KeyAndHashOf(staged)));
   return !rows.empty();
 }
 

@@ -45,8 +45,8 @@ absl::StatusOr<StagingPlace> TakeStagingPlace(WriteSet& change, const StagedPayl
 // Writes a piece (0, 1, ...) unless it is there. False when the payload has no place any more.
 absl::StatusOr<bool> StagePiece(WriteSet& change, const StagedPayload& staged, int64_t position,
                                 std::string_view piece);
-// Whether T2 would still find it.
-absl::StatusOr<bool> HasStagingPlace(Transaction& transaction, const StagedPayload& staged);
+// Whether KeepStaged() would find it, which then stays so until the transaction ends.
+absl::StatusOr<bool> LockStagingPlace(WriteSet& change, const StagedPayload& staged);
 // Queues that its pieces are those of a release from now on. Flush() fails when it has no place any more.
 void KeepStaged(WriteSet& change, const StagedPayload& staged);
 
