@@ -78,7 +78,7 @@ class SqlLedger final : public Ledger {
   ~SqlLedger() override;
 
   std::string LedgerId() override { return ledger_id_; }
-  // Those that wait for a batch, or are in one.
+  // For tests: the changes that wait for a batch, or are in one.
   size_t changes_in_progress() { return combiner_.waiting(); }
   absl::Status Health() override;
   bool AreHistoriesVerified() override { return are_histories_verified_; }
