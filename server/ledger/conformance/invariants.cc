@@ -99,11 +99,11 @@ absl::Status CheckCharges(Transaction& store, Findings& findings) {
 }
 
 absl::Status CheckPieces(Transaction& store, Findings& findings) {
-  RETURN_IF_ERROR(CheckNone(
-      store, "a release in pieces, of which there are none",
-      "SELECT r.charge_id FROM releases r WHERE r.staged_by <> '' AND NOT EXISTS (SELECT 1 FROM "
-      "release_pieces p WHERE p.charge_id = r.charge_id AND p.attempt_token = r.staged_by)",
-      findings));
+  RETURN_IF_ERROR(
+      CheckNone(store, "a release in pieces, of which there are none",
+                "SELECT r.charge_id FROM releases r WHERE r.staged_by <> '' AND NOT EXISTS (SELECT 1 FROM "
+                "release_pieces p WHERE p.charge_id = r.charge_id AND p.attempt_token = r.staged_by)",
+                findings));
   return CheckNone(
       store, "pieces that are of no release and have no place",
       "SELECT p.charge_id FROM release_pieces p WHERE NOT EXISTS (SELECT 1 FROM releases r WHERE "
