@@ -15,6 +15,13 @@ namespace {
 // Answers over the same attributes are swept so often, at most, in each sweep over the weights.
 constexpr int kInnerSweeps = 8;
 
+// A float below 1e-45 is 0: no factor raises it again, although the log-factors that it stands for may rise.
+// So a sum of such weights is taken to be this, which is more than it is, and no step overshoots.
+constexpr double kLeastSum = 1e-36;
+// The weights are computed anew from their log-factors once some of these may have risen by more than this
+// (e^60 < 1e27) since the last time: a weight that was 0 is still negligible then.
+constexpr double kMostRise = 60;
+
 // The cells of one marginal while its answers are updated: their weights, and by how much their log-factors
 // have moved.
 struct MovingCells {
@@ -142,6 +149,7 @@ absl::StatusOr<double> ProductFit::Update(size_t set, const ReplayRule& rule, Pa
   std::vector<double>& logarithms = factors_[set].logarithms;
   MovingCells cells;
   ASSIGN_OR_RETURN(cells.weights, marginals_[set].Sum(weights_, pacer));
+  for (double& weight : cells.weights) weight = std::max(weight, kLeastSum);
   cells.moved.assign(logarithms.size(), 0);
   const std::vector<size_t>& members = members_[set];
   double largest_move = 0;
@@ -163,7 +171,8 @@ absl::StatusOr<double> ProductFit::Update(size_t set, const ReplayRule& rule, Pa
     logarithms[cell] += cells.moved[cell];
     factors[cell] = static_cast<float>(PortableExp(cells.moved[cell]));
   }
-  RETURN_IF_ERROR(marginals_[set].Scale(factors, weights_, pacer));
+  risen_ += std::max(0.0, *std::ranges::max_element(cells.moved));
+  RETURN_IF_ERROR(risen_ > kMostRise ? Refresh(pacer) : marginals_[set].Scale(factors, weights_, pacer));
   return largest_move;
 }
 
@@ -184,6 +193,7 @@ absl::StatusOr<Replayed> ProductFit::Replay(const ReplayRule& rule, Pacer& pacer
 
 absl::Status ProductFit::Refresh(Pacer& pacer) {
   ASSIGN_OR_RETURN(weights_, ProductWeights(layout_, base_, factors_, marginals_, pacer));
+  risen_ = 0;
   return absl::OkStatus();
 }
 
