@@ -237,7 +237,8 @@ class RunningApp final : public App {
   service::WorkQueue work_;  // destroyed before what its work uses
   rpc::Admission admission_;
   rpc::CallThreads threads_{rpc::kCallThreads};
-  rpc::Calls handling_{services_, admission_, threads_, LogHiddenError};
+  rpc::PendingSends sends_{admission_, rpc::kStreamPatience};
+  rpc::Calls handling_{services_, admission_, threads_, sends_, LogHiddenError};
   rpc::AccountantRpc accountant_rpc_;
   rpc::BudgetRpc budget_rpc_;
   rpc::DatasetRpc dataset_rpc_;

@@ -6,7 +6,8 @@
 namespace curator::rpc {
 namespace {
 
-constexpr std::array<const char*, kCallKinds> kNouns = {"calls", "streams from clients", "watches"};
+constexpr std::array<const char*, kCallKinds> kNouns = {"calls", "streams from clients", "watches",
+                                                        "answers to be taken"};
 
 }  // namespace
 

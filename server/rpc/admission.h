@@ -24,14 +24,15 @@ enum class CallKind {
   kCall,    // one request; holds a thread
   kStream,  // messages from the client (an import, a check of a schema); holds a thread
   kWatch,   // waits for news of an operation or of the server's health; holds no thread
+  kSend,    // up to kMostKeptBytes (rpc/handle.h) on their way to a client; holds no thread
 };
-inline constexpr int kCallKinds = 3;
+inline constexpr int kCallKinds = 4;
 
 struct Places {
   int in_all = 0;
   int of_one = 0;  // principal; calls without one share these
 };
-inline constexpr std::array<Places, kCallKinds> kPlaces = {{{192, 96}, {64, 32}, {2048, 512}}};
+inline constexpr std::array<Places, kCallKinds> kPlaces = {{{192, 96}, {64, 32}, {2048, 512}, {512, 96}}};
 // Every call and stream that has a place has a thread.
 inline constexpr int kCallThreads = kPlaces[0].in_all + kPlaces[1].in_all;
 

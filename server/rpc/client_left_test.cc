@@ -86,7 +86,8 @@ class ClientLeft : public service::ServiceTest {
   CallObserver observer_{[this](const CallEnd& end) { end_ = end.status; }};
   Admission admission_;
   CallThreads threads_{1};
-  Calls calls_{services_, admission_, threads_};
+  PendingSends sends_{admission_, kStreamPatience};
+  Calls calls_{services_, admission_, threads_, sends_};
   SynthesisRpc synthesis_{calls_};
   QueryRpc queries_{calls_};
   std::unique_ptr<grpc::Server> server_;

@@ -18,9 +18,11 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -30,6 +32,7 @@
 #include "base/principal.h"
 #include "rpc/admission.h"
 #include "rpc/call_threads.h"
+#include "rpc/pending_sends.h"
 #include "service/access.h"
 #include "service/services.h"
 
@@ -62,6 +65,7 @@ struct Calls {
   service::Services& services;
   Admission& admission;
   CallThreads& threads;
+  PendingSends& sends;
   // Called with an error whose message no client gets (ForOperators(), base/errors.h); must not block.
   std::function<void(const absl::Status&)> on_hidden_error = [](const absl::Status&) {};
   absl::Duration stream_patience = kStreamPatience;
@@ -108,12 +112,16 @@ absl::Status ClientDisconnected();
 // DEADLINE_EXCEEDED: no message came from the client for this long.
 absl::Status NothingCame(absl::Duration patience);
 
+// A stream of at most so many bytes is kept until its handler has ended, and then sent without a thread, as
+// the response of a call with one message is; where PendingSends has no place for it, it is sent before.
+inline constexpr size_t kMostKeptBytes = size_t{64} << 10;
+
 // The messages that a handler sends, in order.
 template <typename Message>
 class MessageWriter {
  public:
   virtual ~MessageWriter() = default;
-  // Blocks until the message is on its way. False when the client has left, has taken nothing for
+  // Keeps the message, or blocks until it is on its way. False when the client has left, has taken nothing for
   // Calls::stream_patience, or takes the stream as a whole too slowly (SendingTime): ClientDisconnected() is
   // then the handler's error.
   virtual bool Write(const Message& message) = 0;
@@ -168,12 +176,41 @@ template <typename Message>
 class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Message>>,
                              public MessageWriter<Message> {
  public:
-  WritingReactor(grpc::CallbackServerContext& context, absl::Duration patience)
-      : context_(context), time_(patience) {}
+  WritingReactor(grpc::CallbackServerContext& context, const Calls& calls)
+      : context_(context), sends_(calls.sends), time_(calls.stream_patience) {}
 
   bool Write(const Message& message) override {
-    const absl::Duration patience = time_.ForNext(message.ByteSizeLong());
+    const size_t bytes = message.ByteSizeLong();
+    if (!has_written_ && kept_bytes_ + bytes <= kMostKeptBytes) {
+      kept_.push_back(message);
+      kept_bytes_ += bytes;
+      return true;
+    }
+    return WriteKept() && WriteNow(message, bytes);
+  }
+
+  // What is kept will be sent after the handler; or it has been sent, and this may be CANCELLED as Write().
+  absl::Status LeaveToSend(const Principal& principal) {
+    if (kept_.empty()) return absl::OkStatus();
+    send_ = sends_.Begin(principal.name(), [this] { context_.TryCancel(); });
+    return send_ != nullptr || WriteKept() ? absl::OkStatus() : ClientDisconnected();
+  }
+
+  void OnWriteDone(bool ok) override {
+    if (send_ != nullptr) return ok ? SendNext() : this->Finish(grpc::Status::CANCELLED);
+    const absl::MutexLock lock(&mutex_);
+    is_writing_ = false;
+    ok_ = ok;
+  }
+
+ protected:
+  void End(grpc::Status status) override { send_ != nullptr ? SendNext() : this->Finish(std::move(status)); }
+
+ private:
+  bool WriteNow(const Message& message, size_t bytes) {
+    const absl::Duration patience = time_.ForNext(bytes);
     const auto start = std::chrono::steady_clock::now();
+    has_written_ = true;
     {
       const absl::MutexLock lock(&mutex_);
       is_writing_ = true;
@@ -189,15 +226,27 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
     return ok_;
   }
 
-  void OnWriteDone(bool ok) override {
-    const absl::MutexLock lock(&mutex_);
-    is_writing_ = false;
-    ok_ = ok;
+  bool WriteKept() {
+    const std::vector<Message> kept = std::exchange(kept_, {});
+    return std::ranges::all_of(
+        kept, [this](const Message& message) { return WriteNow(message, message.ByteSizeLong()); });
   }
 
- private:
+  // Of what is kept, and the status with the last one.
+  void SendNext() {
+    const Message& message = kept_[next_++];
+    if (next_ == kept_.size()) return this->StartWriteAndFinish(&message, {}, grpc::Status::OK);
+    this->StartWrite(&message);
+  }
+
   grpc::CallbackServerContext& context_;
+  PendingSends& sends_;
   SendingTime time_;
+  std::vector<Message> kept_;
+  size_t kept_bytes_ = 0;
+  bool has_written_ = false;
+  std::unique_ptr<PendingSends::Send> send_;  // of what is kept, once the handler has ended
+  size_t next_ = 0;                           // of these
   absl::Mutex mutex_;
   bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ok_ ABSL_GUARDED_BY(mutex_) = true;
@@ -258,10 +307,11 @@ grpc::ServerWriteReactor<Message>* Handle(Calls& calls, grpc::CallbackServerCont
                                           const Request& request,
                                           absl::Status (*handler)(service::Services&, const Call&,
                                                                   const Request&, MessageWriter<Message>&)) {
-  auto* reactor = new WritingReactor<Message>(context, calls.stream_patience);
+  auto* reactor = new WritingReactor<Message>(context, calls);
   reactor->Begin(calls, context, CallKind::kCall,
                  [&services = calls.services, &request, reactor, handler](const Call& call) {
-                   return handler(services, call, request, *reactor);
+                   const absl::Status handled = handler(services, call, request, *reactor);
+                   return handled.ok() ? reactor->LeaveToSend(call.principal()) : handled;
                  });
   return reactor;
 }

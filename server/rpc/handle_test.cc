@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "base/errors.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
@@ -110,6 +111,7 @@ class HandleTest : public service::ServiceTest {
     interceptors.push_back(observer_.MakeInterceptorFactory());
     builder.experimental().SetInterceptorCreators(std::move(interceptors));
     builder.RegisterService(&datasets_);
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
     server_ = builder.BuildAndStart();
     channel_ = server_->InProcessChannel({});
   }
@@ -164,6 +166,27 @@ class HandleTest : public service::ServiceTest {
     return arrived;
   }
 
+  // A stream of 60,000 bytes that its client does not read, over a connection that takes only a few unread.
+  struct UntakenStream {
+    grpc::ClientContext context;
+    std::unique_ptr<grpc::ClientReader<v1::LedgerEntry>> reader;
+  };
+  std::unique_ptr<UntakenStream> StartUntakenStream() {
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+    arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    arguments.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 100);
+    const auto channel = grpc::CreateCustomChannel("127.0.0.1:" + std::to_string(port_),
+                                                   grpc::InsecureChannelCredentials(), arguments);
+    auto stream = std::make_unique<UntakenStream>();
+    stream->context.AddMetadata(kPrincipalKey, "ana");
+    v1::ListLedgerEntriesRequest request;
+    request.set_after_sequence(2);
+    request.set_dataset("30000");
+    stream->reader = v1::BudgetService::Stub(channel).ListLedgerEntries(&stream->context, request);
+    return stream;
+  }
+
   // Takes places of the principal until none is left for it.
   void FillShareOf(const std::string& principal, CallKind kind) {
     while (true) {
@@ -179,7 +202,11 @@ class HandleTest : public service::ServiceTest {
                          if (!can_start_threads_) throw std::system_error(EAGAIN, std::system_category());
                          return std::thread(std::move(loop));
                        }};
-  Calls calls_{services_, admission_, threads_,
+  PendingSends sends_{admission_, absl::Milliseconds(50)};
+  Calls calls_{services_,
+               admission_,
+               threads_,
+               sends_,
                [this](const absl::Status& status) { logged_.emplace_back(status.message()); },
                absl::Milliseconds(50)};
   std::vector<std::string> logged_;
@@ -189,6 +216,7 @@ class HandleTest : public service::ServiceTest {
   };
   std::vector<std::string> handled_;
   std::vector<Admission::Place> places_;
+  CallObserver observer_{[](const CallEnd&) {}};
 
  private:
   class Budgets final : public v1::BudgetService::CallbackService {
@@ -223,9 +251,9 @@ class HandleTest : public service::ServiceTest {
     HandleTest& test_;
   };
 
-  CallObserver observer_{[](const CallEnd&) {}};
   Budgets budgets_{*this};
   DatasetRpc datasets_{calls_};
+  int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
 };
@@ -335,6 +363,31 @@ TEST_F(HandleTest, AStreamWhoseHandlerFailsEndsWithItsError) {
   for (const auto& [messages, bytes] : {std::pair{0, 1}, std::pair{2, 10}, std::pair{50, 9'000}}) {
     EXPECT_EQ(StreamOf(messages, bytes, /*fails=*/true).status.error_code(), grpc::StatusCode::NOT_FOUND);
   }
+}
+
+TEST_F(HandleTest, ASmallStreamThatIsNotTakenHoldsNoThread) {
+  calls_.stream_patience = absl::Minutes(30);
+  std::vector<std::unique_ptr<UntakenStream>> untaken;
+  for (int i = 0; i < 4; ++i) untaken.push_back(StartUntakenStream());
+  EXPECT_EQ(CallOf({"ana"}).error_code(), grpc::StatusCode::NOT_FOUND) << "there are two threads";
+  for (const auto& each : untaken) each->context.TryCancel();
+}
+
+TEST_F(HandleTest, ASmallStreamThatIsNotTakenInTimeIsCancelled) {
+  const auto untaken = StartUntakenStream();
+  untaken->reader->WaitForInitialMetadata();
+  EXPECT_TRUE(observer_.AwaitNoCalls(absl::Now() + absl::Seconds(20)));
+  v1::LedgerEntry entry;
+  while (untaken->reader->Read(&entry)) {
+  }
+  EXPECT_EQ(untaken->reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(HandleTest, WithoutAPlaceToBeSentLaterASmallStreamIsSentByItsThread) {
+  FillShareOf("ana", CallKind::kSend);
+  const Arrived arrived = StreamOf(3, 10);
+  EXPECT_TRUE(arrived.status.ok()) << arrived.status.error_message();
+  EXPECT_EQ(arrived.sequences, (std::vector<int64_t>{1, 2, 3}));
 }
 
 TEST(SendingTime, OfAStreamAsAWholeIsTwiceThePatienceAndASecondForEachMegabyte) {
