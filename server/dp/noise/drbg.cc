@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 namespace curator::dp {
@@ -49,19 +50,63 @@ struct Drbg::State {
   }
 };
 
+namespace {
+
+// Pages that hold no state. A few are kept: to map and unmap them interrupts all processors that run this
+// process, which takes longer than a small draw.
+class SparePages {
+ public:
+  SparePages() = default;
+  SparePages(const SparePages&) = delete;
+  SparePages& operator=(const SparePages&) = delete;
+
+  // Of `bytes`, which are the same in each call.
+  void* Take(size_t bytes) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (number_ > 0) return pages_[--number_];
+    }
+    void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) Die("no memory");
+    // Both are advice that an old kernel may refuse; the comparison of process ids in Fill() remains.
+    madvise(pages, bytes, MADV_WIPEONFORK);
+    madvise(pages, bytes, MADV_DONTDUMP);
+    return pages;
+  }
+
+  // Wiped by the caller.
+  void GiveBack(void* pages, size_t bytes) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (number_ < pages_.size()) {
+        pages_[number_++] = pages;
+        return;
+      }
+    }
+    munmap(pages, bytes);
+  }
+
+ private:
+  std::mutex mutex_;
+  size_t number_ = 0;
+  std::array<void*, 16> pages_{};
+};
+
+SparePages& Spare() {
+  static SparePages spare;
+  return spare;
+}
+
+}  // namespace
+
 void Drbg::StateUnmapper::operator()(State* state) const {
   EVP_CIPHER_CTX_free(state->cipher);  // wipes the key schedule; null in a forked child, whose pages are zero
   OPENSSL_cleanse(state, sizeof(State));
-  munmap(state, sizeof(State));
+  Spare().GiveBack(state, sizeof(State));
 }
 
 Drbg::Drbg(const DrawKey& key) {
-  void* pages = mmap(nullptr, sizeof(State), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED) Die("no memory");
-  // Both are advice that an old kernel may refuse; the comparison of process ids in Fill() remains.
-  madvise(pages, sizeof(State), MADV_WIPEONFORK);
-  madvise(pages, sizeof(State), MADV_DONTDUMP);
-  state_.reset(new (pages) State);
+  state_.reset(new (Spare().Take(sizeof(State))) State);
   constexpr std::array<unsigned char, 16> kFirstBlock{};
   if (state_->cipher == nullptr || EVP_EncryptInit_ex(state_->cipher, EVP_aes_256_ctr(), nullptr,
                                                       key.bytes().data(), kFirstBlock.data()) != 1) {
