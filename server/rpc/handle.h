@@ -121,9 +121,9 @@ template <typename Message>
 class MessageWriter {
  public:
   virtual ~MessageWriter() = default;
-  // Keeps the message, or blocks until it is on its way. False when the client has left, has taken nothing for
-  // Calls::stream_patience, or takes the stream as a whole too slowly (SendingTime): ClientDisconnected() is
-  // then the handler's error.
+  // Keeps the message, or blocks until it is on its way. False when the client has left, has taken nothing
+  // for Calls::stream_patience, or takes the stream as a whole too slowly (SendingTime):
+  // ClientDisconnected() is then the handler's error.
   virtual bool Write(const Message& message) = 0;
 };
 

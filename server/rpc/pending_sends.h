@@ -1,6 +1,6 @@
-// Small streams on their way to clients after their handlers have ended, so that no thread waits for a client
-// that is slow to take them. A bounded number of each principal (CallKind::kSend, rpc/admission.h), each for a
-// bounded time.
+// Small streams on their way to clients after their handlers have ended, so that no thread waits for a
+// client that is slow to take them. A bounded number of each principal (CallKind::kSend, rpc/admission.h),
+// each for a bounded time.
 //
 // Thread-safe.
 #pragma once
@@ -53,8 +53,8 @@ class PendingSends {
     const Entries::iterator entry_;
   };
 
-  // Null when the principal, or all together, have as many sends as they may. `cancel` is called at most once,
-  // on a thread of this object, and may destroy the Send.
+  // Null when the principal, or all together, have as many sends as they may. `cancel` is called at most
+  // once, on a thread of this object, and may destroy the Send.
   std::unique_ptr<Send> Begin(const std::string& principal, std::function<void()> cancel);
 
  private:

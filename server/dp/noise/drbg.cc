@@ -99,7 +99,7 @@ SparePages& Spare() {
 
 }  // namespace
 
-void Drbg::StateUnmapper::operator()(State* state) const {
+void Drbg::StateWiper::operator()(State* state) const {
   EVP_CIPHER_CTX_free(state->cipher);  // wipes the key schedule; null in a forked child, whose pages are zero
   OPENSSL_cleanse(state, sizeof(State));
   Spare().GiveBack(state, sizeof(State));

@@ -18,7 +18,7 @@ namespace curator::dp {
 // Not thread-safe. After fork() the child's copy aborts the process at its first Fill() rather than repeat
 // the parent's bits: the buffer lies in pages that the kernel wipes in a child (MADV_WIPEONFORK), and the
 // process id is compared too, for kernels without it. Buffer and cipher state are zeroised on destruction and
-// kept out of core dumps where possible.
+// kept out of core dumps where possible. A few zeroised pages are kept for later generators.
 class Drbg : public BitSource {
  public:
   explicit Drbg(const DrawKey& key);
@@ -30,10 +30,10 @@ class Drbg : public BitSource {
 
  private:
   struct State;
-  struct StateUnmapper {
+  struct StateWiper {
     void operator()(State* state) const;
   };
-  std::unique_ptr<State, StateUnmapper> state_;
+  std::unique_ptr<State, StateWiper> state_;
 };
 
 }  // namespace curator::dp

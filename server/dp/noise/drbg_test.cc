@@ -102,6 +102,18 @@ TEST(Drbg, EndsAForkedChildRatherThanShareBits) {
   EXPECT_EQ(WTERMSIG(status), SIGABRT);
 }
 
+TEST(Drbg, EndsAForkedChildAlsoWhereItsPagesHadAnotherGenerator) {
+  { Drbg earlier(KeyOf(4)); }
+  Drbg drbg(KeyOf(3));
+  EXPECT_EQ(Words(drbg, 600), [] {
+    Drbg on_other_pages(KeyOf(3));
+    return Words(on_other_pages, 600);
+  }());
+  const int status = StatusOfChild([&drbg] { Words(drbg, 1); });
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGABRT);
+}
+
 TEST(Drbg, GoesOnInTheParentOfAFork) {
   Drbg undisturbed(KeyOf(3));
   Drbg drbg(KeyOf(3));
