@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/status/statusor.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 
 namespace curator::rpc {
 
@@ -24,7 +24,8 @@ std::unique_ptr<PendingSends::Send> PendingSends::Begin(const std::string& princ
   absl::StatusOr<Admission::Place> place = admission_.Admit(CallKind::kSend, principal);
   if (!place.ok()) return nullptr;
   Entries added;
-  added.push_back({absl::Now() + patience_, std::move(cancel)});
+  added.push_back(
+      {std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(patience_), std::move(cancel)});
   auto send = std::make_unique<Send>(*this, *std::move(place), added.begin());
   const absl::MutexLock lock(&mutex_);
   entries_.splice(entries_.end(), added);
@@ -46,7 +47,7 @@ void PendingSends::CancelLateOnes() {
   const absl::MutexLock lock(&mutex_);
   while (!ending_) {
     wake_.WaitWithTimeout(&mutex_, patience_ / 4);
-    const absl::Time now = absl::Now();
+    const std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now();
     while (true) {
       const auto late = std::ranges::find(entries_, false, &Entry::is_cancelled);
       if (late == entries_.end() || late->deadline > now) break;

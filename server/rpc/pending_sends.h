@@ -5,6 +5,7 @@
 // Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <list>
 #include <memory>
@@ -30,7 +31,7 @@ class PendingSends {
 
  private:
   struct Entry {
-    absl::Time deadline;
+    std::chrono::steady_clock::time_point deadline;
     std::function<void()> cancel;
     bool is_cancelled = false;
   };

@@ -96,8 +96,8 @@ class ProductFit {
   std::vector<LogFactor> factors_;
   std::vector<std::vector<size_t>> members_;  // positions in measurements_
   std::vector<float> weights_;
-  double risen_ =
-      0;  // how far a log-factor may have risen since the weights were last computed from them all
+  // How far a log-factor may have risen since the weights were last computed from them all.
+  double risen_ = 0;
 };
 
 // The steps of single lambdas: how far one moves when the fit is maximised over it alone. Pure functions with
