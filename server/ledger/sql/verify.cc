@@ -19,7 +19,7 @@ namespace curator::ledger::sql {
 namespace {
 
 constexpr int64_t kEntriesAtOnce = 256;
-constexpr int64_t kChargesAtOnce = 1000;
+constexpr size_t kChargesAtOnce = 1000;
 
 // ---- A page of entries, with the rows that they are compared with
 
@@ -203,36 +203,38 @@ void AddPage(const EntriesPage& page, Recount& recount) {
   }
 }
 
-// The charges of the dataset that have not ended according to the tables, each with its row.
+void CompareOpenCharge(const std::string& id, const absl::StatusOr<StoredCharge>& row, Recount& recount) {
+  const auto counted = recount.open_charges().find(id);
+  if (counted == recount.open_charges().end()) {
+    ReportCharge(recount, id, "is open in the tables, and in the entries it has ended or never began");
+  } else if (!row.ok()) {
+    ReportCharge(recount, id, "its row cannot be read");
+  } else {
+    CompareState(id, row->charge, counted->second, recount);
+  }
+}
+
+// The charges of the dataset that have not ended according to the tables, each with its row. Their ids are
+// read at once, as the recount holds more about each of them: no index has them by dataset, so each page of
+// them would read all charges of the dataset again.
 absl::Status CompareOpenCharges(Transaction& transaction, const std::string& dataset_id, Recount& recount) {
   std::set<std::string> missing;
   for (const auto& [id, charge] : recount.open_charges()) {
     if (charge.dataset_id == dataset_id) missing.insert(id);
   }
-  std::string last;
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                     transaction.Execute("SELECT o.charge_id FROM open_charges o JOIN charges c ON c.id = "
-                                         "o.charge_id WHERE c.dataset_id = $1 AND o.charge_id > $2 "
-                                         "ORDER BY o.charge_id LIMIT $3",
-                                         {dataset_id, last, kChargesAtOnce}));
-    if (rows.empty()) break;
-    last = rows.back().Text(0);
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT o.charge_id FROM open_charges o JOIN charges c ON c.id = "
+                                       "o.charge_id WHERE c.dataset_id = $1 ORDER BY o.charge_id",
+                                       {dataset_id}));
+  for (size_t first = 0; first < rows.size(); first += kChargesAtOnce) {
     std::vector<std::string> ids;
-    for (const Row& row : rows) ids.push_back(row.Text(0));
+    for (size_t i = first; i < std::min(rows.size(), first + kChargesAtOnce); ++i)
+      ids.push_back(rows[i].Text(0));
     ASSIGN_OR_RETURN(const std::vector<absl::StatusOr<StoredCharge>> charges,
                      ReadEachCharge(transaction, ids));
     for (size_t i = 0; i < ids.size(); ++i) {
       missing.erase(ids[i]);
-      const auto counted = recount.open_charges().find(ids[i]);
-      if (counted == recount.open_charges().end()) {
-        ReportCharge(recount, ids[i],
-                     "is open in the tables, and in the entries it has ended or never began");
-      } else if (!charges[i].ok()) {
-        ReportCharge(recount, ids[i], "its row cannot be read");
-      } else {
-        CompareState(ids[i], charges[i]->charge, counted->second, recount);
-      }
+      CompareOpenCharge(ids[i], charges[i], recount);
     }
   }
   for (const std::string& id : missing) ReportDifference(recount, id, "its state");
