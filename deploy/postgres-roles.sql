@@ -18,7 +18,8 @@ BEGIN
 
   GRANT INSERT ON ledger_identity, datasets, dataset_requests, dataset_versions, dataset_parts, part_bins, grants, accounts,
     account_counters, account_members, charges, open_charges, endings, entries, chain_heads, releases, release_shares,
-    release_readers, release_measures, limit_proposals, event_counts, event_counts_upto, staged_releases, release_pieces
+    release_readers, release_measures, limit_proposals, event_counts, event_counts_upto, staged_releases, release_pieces,
+    server_entries
     TO curator_application;
   GRANT UPDATE (charges) ON event_counts TO curator_application;
   GRANT UPDATE (counted_seq) ON event_counts_upto TO curator_application;

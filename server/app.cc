@@ -238,7 +238,12 @@ class RunningApp final : public App {
   rpc::Admission admission_;
   rpc::CallThreads threads_{rpc::kCallThreads};
   rpc::PendingSends sends_{admission_, rpc::kStreamPatience};
-  rpc::Calls handling_{services_, admission_, threads_, sends_, LogHiddenError};
+  rpc::DevelopmentAuthenticator authenticator_;
+  rpc::LiveCalls live_;
+  rpc::Calls handling_{services_, admission_, threads_, sends_, authenticator_, live_, LogHiddenError,
+                       [this](const grpc::ServerContextBase& context, const std::string& principal) {
+                         calls_.NotePrincipal(context, principal);
+                       }};
   rpc::AccountantRpc accountant_rpc_;
   rpc::BudgetRpc budget_rpc_;
   rpc::DatasetRpc dataset_rpc_;

@@ -10,6 +10,7 @@
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/open_ledger.h"
 #include "ledger/sql/migrations.h"
+#include "ledger/sql/server_history.h"
 #include "ledger/sql/verify.h"
 
 namespace curator::ledger {
@@ -52,6 +53,7 @@ absl::Status Inspect(sql::Database& database, const AmountText& amount_text, Ins
     return absl::OkStatus();
   }));
   inspection.findings.insert(inspection.findings.end(), lost.begin(), lost.end());
+  ASSIGN_OR_RETURN(inspection.server_history, sql::VerifyServerEntries(read, inspection.anchored));
   for (Lineage& lineage : lineages) {
     ASSIGN_OR_RETURN(const sql::VerifiedLineage verified,
                      sql::VerifyLineage(read, inspection.anchored, lineage.id, {.amount_text = amount_text}));
@@ -68,7 +70,7 @@ absl::Status Inspect(sql::Database& database, const AmountText& amount_text, Ins
 }  // namespace
 
 bool Inspection::ok() const {
-  return findings.empty() &&
+  return findings.empty() && server_history.ok &&
          std::all_of(datasets.begin(), datasets.end(),
                      [](const InspectedDataset& dataset) { return dataset.verification.ok; });
 }

@@ -40,6 +40,7 @@ struct Inspection {
   std::string ledger_uuid;  // empty until a server has opened this ledger
   AnchorState anchored;     // the maximum over all anchor files of this ledger
   std::vector<InspectedDataset> datasets;
+  Verification server_history;
   std::vector<std::string> findings;  // about the whole ledger, or about datasets that only the anchor has
 
   bool ok() const;

@@ -271,6 +271,20 @@ class Ledger {
   // Entries with seq > page.after_seq, ascending, at most page.limit.
   virtual absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) = 0;
 
+  // ---- The server's own history: who may be whom (server/directory)
+
+  // The place of its newest entry, which the anchor covers on return; seq 0 before the first one. DATA_LOSS
+  // when it is behind the anchor or contradicts it.
+  virtual absl::StatusOr<EntryPlace> ServerHead() = 0;
+  // Appends the entry that follows `entry.after_seq`, and returns it once the anchor covers it. ABORTED, and
+  // nothing is appended, when another change follows that one already. DATA_LOSS as of ServerHead().
+  virtual absl::StatusOr<Entry> AppendServerEntry(const NewServerEntry& entry) = 0;
+  // ListEntries() and Verify() of the server's own history.
+  virtual absl::StatusOr<std::vector<Entry>> ListServerEntries(const Page& page) = 0;
+  virtual absl::StatusOr<Verification> VerifyServerHistory() = 0;
+
+  // ---- Verification and repair
+
   // Recomputes the hash chain and every balance from the entries alone, and compares with the tables and with
   // the anchor.
   virtual absl::StatusOr<Verification> Verify(std::string_view dataset_id) = 0;

@@ -289,7 +289,7 @@ struct Entry {
   std::string dataset_id;
   int64_t seq = 0;   // 1, 2, 3, ... per dataset
   std::string kind;  // "DATASET_CREATED", "SEALED", "GRANTED", "CHARGED", "COMMITTED", "FORFEITED", ...
-  std::string charge_id;
+  std::string charge_id;  // in the server's own history: of the change
   // Canonical bytes (history/entry_payload.h), from which alone all balances can be recomputed.
   std::string payload;
   std::string actor;
@@ -305,6 +305,18 @@ struct Verification {
   int64_t anchored_seq = 0;
   std::vector<std::string> findings;  // one sentence per contradiction; empty when ok
   int64_t made_at_us = 0;             // by the clock of the server that made it
+};
+
+// The id that the entries of the server's own history and the anchor have for it in the place of a dataset's,
+// which are UUIDs.
+inline constexpr char kServerHistory[] = "@server";
+
+// An entry to be appended to the server's own history.
+struct NewServerEntry {
+  int64_t after_seq = 0;  // of the newest entry that was known when the change was decided
+  std::string kind;
+  std::string payload;  // canonical bytes (server/directory/changes.h)
+  std::string actor;
 };
 
 // ---- Pages: each listing reads at most `limit` rows by index, whatever the ledger holds. INVALID_ARGUMENT

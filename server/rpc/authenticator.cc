@@ -1,12 +1,12 @@
 #include "rpc/authenticator.h"
 
-#include <string>
+#include <utility>
 
 #include "base/status_macros.h"
 
 namespace curator::rpc {
 
-absl::StatusOr<Principal> Authenticator::Authenticate(const grpc::CallbackServerContext& context) {
+absl::StatusOr<Caller> DevelopmentAuthenticator::Identify(const grpc::ServerContextBase& context) {
   const auto& metadata = context.client_metadata();
   if (metadata.count(kPrincipalKey) != 1) {
     return absl::UnauthenticatedError(
@@ -15,7 +15,12 @@ absl::StatusOr<Principal> Authenticator::Authenticate(const grpc::CallbackServer
   const grpc::string_ref value = metadata.find(kPrincipalKey)->second;
   std::string name(value.data(), value.size());
   RETURN_IF_ERROR(CheckPrincipalName(name));
-  return Principal(std::move(name));
+  return Caller{PrincipalOf(std::move(name))};
+}
+
+absl::StatusOr<Proof> DevelopmentAuthenticator::Prove(const grpc::ServerContextBase&) {
+  return absl::FailedPreconditionError(
+      "a server in development mode knows no identities: it believes any name");
 }
 
 }  // namespace curator::rpc

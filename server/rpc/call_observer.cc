@@ -6,8 +6,6 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/statusor.h"
-#include "rpc/authenticator.h"
 #include "rpc/handle.h"
 
 namespace curator::rpc {
@@ -16,14 +14,6 @@ namespace {
 using grpc::experimental::InterceptionHookPoints;
 using grpc::experimental::InterceptorBatchMethods;
 using grpc::experimental::ServerRpcInfo;
-
-CallEnd EndOf(ServerRpcInfo& info, const grpc::Status& status) {
-  const auto* context = dynamic_cast<const grpc::CallbackServerContext*>(info.server_context());
-  const absl::StatusOr<Principal> principal =
-      context == nullptr ? absl::UnknownError("no context") : Authenticator::Authenticate(*context);
-  return {info.method(), principal.ok() ? principal->name() : "",
-          static_cast<absl::StatusCode>(status.error_code())};
-}
 
 // gRPC refuses a message that it cannot parse as if the method did not exist, and without a word; an error of
 // ours always has words. The context of a method that does not exist is a generic one.
@@ -44,14 +34,15 @@ absl::Status CannotRead() {
 // Lives as long as its call.
 class CallObserver::Interceptor final : public grpc::experimental::Interceptor {
  public:
-  Interceptor(CallObserver& calls, ServerRpcInfo& info) : calls_(calls), info_(info) { calls_.Add(1); }
-  ~Interceptor() override { calls_.Add(-1); }
+  Interceptor(CallObserver& calls, ServerRpcInfo& info) : calls_(calls), info_(info) { calls_.Begin(); }
+  ~Interceptor() override { calls_.End(info_.server_context()); }
 
   void Intercept(InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
       if (CouldNotParse(info_, methods->GetSendStatus()))
         methods->ModifySendStatus(ToGrpcStatus(CannotRead()));
-      calls_.on_end_(EndOf(info_, methods->GetSendStatus()));
+      calls_.on_end_({info_.method(), calls_.PrincipalOf(info_.server_context()),
+                      static_cast<absl::StatusCode>(methods->GetSendStatus().error_code())});
     }
     methods->Proceed();
   }
@@ -78,9 +69,26 @@ CallObserver::MakeInterceptorFactory() {
   return std::make_unique<Factory>(*this);
 }
 
-void CallObserver::Add(int calls) {
+void CallObserver::NotePrincipal(const grpc::ServerContextBase& context, const std::string& principal) {
   const absl::MutexLock lock(&mutex_);
-  count_ += calls;
+  principals_[&context] = principal;
+}
+
+void CallObserver::Begin() {
+  const absl::MutexLock lock(&mutex_);
+  ++count_;
+}
+
+void CallObserver::End(const grpc::ServerContextBase* context) {
+  const absl::MutexLock lock(&mutex_);
+  --count_;
+  principals_.erase(context);
+}
+
+std::string CallObserver::PrincipalOf(const grpc::ServerContextBase* context) const {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = principals_.find(context);
+  return found == principals_.end() ? std::string() : found->second;
 }
 
 bool CallObserver::AwaitNoCalls(absl::Time deadline) const {

@@ -7,11 +7,13 @@
 // an import reveal the number of records.
 #pragma once
 
+#include <grpcpp/server_context.h>
 #include <grpcpp/support/server_interceptor.h>
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -23,7 +25,7 @@ namespace curator::rpc {
 
 struct CallEnd {
   std::string method;     // "/curator.v1.QueryService/AnswerWorkload"
-  std::string principal;  // empty when the call named no valid one
+  std::string principal;  // empty when it is not known
   absl::StatusCode status = absl::StatusCode::kOk;
 };
 
@@ -36,17 +38,23 @@ class CallObserver {
   // For the server's builder.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeInterceptorFactory();
 
+  // `principal` makes the call of this context, which is being answered.
+  void NotePrincipal(const grpc::ServerContextBase& context, const std::string& principal);
+
   // Waits until no call is being answered. False when `deadline` passed before that.
   bool AwaitNoCalls(absl::Time deadline) const;
 
  private:
   class Interceptor;
   class Factory;
-  void Add(int calls);
+  void Begin();
+  void End(const grpc::ServerContextBase* context);
+  std::string PrincipalOf(const grpc::ServerContextBase* context) const;
 
   const std::function<void(const CallEnd&)> on_end_;
   mutable absl::Mutex mutex_;
   int count_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::unordered_map<const grpc::ServerContextBase*, std::string> principals_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace curator::rpc

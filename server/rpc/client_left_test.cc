@@ -87,7 +87,9 @@ class ClientLeft : public service::ServiceTest {
   Admission admission_;
   CallThreads threads_{1};
   PendingSends sends_{admission_, kStreamPatience};
-  Calls calls_{services_, admission_, threads_, sends_};
+  DevelopmentAuthenticator authenticator_;
+  LiveCalls live_;
+  Calls calls_{services_, admission_, threads_, sends_, authenticator_, live_};
   SynthesisRpc synthesis_{calls_};
   QueryRpc queries_{calls_};
   std::unique_ptr<grpc::Server> server_;

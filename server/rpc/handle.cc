@@ -14,7 +14,6 @@
 #include "dp/accounting/rule.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
-#include "rpc/authenticator.h"
 #include "service/charges/daily_charges.h"
 
 namespace curator::rpc {
@@ -110,27 +109,52 @@ absl::Status RunGuarded(const HandledCall::Work& work, const Call& call) {
 }  // namespace
 
 void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context, CallKind kind, Work work) {
-  absl::StatusOr<Principal> principal = Authenticator::Authenticate(context);
-  if (!principal.ok()) return End(ToGrpcStatus(principal.status()));
-  absl::StatusOr<Admission::Place> place = calls.admission.Admit(kind, principal->name());
+  absl::StatusOr<Caller> caller = IdentifyCaller(calls, context);
+  if (!caller.ok()) return End(ToGrpcStatus(caller.status()));
+  absl::StatusOr<Admission::Place> place = calls.admission.Admit(kind, caller->principal.name());
   if (!place.ok()) return End(ToGrpcStatus(place.status()));
   try {
-    Queue(calls, *std::move(principal), *std::move(place), std::move(work));
+    Queue(calls, *std::move(caller), *std::move(place), std::move(work));
   } catch (const std::exception&) {
     End(ToGrpcStatus(Overloaded("the server has no thread or memory left for this call; ask again")));
   }
 }
 
-void HandledCall::Queue(Calls& calls, Principal principal, Admission::Place place, Work work) {
-  // A task of the threads must be copyable, and a place is not.
-  auto held = std::make_shared<std::optional<Admission::Place>>(std::move(place));
-  calls.threads.Run([this, &calls, held, principal = std::move(principal), work = std::move(work)] {
-    const absl::Status status = RunGuarded(work, Call(principal, client_left_.get_token()));
+void HandledCall::Queue(Calls& calls, Caller caller, Admission::Place place, Work work) {
+  // A task of the threads must be copyable, and these are not.
+  struct Held {
+    std::optional<Admission::Place> place;
+    std::unique_ptr<LiveCalls::Entry> live;
+  };
+  auto held = std::make_shared<Held>();
+  held->place.emplace(std::move(place));
+  held->live = calls.live.Add(calls.authenticator, caller, [state = state_](const absl::Status& revoked) {
+    {
+      const absl::MutexLock lock(&state->mutex);
+      state->revoked = revoked;
+    }
+    state->is_revoked = true;
+    state->client_left.request_stop();
+  });
+  calls.threads.Run([this, &calls, held, caller = std::move(caller), work = std::move(work)] {
+    absl::Status status = RunGuarded(work, Call(caller.principal, state_->client_left.get_token()));
     // Before the client has its answer: its next call must find the place free.
-    held->reset();
+    held->place.reset();
+    held->live.reset();
+    if (state_->is_revoked) {
+      const absl::MutexLock lock(&state_->mutex);
+      status = state_->revoked;
+    }
     if (PublicErrorOf(status)) calls.on_hidden_error(status);
     End(ToGrpcStatus(status));
   });
+}
+
+absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerContext& context) {
+  absl::StatusOr<Caller> caller = calls.authenticator.Identify(context);
+  if (caller.ok()) calls.on_identified(context, caller->principal.name());
+  if (PublicErrorOf(caller.status())) calls.on_hidden_error(caller.status());
+  return caller;
 }
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {

@@ -15,6 +15,7 @@
 #include <grpcpp/support/status.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -31,7 +32,9 @@
 #include "absl/time/time.h"
 #include "base/principal.h"
 #include "rpc/admission.h"
+#include "rpc/authenticator.h"
 #include "rpc/call_threads.h"
+#include "rpc/live_calls.h"
 #include "rpc/pending_sends.h"
 #include "service/access.h"
 #include "service/services.h"
@@ -66,8 +69,13 @@ struct Calls {
   Admission& admission;
   CallThreads& threads;
   PendingSends& sends;
+  Authenticator& authenticator;  // of the listener on which the calls arrive
+  LiveCalls& live;
   // Called with an error whose message no client gets (ForOperators(), base/errors.h); must not block.
   std::function<void(const absl::Status&)> on_hidden_error = [](const absl::Status&) {};
+  // Called with the name of the principal that makes a call, for the log; must not block.
+  std::function<void(const grpc::ServerContextBase&, const std::string&)> on_identified =
+      [](const grpc::ServerContextBase&, const std::string&) {};
   absl::Duration stream_patience = kStreamPatience;
 };
 
@@ -75,7 +83,8 @@ struct Calls {
 class Call {
  public:
   const Principal& principal() const { return principal_; }
-  // Signalled when the client cancelled the call or disconnected, or its deadline has passed.
+  // Signalled when the client cancelled the call or disconnected, when its deadline has passed, and when the
+  // principal was disabled.
   const std::stop_token& client_left() const { return client_left_; }
 
  private:
@@ -86,6 +95,9 @@ class Call {
   const Principal principal_;
   const std::stop_token client_left_;
 };
+
+// The caller of a call on the listener of `calls`; reports who it is, or why it is refused.
+absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerContext& context);
 
 // Converts an absl::Status to a gRPC status with google.rpc details; the only place that does.
 //
@@ -146,20 +158,41 @@ class HandledCall {
   virtual ~HandledCall() = default;
 
   // Authenticates and admits the call, and runs `work` on one of the threads; ends the call with its status,
-  // or at once with a refusal.
+  // or at once with a refusal; with the error of whoever may not go on when the principal was disabled
+  // meanwhile.
   void Begin(Calls& calls, const grpc::CallbackServerContext& context, CallKind kind, Work work);
 
  protected:
   // Sends the status, once. The call may be destroyed before this returns.
   virtual void End(grpc::Status status) = 0;
-  void NoteThatClientLeft() { client_left_.request_stop(); }
+  void NoteThatClientLeft() { state_->client_left.request_stop(); }
+  // Whether the principal was disabled since the call began.
+  const std::atomic<bool>& is_revoked() const { return state_->is_revoked; }
 
  private:
-  // Throws std::exception when the call will not be handled.
-  void Queue(Calls& calls, Principal principal, Admission::Place place, Work work);
+  // What outlives the call while its caller is being checked.
+  struct State {
+    std::stop_source client_left;
+    std::atomic<bool> is_revoked = false;
+    absl::Mutex mutex;
+    absl::Status revoked ABSL_GUARDED_BY(mutex);
+  };
 
-  std::stop_source client_left_;
+  // Throws std::exception when the call will not be handled.
+  void Queue(Calls& calls, Caller caller, Admission::Place place, Work work);
+
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
+
+// Waits for `condition` at most `patience`, and not after `is_revoked` was set. Whether it holds.
+inline bool AwaitUnlessRevoked(absl::Mutex& mutex, const absl::Condition& condition, absl::Duration patience,
+                               const std::atomic<bool>& is_revoked) ABSL_SHARED_LOCKS_REQUIRED(mutex) {
+  constexpr absl::Duration kLook = absl::Milliseconds(500);
+  for (absl::Duration left = patience; !is_revoked && left > absl::ZeroDuration(); left -= kLook) {
+    if (mutex.AwaitWithTimeout(condition, std::min(kLook, left))) return true;
+  }
+  return false;
+}
 
 // Of gRPC's reactors, which is destroyed when the call has ended.
 template <typename Reactor>
@@ -204,10 +237,13 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
   }
 
  protected:
-  void End(grpc::Status status) override { send_ != nullptr ? SendNext() : this->Finish(std::move(status)); }
+  void End(grpc::Status status) override {
+    send_ != nullptr&& status.ok() ? SendNext() : this->Finish(std::move(status));
+  }
 
  private:
   bool WriteNow(const Message& message, size_t bytes) {
+    if (this->is_revoked()) return false;
     const absl::Duration patience = time_.ForNext(bytes);
     const auto start = std::chrono::steady_clock::now();
     has_written_ = true;
@@ -218,7 +254,7 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
     this->StartWrite(&message);
     const absl::MutexLock lock(&mutex_);
     const auto is_written = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !is_writing_; };
-    if (!mutex_.AwaitWithTimeout(absl::Condition(&is_written), patience)) {
+    if (!AwaitUnlessRevoked(mutex_, absl::Condition(&is_written), patience, this->is_revoked())) {
       context_.TryCancel();
       mutex_.Await(absl::Condition(&is_written));
     }
@@ -268,7 +304,9 @@ class ReadingReactor final : public HandledReactor<grpc::ServerReadReactor<Messa
     const absl::MutexLock lock(&mutex_);
     const auto is_read = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !is_reading_; };
     // The message stays this object's: it may still arrive after an error has been returned.
-    if (!mutex_.AwaitWithTimeout(absl::Condition(&is_read), patience_)) return NothingCame(patience_);
+    if (!AwaitUnlessRevoked(mutex_, absl::Condition(&is_read), patience_, this->is_revoked())) {
+      return this->is_revoked() ? ClientDisconnected() : NothingCame(patience_);
+    }
     if (ok_) message.Swap(&incoming_);
     if (!ok_ && context_.IsCancelled()) return ClientDisconnected();
     return ok_;

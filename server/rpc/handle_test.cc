@@ -203,11 +203,16 @@ class HandleTest : public service::ServiceTest {
                          return std::thread(std::move(loop));
                        }};
   PendingSends sends_{admission_, absl::Milliseconds(50)};
+  DevelopmentAuthenticator authenticator_;
+  LiveCalls live_;
   Calls calls_{services_,
                admission_,
                threads_,
                sends_,
+               authenticator_,
+               live_,
                [this](const absl::Status& status) { logged_.emplace_back(status.message()); },
+               [](const grpc::ServerContextBase&, const std::string&) {},
                absl::Milliseconds(50)};
   std::vector<std::string> logged_;
   std::function<absl::Status(const Call&)> handler_ = [this](const Call& call) {

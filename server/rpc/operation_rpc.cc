@@ -12,6 +12,7 @@
 #include "google/protobuf/util/time_util.h"
 #include "rpc/authenticator.h"
 #include "rpc/handle.h"
+#include "rpc/live_calls.h"
 #include "rpc/page.h"
 #include "rpc/state_writer.h"
 
@@ -51,26 +52,28 @@ absl::StatusOr<absl::Duration> PatienceOf(const v1::WaitOperationRequest& reques
   return std::min(timeout, kLongestWait);
 }
 
-// A place among the watches, for a principal.
+// A place among the watches, for a caller.
 struct WatchPlace {
-  Principal principal;
+  Caller caller;
   Admission::Place place;
 };
 
 absl::StatusOr<WatchPlace> AdmitWatch(Calls& calls, const grpc::CallbackServerContext& context) {
-  ASSIGN_OR_RETURN(Principal principal, Authenticator::Authenticate(context));
-  ASSIGN_OR_RETURN(Admission::Place place, calls.admission.Admit(CallKind::kWatch, principal.name()));
-  return WatchPlace{std::move(principal), std::move(place)};
+  ASSIGN_OR_RETURN(Caller caller, IdentifyCaller(calls, context));
+  ASSIGN_OR_RETURN(Admission::Place place, calls.admission.Admit(CallKind::kWatch, caller.principal.name()));
+  return WatchPlace{std::move(caller), std::move(place)};
 }
 
 // Answers when the operation has ended or the deadline has passed, and holds no thread until then.
 class WaitReactor final : public grpc::ServerUnaryReactor {
  public:
-  static WaitReactor* Start(service::OperationWatches& watches, WatchPlace place,
+  static WaitReactor* Start(Calls& calls, service::OperationWatches& watches, WatchPlace place,
                             const std::string& operation, absl::Time deadline, v1::Operation& response) {
     const std::shared_ptr<WaitReactor> self(new WaitReactor(watches, std::move(place.place), response));
     self->self_ = self;
-    self->watch_ = watches.Watch(place.principal, operation, deadline,
+    self->live_ = calls.live.Add(calls.authenticator, place.caller,
+                                 [self](const absl::Status& revoked) { self->End(revoked); });
+    self->watch_ = watches.Watch(place.caller.principal, operation, deadline,
                                  [self](const absl::StatusOr<service::OperationView>& state, bool is_last) {
                                    if (is_last) self->End(state);
                                  });
@@ -80,6 +83,7 @@ class WaitReactor final : public grpc::ServerUnaryReactor {
   void OnCancel() override { End(ClientDisconnected()); }
   void OnDone() override {
     watches_.Unwatch(watch_);
+    live_.reset();  // which holds this object, too
     self_.reset();  // may destroy it
   }
 
@@ -99,7 +103,9 @@ class WaitReactor final : public grpc::ServerUnaryReactor {
 
   service::OperationWatches& watches_;
   v1::Operation& response_;
-  uint64_t watch_ = 0;  // set before gRPC calls a reaction
+  // Set before gRPC calls a reaction.
+  uint64_t watch_ = 0;
+  std::unique_ptr<LiveCalls::Entry> live_;
   std::shared_ptr<WaitReactor> self_;
   absl::Mutex mutex_;
   std::optional<Admission::Place> place_ ABSL_GUARDED_BY(mutex_);  // until it ends
@@ -154,8 +160,8 @@ grpc::ServerUnaryReactor* OperationRpc::WaitOperation(grpc::CallbackServerContex
     refusal->Finish(ToGrpcStatus(status));
     return refusal;
   }
-  return WaitReactor::Start(watches_, *std::move(place), request->operation_id(), absl::Now() + *patience,
-                            *response);
+  return WaitReactor::Start(calls_, watches_, *std::move(place), request->operation_id(),
+                            absl::Now() + *patience, *response);
 }
 
 grpc::ServerWriteReactor<v1::Operation>* OperationRpc::WatchOperation(
@@ -168,13 +174,20 @@ grpc::ServerWriteReactor<v1::Operation>* OperationRpc::WatchOperation(
   }
   struct Watching {
     Admission::Place place;
-    uint64_t watch = 0;  // set before gRPC calls a reaction
+    // Set before gRPC calls a reaction.
+    uint64_t watch = 0;
+    std::unique_ptr<LiveCalls::Entry> live;
   };
   const auto watching = std::make_shared<Watching>(Watching{std::move(admitted->place)});
-  const auto writer = StateWriter<v1::Operation>::Create(
-      [&watches = watches_, watching] { watches.Unwatch(watching->watch); });
+  const auto writer = StateWriter<v1::Operation>::Create([&watches = watches_, watching] {
+    watches.Unwatch(watching->watch);
+    watching->live.reset();
+  });
+  watching->live =
+      calls_.live.Add(calls_.authenticator, admitted->caller,
+                      [writer](const absl::Status& revoked) { writer->End(ToGrpcStatus(revoked)); });
   watching->watch =
-      watches_.Watch(admitted->principal, request->operation_id(), absl::InfiniteFuture(),
+      watches_.Watch(admitted->caller.principal, request->operation_id(), absl::InfiniteFuture(),
                      [writer](const absl::StatusOr<service::OperationView>& state, bool is_last) {
                        if (state.ok()) writer->Send(ToProto(*state));
                        if (is_last) writer->End(ToGrpcStatus(state.status()));

@@ -45,7 +45,8 @@ constexpr sql::Dialect kDialect = {
         "'dataset_parts', 'part_bins', 'grants', 'accounts', 'account_counters', 'account_members', "
         "'charges', 'open_charges', 'endings', "
         "'entries', 'chain_heads', 'releases', 'release_shares', 'release_readers', 'release_measures', "
-        "'limit_proposals', 'event_counts', 'event_counts_upto', 'staged_releases', 'release_pieces']) t, "
+        "'limit_proposals', 'event_counts', 'event_counts_upto', 'staged_releases', 'release_pieces', "
+        "'server_entries']) t, "
         "unnest(ARRAY['SELECT', 'INSERT']) p "
         "UNION ALL SELECT 'schema_migrations', 'SELECT' "
         "UNION ALL SELECT unnest(ARRAY['event_counts', 'event_counts_upto', 'datasets', 'dataset_parts', "
@@ -58,8 +59,9 @@ constexpr sql::Dialect kDialect = {
     .excessive_rights =
         "SELECT CAST(CASE WHEN rolsuper THEN 'the role ' || rolname || ' is a superuser' ELSE 'the role ' || "
         "rolname || ' may change or delete entries of the history' END AS TEXT) FROM pg_roles "
-        "WHERE rolname = current_user AND (rolsuper OR has_any_column_privilege('entries', 'UPDATE') "
-        "OR has_table_privilege('entries', 'DELETE, TRUNCATE, TRIGGER'))",
+        "WHERE rolname = current_user AND (rolsuper OR EXISTS (SELECT 1 FROM "
+        "unnest(ARRAY['entries', 'server_entries']) t WHERE has_any_column_privilege(t, 'UPDATE') "
+        "OR has_table_privilege(t, 'DELETE, TRUNCATE, TRIGGER')))",
 };
 
 // Statements end within the silence that they are allowed, or move bytes; the server itself ends a statement

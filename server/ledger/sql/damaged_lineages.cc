@@ -82,6 +82,7 @@ absl::Status SqlLedger::VerifyAll(Depth depth) {
     const std::scoped_lock lock(mutex_);
     lost_datasets_ = std::move(lost);
   }
+  RETURN_IF_ERROR(VerifyServerHistory().status());
   AnchorState reached;
   int64_t entries = 0;
   int64_t damaged = 0;

@@ -157,6 +157,10 @@ class SqlLedger final : public Ledger {
                                                     const std::vector<Measure>& measures,
                                                     int64_t most) override;
   absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) override;
+  absl::StatusOr<EntryPlace> ServerHead() override;
+  absl::StatusOr<Entry> AppendServerEntry(const NewServerEntry& entry) override;
+  absl::StatusOr<std::vector<Entry>> ListServerEntries(const Page& page) override;
+  absl::StatusOr<Verification> VerifyServerHistory() override;
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
   absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
                                                 std::optional<int64_t> most_age_us) override;
@@ -214,6 +218,8 @@ class SqlLedger final : public Ledger {
   // Where the lineage that `refusal` concerns is behind its anchor and has grown, as a repair by another
   // server makes it: has RunPasses() verify it. No request waits for that.
   void AskForPassIfGrown(const absl::Status& refusal);
+  // DATA_LOSS while the last verification of the server's own history had findings.
+  absl::Status CheckServerHistory();
   // Finds the stored release of a request that `refusal` refuses to charge; else returns `refusal`.
   absl::StatusOr<Attempt> ReplayOnly(const ChargeRequest& request, const absl::Status& refusal);
   // DATA_LOSS when the anchor knows datasets that the database does not have: new datasets and accounts could
@@ -354,6 +360,7 @@ class SqlLedger final : public Ledger {
   std::mutex mutex_;
   absl::Status refuses_changes_ ABSL_GUARDED_BY(mutex_);            // OK unless it does
   std::vector<std::string> lost_datasets_ ABSL_GUARDED_BY(mutex_);  // findings
+  absl::Status server_damage_ ABSL_GUARDED_BY(mutex_);              // OK unless its history has findings
   struct MadeVerification {
     Verification verification;
     int64_t steady_us = 0;

@@ -133,6 +133,10 @@ class WriteSet {
   // Append() after a gap: the numbers up to `lost_seq` belong to entries that the store has lost.
   EntryPlace AppendAfterGap(Entry entry, int64_t lost_seq);
 
+  // For an entry that is queued as a row of another table than the datasets': the anchor must cover `head`
+  // before the change is reported.
+  void Reach(const std::string& history, const ChainHead& head) { reached_.heads[history] = head; }
+
   // Queue a change or the deletion of one row: `kind` is a constant without rows. Flush() makes those of one
   // kind together, in the order in which the kinds were first used.
   void ChangeRow(const Update& kind, Parameters row);

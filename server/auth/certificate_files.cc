@@ -1,0 +1,91 @@
+#include "auth/certificate_files.h"
+
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace curator::auth {
+namespace {
+
+absl::StatusOr<std::string> ContentOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return absl::InvalidArgumentError(absl::StrCat(path, " cannot be read"));
+  return std::string{std::istreambuf_iterator<char>(file), {}};
+}
+
+bool AreEqual(const TlsFiles& one, const TlsFiles& other) {
+  return one.certificate == other.certificate && one.key == other.key && one.client_ca == other.client_ca;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CertificateFiles>> CertificateFiles::Open(Paths paths, Options options) {
+  std::unique_ptr<CertificateFiles> files(new CertificateFiles(std::move(paths), std::move(options)));
+  files->Look();
+  RETURN_IF_ERROR(files->state());
+  files->watcher_ = std::thread([opened = files.get()] { opened->Watch(); });
+  return files;
+}
+
+CertificateFiles::~CertificateFiles() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_stopping_ = true;
+  }
+  stopping_.notify_all();
+  if (watcher_.joinable()) watcher_.join();
+}
+
+void CertificateFiles::Watch() {
+  while (true) {
+    {
+      std::unique_lock lock(mutex_);
+      if (stopping_.wait_for(lock, options_.between_looks, [this] { return is_stopping_; })) return;
+    }
+    Look();
+  }
+}
+
+absl::Status CertificateFiles::Read(TlsFiles& files) const {
+  ASSIGN_OR_RETURN(files.client_ca, ContentOf(paths_.client_ca));
+  if (paths_.certificate.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(files.certificate, ContentOf(paths_.certificate));
+  ASSIGN_OR_RETURN(files.key, ContentOf(paths_.key));
+  return absl::OkStatus();
+}
+
+void CertificateFiles::Look() {
+  const std::scoped_lock lock(looking_);
+  TlsFiles files;
+  absl::Status state = Read(files);
+  const bool is_checked = state.ok() && !paths_.certificate.empty();
+  if (is_checked) state = CheckTlsFiles(files, options_.now()).status();
+  absl::StatusOr<ClientAuthorities> authorities = ClientAuthorities::Parse(files.client_ca);
+  if (state.ok()) state = authorities.status();
+  const bool has_changed = !AreEqual(files, read_);
+  read_ = std::move(files);
+  bool is_news = false;
+  {
+    const std::scoped_lock state_lock(mutex_);
+    is_news = has_changed || state != state_;
+    state_ = state;
+    if (state.ok() && has_changed)
+      authorities_ = std::make_shared<const ClientAuthorities>(*std::move(authorities));
+  }
+  if (is_news) options_.report(state);
+}
+
+std::shared_ptr<const ClientAuthorities> CertificateFiles::authorities() const {
+  const std::scoped_lock lock(mutex_);
+  return authorities_;
+}
+
+absl::Status CertificateFiles::state() const {
+  const std::scoped_lock lock(mutex_);
+  return state_;
+}
+
+}  // namespace curator::auth

@@ -1,0 +1,74 @@
+// The certificate files of a listener, read again when they change. They lie in one folder that is replaced as a
+// whole, by swapping a symbolic link, so that a key is never seen beside the certificate of another.
+//
+// What does not fit is refused at start. Later it is reported, and the authorities stay as they were: of the
+// listener's own certificate and key gRPC itself reads the new files, and new connections fail while they do not
+// fit each other.
+//
+// Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "auth/certificate.h"
+
+namespace curator::auth {
+
+class CertificateFiles {
+ public:
+  struct Paths {
+    // Both empty for a listener whose TLS is haproxy's.
+    std::string certificate = {};
+    std::string key = {};
+    std::string client_ca;
+  };
+  struct Options {
+    std::chrono::milliseconds between_looks = std::chrono::seconds(10);
+    std::function<absl::Time()> now = absl::Now;  // thread-safe
+    // Called when the files were read again and are used (OK) or do not fit.
+    std::function<void(const absl::Status& state)> report = [](const absl::Status&) {};
+  };
+
+  // Errors: INVALID_ARGUMENT that names the file and what is wrong.
+  static absl::StatusOr<std::unique_ptr<CertificateFiles>> Open(Paths paths, Options options);
+  ~CertificateFiles();
+  CertificateFiles(const CertificateFiles&) = delete;
+  CertificateFiles& operator=(const CertificateFiles&) = delete;
+
+  std::shared_ptr<const ClientAuthorities> authorities() const;
+  // OK while the files are usable, as they were last read.
+  absl::Status state() const;
+
+  // Reads the files. Blocks.
+  void Look();
+
+ private:
+  CertificateFiles(Paths paths, Options options) : paths_(std::move(paths)), options_(std::move(options)) {}
+  absl::Status Read(TlsFiles& files) const;
+  void Watch();
+
+  const Paths paths_;
+  const Options options_;
+  std::mutex looking_;  // one reader at a time; before mutex_
+  TlsFiles read_ ABSL_GUARDED_BY(looking_);
+  mutable std::mutex mutex_;
+  std::shared_ptr<const ClientAuthorities> authorities_ ABSL_GUARDED_BY(mutex_);
+  absl::Status state_ ABSL_GUARDED_BY(mutex_);
+  bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::condition_variable stopping_;
+  std::thread watcher_;
+};
+
+}  // namespace curator::auth

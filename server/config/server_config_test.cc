@@ -1,0 +1,126 @@
+#include "config/server_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/errors.h"
+
+namespace curator::config {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+json Whole() {
+  return json::parse(R"({
+    "listeners": [
+      {"kind": "edge", "address": "unix:/run/curator/edge.sock", "secret_file": "/etc/curator/edge.secret",
+       "client_ca": "/etc/curator/clients.pem"},
+      {"kind": "local", "address": "unix:/run/curator/local.sock"},
+      {"kind": "mutual_tls", "address": "10.0.0.5:7878", "tls_folder": "/etc/curator/tls/current",
+       "refresh_seconds": 5}],
+    "ledger": "sqlite:/var/lib/curator/ledger.db",
+    "data_dir": "/var/lib/curator",
+    "issuers": [{"alias": "corp", "issuer": "https://idp.example", "audiences": ["curator"],
+                 "algorithms": ["ES256"], "unknown": "register", "name_claim": "name"}],
+    "jwks_folder": "/var/lib/curator-jwks",
+    "limits": {"streams_per_connection": 7}})");
+}
+
+// The field that is wrong once `changes` are merged into a whole configuration.
+std::string FaultOf(const json& changes) {
+  json config = Whole();
+  config.merge_patch(changes);
+  const absl::Status status = ParseServerConfig(config.dump()).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << changes.dump() << ": " << status;
+  return FieldViolationOf(status).value_or(FieldViolation()).field;
+}
+
+json OneListener(const json& listener) {
+  return {{"listeners", json::array({listener})}};
+}
+
+TEST(ServerConfig, IsReadWhole) {
+  const absl::StatusOr<ServerConfig> config = ParseServerConfig(Whole().dump());
+  ASSERT_TRUE(config.ok()) << config.status();
+  ASSERT_EQ(config->listeners.size(), 3);
+  EXPECT_EQ(config->listeners[0].kind, ListenerKind::kEdge);
+  EXPECT_EQ(config->listeners[0].client_ca, "/etc/curator/clients.pem");
+  EXPECT_EQ(config->listeners[2].refresh_seconds, 5);
+  ASSERT_EQ(config->issuers.size(), 1);
+  EXPECT_EQ(config->issuers[0].issuer.algorithms, std::vector<auth::Algorithm>{auth::Algorithm::kEs256});
+  EXPECT_EQ(config->issuers[0].unknown, UnknownIdentities::kRegister);
+  EXPECT_EQ(config->issuers[0].name_claim, "name");
+  EXPECT_EQ(config->limits.streams_per_connection, 7);
+  EXPECT_EQ(config->limits.message_bytes, 4 << 20);
+}
+
+TEST(ServerConfig, NamesTheMemberThatIsUnknown) {
+  EXPECT_EQ(FaultOf({{"ledgre", "sqlite:x"}}), "ledgre");
+  EXPECT_EQ(FaultOf({{"limits", {{"stream", 1}}}}), "limits.stream");
+  EXPECT_EQ(FaultOf(OneListener({{"kind", "local"}, {"address", "unix:/x"}, {"secret_file", "y"}})),
+            "listeners[0].secret_file")
+      << "which only an edge has";
+}
+
+TEST(ServerConfig, NamesTheMemberThatIsWrong) {
+  const std::vector<std::pair<json, std::string>> wrong = {
+      {{{"ledger", nullptr}}, "ledger"},
+      {{{"ledger", 7}}, "ledger"},
+      {{{"data_dir", ""}}, "data_dir"},
+      {{{"listeners", nullptr}}, "listeners"},
+      {{{"listeners", json::object()}}, "listeners"},
+      {{{"listeners", json::array()}}, "listeners"},
+      {OneListener(7), "listeners[0]"},
+      {OneListener({{"address", "unix:/x"}}), "listeners[0].kind"},
+      {OneListener({{"kind", "tls"}, {"address", "unix:/x"}}), "listeners[0].kind"},
+      {OneListener({{"kind", "edge"}, {"address", "unix:/x"}}), "listeners[0].secret_file"},
+      {OneListener({{"kind", "mutual_tls"}, {"address", "10.0.0.5:7878"}}), "listeners[0].tls_folder"},
+      {OneListener({{"kind", "mutual_tls"}, {"address", "unix:/x"}, {"tls_folder", "t"}}),
+       "listeners[0].address"},
+      {{{"limits", {{"streams_per_connection", 0}}}}, "limits.streams_per_connection"},
+      {{{"limits", {{"streams_per_connection", 1.5}}}}, "limits.streams_per_connection"},
+      {{{"limits", {{"streams_per_connection", 1e30}}}}, "limits.streams_per_connection"},
+      {{{"jwks_folder", nullptr}}, "jwks_folder"},
+      {{{"issuers", {{{"alias", "Corp!"}, {"issuer", "x"}, {"audiences", {"y"}}}}}}, "issuers[0].alias"},
+      {{{"issuers", {{{"alias", "corp"}, {"issuer", "x"}}}}}, "issuers[0].audiences"},
+      {{{"issuers", {{{"alias", "corp"}, {"issuer", "x"}, {"audiences", {"y"}}, {"algorithms", {"HS256"}}}}}},
+       "issuers[0].algorithms"},
+  };
+  for (const auto& [changes, field] : wrong) EXPECT_EQ(FaultOf(changes), field) << changes.dump();
+}
+
+TEST(ServerConfig, HasEachAddressAndEachIssuerOnce) {
+  const json local = {{"kind", "local"}, {"address", "unix:/x"}};
+  EXPECT_EQ(FaultOf({{"listeners", {local, local}}}), "listeners[1].address");
+  const json issuer = {{"alias", "corp"}, {"issuer", "x"}, {"audiences", {"y"}}};
+  json same_alias = issuer;
+  same_alias["issuer"] = "z";
+  json same_issuer = issuer;
+  same_issuer["alias"] = "other";
+  EXPECT_EQ(FaultOf({{"issuers", {issuer, same_alias}}}), "issuers[1].alias");
+  EXPECT_EQ(FaultOf({{"issuers", {issuer, same_issuer}}}), "issuers[1].issuer");
+}
+
+TEST(ServerConfig, RefusesToShowItselfToStrangersAndSaysWhy) {
+  json config = Whole();
+  config["listeners"] = {{{"kind", "local"}, {"address", "0.0.0.0:7878"}}};
+  const absl::Status status = ParseServerConfig(config.dump()).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("CVE-2023-1428"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("listeners[0].address"));
+}
+
+TEST(ServerConfig, IsStrictJson) {
+  EXPECT_FALSE(ParseServerConfig(R"({"ledger": "a", "ledger": "b"})").ok());
+  EXPECT_FALSE(ParseServerConfig("").ok());
+  EXPECT_TRUE(absl::IsNotFound(ReadServerConfig("/nowhere/curatord.json").status()));
+}
+
+}  // namespace
+}  // namespace curator::config

@@ -1,0 +1,291 @@
+#include "directory/directory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace curator::directory {
+namespace {
+
+absl::Status Impossible(std::string_view what) {
+  return absl::DataLossError(
+      absl::StrCat("the history of the server contradicts itself: ", std::string(what)));
+}
+
+absl::Status NoPrincipal(std::string_view name) {
+  return Impossible(absl::StrCat("there is no principal ", std::string(name)));
+}
+
+}  // namespace
+
+absl::Status Directory::Apply(const ledger::Entry& entry) {
+  if (entry.seq != seq_ + 1) {
+    return Impossible(absl::StrCat("entry ", entry.seq, " follows entry ", seq_));
+  }
+  ASSIGN_OR_RETURN(const Change change, ParseChange(entry.kind, entry.payload));
+  const absl::Status made = std::visit([&](const auto& payload) { return Make(payload, entry); }, change);
+  if (!made.ok()) return Impossible(absl::StrCat("entry ", entry.seq, ": ", std::string(made.message())));
+  Count(entry.actor, entry.created_at_us);
+  seq_ = entry.seq;
+  return absl::OkStatus();
+}
+
+// ---- Changes
+
+absl::Status Directory::Make(const PrincipalCreated& change, const ledger::Entry& entry) {
+  return AddPrincipal({.name = change.name,
+                       .kind = change.kind,
+                       .created_by = entry.actor,
+                       .created_at_us = entry.created_at_us,
+                       .may_have_rights = change.has_rights});
+}
+
+absl::Status Directory::Make(const PrincipalDisabled& change, const ledger::Entry&) {
+  PrincipalRecord* const found = principal(change.name);
+  if (found == nullptr) return NoPrincipal(change.name);
+  found->is_disabled = true;
+  return absl::OkStatus();
+}
+
+absl::Status Directory::Make(const PrincipalEnabled& change, const ledger::Entry&) {
+  PrincipalRecord* const found = principal(change.name);
+  if (found == nullptr) return NoPrincipal(change.name);
+  found->is_disabled = false;
+  return absl::OkStatus();
+}
+
+absl::Status Directory::Make(const CredentialAdded& change, const ledger::Entry& entry) {
+  return AddCredential({.id = change.id,
+                        .principal = change.principal,
+                        .identity = change.identity,
+                        .secret_hash = change.secret_hash,
+                        .label = change.label,
+                        .added_at_us = entry.created_at_us,
+                        .expires_at_us = change.expires_at_us,
+                        .basis = change.basis,
+                        .added_by = entry.actor,
+                        .is_pending = change.is_pending});
+}
+
+absl::Status Directory::Make(const CredentialApproved& change, const ledger::Entry& entry) {
+  const auto found = credentials_.find(change.id);
+  if (found == credentials_.end()) return Impossible(absl::StrCat("there is no credential ", change.id));
+  Credential& credential = found->second;
+  PrincipalRecord* const holder = principal(credential.principal);
+  credential.is_pending = false;
+  credential.approved_by = entry.actor;
+  holder->may_have_rights = true;
+  // Whoever made an API token has seen its secret, whoever approves it.
+  const bool is_known_to_maker = credential.identity.kind == CredentialKind::kApiToken;
+  if (is_known_to_maker) holder->vouched_alone[credential.id] = credential.added_by;
+  if (!is_known_to_maker) holder->vouched_alone.erase(credential.id);
+  return absl::OkStatus();
+}
+
+absl::Status Directory::Make(const CredentialRemoved& change, const ledger::Entry&) {
+  const auto found = credentials_.find(change.id);
+  if (found == credentials_.end()) return Impossible(absl::StrCat("there is no credential ", change.id));
+  identities_.erase(found->second.identity);
+  principal(found->second.principal)->credentials.erase(change.id);
+  credentials_.erase(found);
+  return absl::OkStatus();
+}
+
+absl::Status Directory::Make(const PrincipalRegistered& change, const ledger::Entry& entry) {
+  RETURN_IF_ERROR(
+      AddPrincipal({.name = change.name, .created_by = entry.actor, .created_at_us = entry.created_at_us}));
+  return AddCredential({.id = change.credential_id,
+                        .principal = change.name,
+                        .identity = change.identity,
+                        .added_at_us = entry.created_at_us,
+                        .basis = Basis::kIssuer,
+                        .added_by = entry.actor});
+}
+
+absl::Status Directory::Make(const EnrolmentOpened& change, const ledger::Entry& entry) {
+  if (principal(change.principal) == nullptr) return NoPrincipal(change.principal);
+  enrolments_[change.principal] = {.id = change.id,
+                                   .principal = change.principal,
+                                   .identity = change.identity,
+                                   .code_hash = change.code_hash,
+                                   .expires_at_us = change.expires_at_us,
+                                   .makes_administrator = change.makes_administrator,
+                                   .opened_by = entry.actor};
+  return absl::OkStatus();
+}
+
+absl::Status Directory::Make(const EnrolmentTried& change, const ledger::Entry&) {
+  for (auto& [name, enrolment] : enrolments_) {
+    if (enrolment.id != change.id) continue;
+    ++enrolment.wrong_codes;
+    return absl::OkStatus();
+  }
+  return Impossible("there is no such enrolment");
+}
+
+absl::Status Directory::Make(const EnrolmentUsed& change, const ledger::Entry& entry) {
+  const Enrolment* const found = FindEnrolment(change.id);
+  if (found == nullptr) return Impossible("there is no such enrolment");
+  const Enrolment enrolment = *found;
+  enrolments_.erase(enrolment.principal);
+  if (enrolment.makes_administrator) {
+    const RoleKey key{Role::kAdministrator, enrolment.principal, ""};
+    roles_[key] = {
+        .role = Role::kAdministrator, .principal = enrolment.principal, .bound_by = enrolment.opened_by};
+  }
+  return AddCredential({.id = change.credential_id,
+                        .principal = enrolment.principal,
+                        .identity = enrolment.identity,
+                        .added_at_us = entry.created_at_us,
+                        .basis = enrolment.opened_by == kHostActor ? Basis::kHost : Basis::kOwnProof,
+                        .added_by = enrolment.opened_by});
+}
+
+absl::Status Directory::Make(const RoleBound& change, const ledger::Entry& entry) {
+  if (principal(change.principal) == nullptr) return NoPrincipal(change.principal);
+  roles_[{change.role, change.principal, change.dataset_id}] = {.role = change.role,
+                                                                .principal = change.principal,
+                                                                .dataset_id = change.dataset_id,
+                                                                .bound_by = entry.actor,
+                                                                .is_pending = change.is_pending};
+  return absl::OkStatus();
+}
+
+absl::Status Directory::Make(const RoleApproved& change, const ledger::Entry& entry) {
+  const auto found = roles_.find({change.role, change.principal, change.dataset_id});
+  if (found == roles_.end()) return Impossible("there is no such role");
+  found->second.is_pending = false;
+  found->second.approved_by = entry.actor;
+  return absl::OkStatus();
+}
+
+absl::Status Directory::Make(const RoleUnbound& change, const ledger::Entry&) {
+  if (roles_.erase({change.role, change.principal, change.dataset_id}) == 1) return absl::OkStatus();
+  return Impossible("there is no such role");
+}
+
+absl::Status Directory::AddPrincipal(PrincipalRecord principal) {
+  const std::string name = principal.name;
+  if (principals_.emplace(name, std::move(principal)).second) return absl::OkStatus();
+  return Impossible(absl::StrCat("the name ", name, " is used twice"));
+}
+
+absl::Status Directory::AddCredential(Credential credential) {
+  PrincipalRecord* const holder = principal(credential.principal);
+  if (holder == nullptr) return NoPrincipal(credential.principal);
+  if (!identities_.emplace(credential.identity, credential.id).second) {
+    return Impossible("two credentials have one identity");
+  }
+  holder->credentials.insert(credential.id);
+  const bool is_one_word = credential.basis == Basis::kAdministrator && !credential.is_pending;
+  if (is_one_word) holder->vouched_alone[credential.id] = credential.added_by;
+  if (!credential.is_pending) holder->may_have_rights = true;
+  const std::string id = credential.id;
+  if (credentials_.emplace(id, std::move(credential)).second) return absl::OkStatus();
+  return Impossible(absl::StrCat("the credential ", id, " is added twice"));
+}
+
+void Directory::Count(const std::string& actor, int64_t at_us) {
+  std::vector<int64_t>& times = changed_at_us_[actor];
+  if (times.size() == kMostCountedChanges) times.erase(times.begin());
+  times.push_back(at_us);
+}
+
+// ---- Look-ups
+
+PrincipalRecord* Directory::principal(std::string_view name) {
+  const auto found = principals_.find(name);
+  return found == principals_.end() ? nullptr : &found->second;
+}
+
+const PrincipalRecord* Directory::FindPrincipal(std::string_view name) const {
+  const auto found = principals_.find(name);
+  return found == principals_.end() ? nullptr : &found->second;
+}
+
+const Credential* Directory::FindCredential(std::string_view id) const {
+  const auto found = credentials_.find(id);
+  return found == credentials_.end() ? nullptr : &found->second;
+}
+
+const Credential* Directory::FindIdentity(const Identity& identity) const {
+  const auto found = identities_.find(identity);
+  return found == identities_.end() ? nullptr : FindCredential(found->second);
+}
+
+const Enrolment* Directory::FindEnrolment(std::string_view id) const {
+  const auto found =
+      std::ranges::find_if(enrolments_, [&](const auto& each) { return each.second.id == id; });
+  return found == enrolments_.end() ? nullptr : &found->second;
+}
+
+const RoleBinding* Directory::FindRole(Role role, std::string_view principal,
+                                       std::string_view dataset_id) const {
+  const auto found = roles_.find({role, std::string(principal), std::string(dataset_id)});
+  return found == roles_.end() ? nullptr : &found->second;
+}
+
+bool Directory::HasRole(Role role, std::string_view principal, std::string_view dataset_id) const {
+  const PrincipalRecord* const record = FindPrincipal(principal);
+  const RoleBinding* const binding = FindRole(role, principal, dataset_id);
+  return record != nullptr && !record->is_disabled && binding != nullptr && !binding->is_pending;
+}
+
+std::vector<std::string> Directory::Administrators() const {
+  std::vector<std::string> names;
+  for (const auto& [key, binding] : roles_) {
+    if (binding.role == Role::kAdministrator && HasRole(binding.role, binding.principal)) {
+      names.push_back(binding.principal);
+    }
+  }
+  return names;
+}
+
+std::set<std::string> Directory::ControllersOf(std::string_view principal) const {
+  std::set<std::string> controllers;
+  std::vector<std::string> unexplored = {std::string(principal)};
+  while (!unexplored.empty()) {
+    const std::string name = std::move(unexplored.back());
+    unexplored.pop_back();
+    if (!controllers.insert(name).second) continue;
+    const PrincipalRecord* const record = FindPrincipal(name);
+    if (record == nullptr) continue;
+    for (const auto& [credential_id, administrator] : record->vouched_alone) {
+      unexplored.push_back(administrator);
+    }
+  }
+  return controllers;
+}
+
+bool Directory::AreTwoPersons(std::string_view one, std::string_view other) const {
+  const std::set<std::string> of_one = ControllersOf(one);
+  return std::ranges::none_of(ControllersOf(other),
+                              [&](const std::string& each) { return of_one.count(each) > 0; });
+}
+
+std::vector<const PrincipalRecord*> Directory::ListPrincipals(std::string_view after, size_t limit) const {
+  std::vector<const PrincipalRecord*> page;
+  for (auto each = principals_.upper_bound(after); each != principals_.end() && page.size() < limit; ++each) {
+    page.push_back(&each->second);
+  }
+  return page;
+}
+
+std::vector<const RoleBinding*> Directory::RolesOf(std::string_view principal) const {
+  std::vector<const RoleBinding*> roles;
+  for (const auto& [key, binding] : roles_) {
+    if (binding.principal == principal) roles.push_back(&binding);
+  }
+  return roles;
+}
+
+int64_t Directory::ChangesToday(std::string_view actor, int64_t now_us) const {
+  constexpr int64_t kDay = int64_t{24} * 3600 * 1'000'000;
+  const auto found = changed_at_us_.find(actor);
+  if (found == changed_at_us_.end()) return 0;
+  return std::ranges::count_if(found->second, [&](int64_t at_us) { return at_us > now_us - kDay; });
+}
+
+}  // namespace curator::directory

@@ -1,0 +1,137 @@
+// Who may be whom: principals, their credentials, roles and open enrolments, as the changes so far have made
+// them. A principal is never renamed, and its name never used again: it is disabled.
+//
+// A value: copyable; thread-safe to read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "directory/changes.h"
+#include "ledger/types.h"
+
+namespace curator::directory {
+
+struct Credential {
+  std::string id = {};
+  std::string principal = {};
+  Identity identity = {};
+  std::string secret_hash = {};  // of an API token
+  std::string label = {};
+  int64_t added_at_us = 0;
+  int64_t expires_at_us = 0;  // 0: never
+  Basis basis = Basis::kAdministrator;
+  std::string added_by = {};
+  std::string approved_by = {};  // empty unless a second administrator did
+  bool is_pending = false;       // proves nothing yet
+};
+
+struct PrincipalRecord {
+  std::string name = {};
+  PrincipalKind kind = PrincipalKind::kPerson;
+  std::string created_by = {};
+  int64_t created_at_us = 0;
+  bool is_disabled = false;
+  // Whether it may have rights: the ledger knew the name when it was created, or it has had a credential.
+  bool may_have_rights = false;
+  std::set<std::string> credentials = {};  // ids, without removed ones
+  // Administrators who could act as this principal by what they alone did: by the id of the credential that
+  // they added alone, also after it was removed.
+  std::map<std::string, std::string> vouched_alone = {};
+};
+
+struct RoleBinding {
+  Role role = Role::kAdministrator;
+  std::string principal = {};
+  std::string dataset_id = {};  // empty for a role of the server
+  std::string bound_by = {};
+  std::string approved_by = {};
+  bool is_pending = false;
+};
+
+struct Enrolment {
+  std::string id = {};
+  std::string principal = {};
+  Identity identity = {};
+  std::string code_hash = {};
+  int64_t expires_at_us = 0;
+  bool makes_administrator = false;
+  std::string opened_by = {};
+  int64_t wrong_codes = 0;
+};
+
+class Directory {
+ public:
+  // Makes the change of the entry that follows seq(). DATA_LOSS, and the directory is not to be used any
+  // more, for one that no rule of any version allowed: a name that is taken, an unknown principal.
+  absl::Status Apply(const ledger::Entry& entry);
+
+  // Of the last entry; 0 before the first one.
+  int64_t seq() const { return seq_; }
+
+  // Null when there is none.
+  const PrincipalRecord* FindPrincipal(std::string_view name) const;
+  const Credential* FindCredential(std::string_view id) const;
+  const Credential* FindIdentity(const Identity& identity) const;
+  const Enrolment* FindEnrolment(std::string_view id) const;
+  const RoleBinding* FindRole(Role role, std::string_view principal, std::string_view dataset_id) const;
+
+  // Whether the principal is active and has the role.
+  bool HasRole(Role role, std::string_view principal, std::string_view dataset_id = {}) const;
+  // The active administrators.
+  std::vector<std::string> Administrators() const;
+
+  // Whether no single administrator could act as both. One and the same principal is one person.
+  bool AreTwoPersons(std::string_view one, std::string_view other) const;
+
+  // Ascending by name, those after `after`, at most `limit`.
+  std::vector<const PrincipalRecord*> ListPrincipals(std::string_view after, size_t limit) const;
+  // All roles of the principal, also those that are pending.
+  std::vector<const RoleBinding*> RolesOf(std::string_view principal) const;
+  size_t principal_count() const { return principals_.size(); }
+
+  // How many changes the actor has made in the 24 hours before `now_us`, counted up to kMostCountedChanges.
+  int64_t ChangesToday(std::string_view actor, int64_t now_us) const;
+  static constexpr size_t kMostCountedChanges = 1000;
+
+ private:
+  using RoleKey = std::tuple<Role, std::string, std::string>;
+
+  absl::Status Make(const PrincipalCreated& change, const ledger::Entry& entry);
+  absl::Status Make(const PrincipalDisabled& change, const ledger::Entry& entry);
+  absl::Status Make(const PrincipalEnabled& change, const ledger::Entry& entry);
+  absl::Status Make(const CredentialAdded& change, const ledger::Entry& entry);
+  absl::Status Make(const CredentialApproved& change, const ledger::Entry& entry);
+  absl::Status Make(const CredentialRemoved& change, const ledger::Entry& entry);
+  absl::Status Make(const PrincipalRegistered& change, const ledger::Entry& entry);
+  absl::Status Make(const EnrolmentOpened& change, const ledger::Entry& entry);
+  absl::Status Make(const EnrolmentTried& change, const ledger::Entry& entry);
+  absl::Status Make(const EnrolmentUsed& change, const ledger::Entry& entry);
+  absl::Status Make(const RoleBound& change, const ledger::Entry& entry);
+  absl::Status Make(const RoleApproved& change, const ledger::Entry& entry);
+  absl::Status Make(const RoleUnbound& change, const ledger::Entry& entry);
+  absl::Status AddPrincipal(PrincipalRecord principal);
+  absl::Status AddCredential(Credential credential);
+  // Null when there is none.
+  PrincipalRecord* principal(std::string_view name);
+  void Count(const std::string& actor, int64_t at_us);
+  // The principal, and every administrator who could act as one of these by what he alone did.
+  std::set<std::string> ControllersOf(std::string_view principal) const;
+
+  int64_t seq_ = 0;
+  std::map<std::string, PrincipalRecord, std::less<>> principals_;
+  std::map<std::string, Credential, std::less<>> credentials_;  // by id
+  std::map<Identity, std::string> identities_;                  // ids of credentials
+  std::map<RoleKey, RoleBinding> roles_;
+  std::map<std::string, Enrolment, std::less<>> enrolments_;  // by principal: each has one at most
+  std::map<std::string, std::vector<int64_t>, std::less<>> changed_at_us_;  // the last ones, by actor
+};
+
+}  // namespace curator::directory

@@ -1,0 +1,79 @@
+// The directory of a running server: kept in memory, made of the server's own history in the ledger, and never
+// older than kMostAge.
+//
+// A change is appended to the history before anybody sees it. One that another server makes is seen within
+// kMostAge here; when the ledger cannot say in that time whether there is one, nobody is let in.
+//
+// Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "directory/directory.h"
+#include "ledger/history/hash_chain.h"
+#include "ledger/ledger.h"
+
+namespace curator::directory {
+
+class DirectoryStore {
+ public:
+  using Snapshot = std::shared_ptr<const Directory>;
+  using Steady = std::chrono::steady_clock;
+
+  static constexpr std::chrono::milliseconds kMostAge = std::chrono::seconds(2);
+
+  struct Options {
+    std::chrono::milliseconds between_polls = std::chrono::milliseconds(500);
+    std::function<Steady::time_point()> now = Steady::now;  // thread-safe
+  };
+
+  // Reads the whole history. `ledger` must outlive the store. Errors: the ledger's; DATA_LOSS when the history
+  // contradicts itself.
+  static absl::StatusOr<std::unique_ptr<DirectoryStore>> Open(ledger::Ledger& ledger, Options options);
+  ~DirectoryStore();
+  DirectoryStore(const DirectoryStore&) = delete;
+  DirectoryStore& operator=(const DirectoryStore&) = delete;
+
+  // The directory as it was at most kMostAge ago. Does not block. UNAVAILABLE when the ledger has not
+  // confirmed it since; DATA_LOSS when it found the history damaged.
+  absl::StatusOr<Snapshot> Current() const;
+
+  // What a change is, given the directory. May run several times.
+  using Decide = std::function<absl::StatusOr<Change>(const Directory& directory)>;
+  // Decides on the newest directory and appends the change by `actor`. On return it is durable, and Current()
+  // has it. Errors: those of `decide`, with which nothing is appended, and the ledger's. Blocks.
+  absl::StatusOr<ledger::Entry> Make(const std::string& actor, const Decide& decide);
+
+  // Reads what is new in the history. Blocks.
+  absl::Status Refresh();
+
+ private:
+  DirectoryStore(ledger::Ledger& ledger, Options options);
+  void Poll();
+  absl::Status ReadNew() ABSL_EXCLUSIVE_LOCKS_REQUIRED(refreshing_);
+  void Publish(Directory directory, ledger::ChainHead head) ABSL_EXCLUSIVE_LOCKS_REQUIRED(refreshing_);
+
+  ledger::Ledger& ledger_;
+  const Options options_;
+  std::mutex refreshing_;  // one reader of the history at a time; before mutex_
+  ledger::ChainHead head_ ABSL_GUARDED_BY(refreshing_);
+  mutable std::mutex mutex_;
+  Snapshot current_ ABSL_GUARDED_BY(mutex_) = std::make_shared<Directory>();
+  Steady::time_point confirmed_ ABSL_GUARDED_BY(mutex_);
+  absl::Status damage_ ABSL_GUARDED_BY(mutex_);
+  bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::condition_variable stopping_;
+  std::thread poller_;
+};
+
+}  // namespace curator::directory

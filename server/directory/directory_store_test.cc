@@ -1,0 +1,144 @@
+#include "directory/directory_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "directory/rules.h"
+#include "host/entropy.h"
+#include "ledger/open_ledger.h"
+#include "tests/testing/scratch_folder.h"
+
+namespace curator::directory {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class DirectoryStoreTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ledger_ = OpenLedger();
+    store_ = OpenStore(*ledger_);
+  }
+
+  std::unique_ptr<ledger::Ledger> OpenLedger() const {
+    auto ledger = ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/ledger.db",
+                                      .anchor_dir = folder_.path() + "/anchor",
+                                      .entropy = host::RandomBytes});
+    EXPECT_TRUE(ledger.ok()) << ledger.status();
+    return *std::move(ledger);
+  }
+  // Its clock is the test's; it reads the history when it is asked to.
+  std::unique_ptr<DirectoryStore> OpenStore(ledger::Ledger& ledger) {
+    auto store = DirectoryStore::Open(
+        ledger, {.between_polls = std::chrono::hours(1), .now = [this] { return now_.load(); }});
+    EXPECT_TRUE(store.ok()) << store.status();
+    return *std::move(store);
+  }
+  static absl::Status Create(DirectoryStore& store, const std::string& name) {
+    return store
+        .Make(kHostActor,
+              [&](const Directory& directory) {
+                return CreatePrincipal(directory, {.by = kHostActor}, {.name = name});
+              })
+        .status();
+  }
+  static bool Knows(const DirectoryStore& store, const std::string& name) {
+    const absl::StatusOr<DirectoryStore::Snapshot> current = store.Current();
+    EXPECT_TRUE(current.ok()) << current.status();
+    return current.ok() && (*current)->FindPrincipal(name) != nullptr;
+  }
+
+  const testing::ScratchFolder folder_;
+  std::atomic<DirectoryStore::Steady::time_point> now_ = DirectoryStore::Steady::now();
+  std::unique_ptr<ledger::Ledger> ledger_;
+  std::unique_ptr<DirectoryStore> store_;
+};
+
+TEST_F(DirectoryStoreTest, AChangeIsThereAtOnceAndAfterARestart) {
+  ASSERT_TRUE(Create(*store_, "bob").ok());
+  EXPECT_TRUE(Knows(*store_, "bob"));
+  store_ = OpenStore(*ledger_);
+  EXPECT_TRUE(Knows(*store_, "bob"));
+}
+
+TEST_F(DirectoryStoreTest, AChangeByAnotherServerIsThereAfterARefresh) {
+  const std::unique_ptr<ledger::Ledger> other_ledger = OpenLedger();
+  const std::unique_ptr<DirectoryStore> other = OpenStore(*other_ledger);
+  ASSERT_TRUE(Create(*other, "bob").ok());
+  EXPECT_FALSE(Knows(*store_, "bob"));
+  ASSERT_TRUE(store_->Refresh().ok());
+  EXPECT_TRUE(Knows(*store_, "bob"));
+}
+
+TEST_F(DirectoryStoreTest, ARefusedChangeIsNotAppended) {
+  ASSERT_TRUE(Create(*store_, "bob").ok());
+  EXPECT_TRUE(absl::IsAlreadyExists(Create(*store_, "bob")));
+  EXPECT_EQ((*store_->Current())->seq(), 1);
+}
+
+TEST_F(DirectoryStoreTest, IsDecidedAgainWhereAnotherServerWasFaster) {
+  const std::unique_ptr<ledger::Ledger> other_ledger = OpenLedger();
+  const std::unique_ptr<DirectoryStore> other = OpenStore(*other_ledger);
+  int decisions = 0;
+  const auto made = store_->Make(kHostActor, [&](const Directory& directory) {
+    const bool is_first = ++decisions == 1;
+    EXPECT_TRUE(!is_first || Create(*other, "bob").ok());
+    return CreatePrincipal(directory, {.by = kHostActor}, {.name = "bob"});
+  });
+  EXPECT_TRUE(absl::IsAlreadyExists(made.status()));
+  EXPECT_EQ(decisions, 2);
+}
+
+TEST_F(DirectoryStoreTest, ChangesOfManyThreadsAreAllMade) {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([this, thread] {
+      for (int change = 0; change < 10; ++change) {
+        EXPECT_TRUE(Create(*store_, "p" + std::to_string(10 * thread + change)).ok());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ((*store_->Current())->principal_count(), 40);
+}
+
+TEST_F(DirectoryStoreTest, LetsNobodyInWhenTheLedgerHasNotConfirmedItForTwoSeconds) {
+  now_ = now_.load() + seconds(2);
+  EXPECT_TRUE(store_->Current().ok());
+  now_ = now_.load() + milliseconds(1);
+  EXPECT_TRUE(absl::IsUnavailable(store_->Current().status()));
+  ASSERT_TRUE(store_->Refresh().ok());
+  EXPECT_TRUE(store_->Current().ok());
+}
+
+// A store that reads by itself sees it without being asked.
+TEST_F(DirectoryStoreTest, PollsTheHistory) {
+  const std::unique_ptr<ledger::Ledger> other_ledger = OpenLedger();
+  auto polling = DirectoryStore::Open(*other_ledger, {.between_polls = milliseconds(10)});
+  ASSERT_TRUE(polling.ok());
+  ASSERT_TRUE(Create(*store_, "bob").ok());
+  const auto deadline = std::chrono::steady_clock::now() + seconds(2);
+  while (!Knows(**polling, "bob") && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_TRUE(Knows(**polling, "bob"));
+}
+
+TEST_F(DirectoryStoreTest, IsRefusedWhereAnEntryIsNoChange) {
+  ASSERT_TRUE(
+      ledger_
+          ->AppendServerEntry(
+              {.after_seq = 0, .kind = "PRINCIPAL_CREATED", .payload = "nonsense", .actor = kHostActor})
+          .ok());
+  EXPECT_TRUE(absl::IsDataLoss(store_->Refresh()));
+  EXPECT_TRUE(absl::IsDataLoss(store_->Current().status()));
+}
+
+}  // namespace
+}  // namespace curator::directory

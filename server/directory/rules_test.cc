@@ -1,0 +1,320 @@
+// Who can become whom: docs/ACCESS.md has each of these sentences as a row of its table.
+#include "directory/rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/errors.h"
+#include "directory/testing/test_directory.h"
+
+namespace curator::directory {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+#define EXPECT_REFUSED(expected, expression)                                        \
+  do {                                                                              \
+    const absl::Status checked_status = (expression);                               \
+    EXPECT_EQ(checked_status.code(), absl::StatusCode::expected) << checked_status; \
+  } while (false)
+
+// Ada and abe are administrators and two persons; eve is nobody in particular, registered by her issuer.
+class Rules : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    at_.LetInAdministrator("ada");
+    at_.LetInAdministrator("abe");
+    ASSERT_TRUE(at_.Register("eve").ok());
+  }
+  const Directory& directory() const { return at_.directory(); }
+
+  TestDirectory at_;
+};
+
+// ---- Principals
+
+TEST_F(Rules, OnlyAnAdministratorMakesPrincipals) {
+  EXPECT_REFUSED(kPermissionDenied, at_.Create("eve", "bob"));
+  EXPECT_TRUE(at_.Create("ada", "bob").ok());
+}
+
+TEST_F(Rules, ANameIsNeverUsedTwiceAlsoAfterItsPrincipalWasDisabled) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  ASSERT_TRUE(at_.Disable("ada", "bob").ok());
+  EXPECT_REFUSED(kAlreadyExists, at_.Create("ada", "bob"));
+}
+
+TEST_F(Rules, NoPrincipalIsNamedAsTheActorsThatAreNone) {
+  EXPECT_REFUSED(kInvalidArgument, at_.Create("ada", kHostActor));
+  EXPECT_REFUSED(kInvalidArgument, at_.Register(kIssuerActor));
+}
+
+TEST_F(Rules, OnlyAnAdministratorDisablesAndEnables) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  EXPECT_REFUSED(kPermissionDenied, at_.Disable("eve", "bob"));
+  EXPECT_TRUE(at_.Disable("ada", "bob").ok());
+  EXPECT_REFUSED(kPermissionDenied, at_.Make("eve", EnablePrincipal(directory(), at_.By("eve"),
+                                                                    {.name = "bob", .reason = "back"})));
+  EXPECT_TRUE(
+      at_.Make("ada", EnablePrincipal(directory(), at_.By("ada"), {.name = "bob", .reason = "back"})).ok());
+}
+
+TEST_F(Rules, ADisabledAdministratorIsNoneAndTheLastOneCannotBeDisabled) {
+  EXPECT_TRUE(at_.Disable("ada", "abe").ok());
+  EXPECT_REFUSED(kPermissionDenied, at_.Create("abe", "bob"));
+  EXPECT_REFUSED(kFailedPrecondition, at_.Disable("ada", "ada"));
+  EXPECT_THAT(directory().Administrators(), ElementsAre("ada"));
+}
+
+// ---- Credentials that an administrator adds
+
+TEST_F(Rules, AnAdministratorLinksTheFirstIdentityOfAPrincipalThatCannotHaveRightsYet) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  EXPECT_TRUE(at_.Link("ada", "bob", OidcOf("bob")).ok());
+  EXPECT_TRUE(at_.IsActive(OidcOf("bob")));
+}
+
+TEST_F(Rules, ASecondIdentityIsPendingUntilASecondAdministratorApprovesIt) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  ASSERT_TRUE(at_.Link("ada", "bob", OidcOf("bob")).ok());
+  ASSERT_TRUE(at_.Link("ada", "bob", OidcOf("of ada's")).ok());
+  EXPECT_FALSE(at_.IsActive(OidcOf("of ada's")));
+  EXPECT_REFUSED(kPermissionDenied, at_.Approve("ada", "of ada's"));
+  EXPECT_REFUSED(kPermissionDenied, at_.Approve("eve", "of ada's"));
+  EXPECT_TRUE(at_.Approve("abe", "of ada's").ok());
+  EXPECT_TRUE(at_.IsActive(OidcOf("of ada's")));
+}
+
+TEST_F(Rules, ATokenForAnotherIsPendingWhereHeMayHaveRights) {
+  ASSERT_TRUE(at_.Token("ada", "eve", "t1").ok());
+  EXPECT_FALSE(at_.IsActive({.kind = CredentialKind::kApiToken, .subject = "t1"}));
+  ASSERT_TRUE(at_.Create("ada", "nightly").ok());
+  ASSERT_TRUE(at_.Token("ada", "nightly", "t2").ok());
+  EXPECT_TRUE(at_.IsActive({.kind = CredentialKind::kApiToken, .subject = "t2"}));
+}
+
+TEST_F(Rules, ANameThatTheLedgerKnewIsLinkedByTwoAdministrators) {
+  ASSERT_TRUE(at_.Create("ada", "olga", /*has_rights=*/true).ok());
+  ASSERT_TRUE(at_.Link("ada", "olga", OidcOf("olga")).ok());
+  EXPECT_FALSE(at_.IsActive(OidcOf("olga")));
+  EXPECT_TRUE(at_.Approve("abe", "olga").ok());
+}
+
+// Else one of two pending credentials, both of them the administrator's, could be approved for the other.
+TEST_F(Rules, APendingCredentialDoesNotMakeTheNextOneActive) {
+  ASSERT_TRUE(at_.Create("ada", "olga", /*has_rights=*/true).ok());
+  ASSERT_TRUE(at_.Link("ada", "olga", OidcOf("olga")).ok());
+  ASSERT_TRUE(at_.Link("ada", "olga", OidcOf("of ada's")).ok());
+  EXPECT_FALSE(at_.IsActive(OidcOf("of ada's")));
+}
+
+TEST_F(Rules, RemovingEveryCredentialOfSomebodyDoesNotMakeTheNextOneAdministratorsChoice) {
+  ASSERT_TRUE(
+      at_.Make("ada", RemoveCredential(directory(), at_.By("ada"), {.id = "eve", .reason = "lost"})).ok());
+  ASSERT_TRUE(at_.Link("ada", "eve", OidcOf("of ada's")).ok());
+  EXPECT_FALSE(at_.IsActive(OidcOf("of ada's")));
+}
+
+TEST_F(Rules, AnIdentityBelongsToOnePrincipal) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  EXPECT_REFUSED(kAlreadyExists, at_.Link("ada", "bob", OidcOf("eve")));
+  EXPECT_REFUSED(kAlreadyExists, at_.Open("eve", "eve", OidcOf("sub of ada")));
+}
+
+TEST_F(Rules, OnlyAnAdministratorLinksIdentitiesOfOthers) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  EXPECT_REFUSED(kPermissionDenied, at_.Link("eve", "bob", OidcOf("x")));
+  EXPECT_REFUSED(kPermissionDenied, at_.Token("eve", "bob", "t"));
+  EXPECT_REFUSED(kPermissionDenied, at_.Open("eve", "bob", OidcOf("x")));
+  EXPECT_REFUSED(kPermissionDenied, at_.Open("ada", "eve", OidcOf("x")));
+}
+
+// ---- One's own proof
+
+TEST_F(Rules, APrincipalAddsAnIdentityToItselfWhenThatOneAgreesByTheCode) {
+  ASSERT_TRUE(at_.Open("eve", "eve", CertificateOf("spiffe://example/eve")).ok());
+  EXPECT_FALSE(at_.IsActive(CertificateOf("spiffe://example/eve")));
+  EXPECT_TRUE(at_.Use("eve", CertificateOf("spiffe://example/eve")).ok());
+  EXPECT_TRUE(at_.IsActive(CertificateOf("spiffe://example/eve")));
+}
+
+TEST_F(Rules, ACodeIsForOneIdentity) {
+  ASSERT_TRUE(at_.Open("eve", "eve", OidcOf("eve 2")).ok());
+  EXPECT_REFUSED(kNotFound, at_.Use("eve", OidcOf("mallory")));
+  EXPECT_EQ(directory().FindEnrolment("enrolment of eve")->wrong_codes, 0);
+}
+
+TEST_F(Rules, ACodeEndsAfterFiveWrongOnesAndAfterFifteenMinutes) {
+  ASSERT_TRUE(at_.Open("eve", "eve", OidcOf("eve 2")).ok());
+  for (int wrong = 0; wrong < 5; ++wrong) {
+    EXPECT_TRUE(at_.Use("eve", OidcOf("eve 2"), "wrong").ok()) << "it is counted";
+  }
+  EXPECT_REFUSED(kNotFound, at_.Use("eve", OidcOf("eve 2")));
+  ASSERT_TRUE(at_.Open("eve", "eve", OidcOf("eve 2")).ok());
+  at_.Advance(15 * TestDirectory::kMinute);
+  EXPECT_REFUSED(kNotFound, at_.Use("eve", OidcOf("eve 2")));
+  EXPECT_FALSE(at_.IsActive(OidcOf("eve 2")));
+}
+
+TEST_F(Rules, APrincipalMakesTokensForItselfThatExpire) {
+  EXPECT_TRUE(at_.Token("eve", "eve", "t").ok());
+  EXPECT_TRUE(at_.IsActive({.kind = CredentialKind::kApiToken, .subject = "t"}));
+  CredentialAdded for_ever{.id = "u",
+                           .principal = "eve",
+                           .identity = {.kind = CredentialKind::kApiToken, .subject = "u"},
+                           .secret_hash = "hash"};
+  EXPECT_REFUSED(kInvalidArgument, AddToken(directory(), at_.By("eve"), for_ever).status());
+  for_ever.expires_at_us = at_.now_us() + 367 * 24 * 60 * TestDirectory::kMinute;
+  EXPECT_REFUSED(kInvalidArgument, AddToken(directory(), at_.By("eve"), for_ever).status());
+}
+
+TEST_F(Rules, ItsPrincipalOrAnAdministratorRemovesACredential) {
+  ASSERT_TRUE(at_.Token("eve", "eve", "t").ok());
+  ASSERT_TRUE(at_.Register("mallory").ok());
+  const CredentialRemoved wanted{.id = "t", .reason = "lost"};
+  EXPECT_REFUSED(kNotFound, at_.Make("mallory", RemoveCredential(directory(), at_.By("mallory"), wanted)));
+  EXPECT_TRUE(at_.Make("eve", RemoveCredential(directory(), at_.By("eve"), wanted)).ok());
+  EXPECT_EQ(directory().FindCredential("t"), nullptr);
+}
+
+// ---- The host
+
+TEST_F(Rules, TheHostMakesAnAdministratorOnlyWhereThereIsNone) {
+  ASSERT_TRUE(at_.Create(kHostActor, "aron").ok());
+  EXPECT_REFUSED(kFailedPrecondition, at_.Open(kHostActor, "aron", OidcOf("aron"), true));
+  EXPECT_TRUE(at_.Open(kHostActor, "aron", OidcOf("aron"), true, /*break_glass=*/true).ok());
+}
+
+TEST_F(Rules, TheHostMakesNobodyAnAdministratorWhoseNameMayHaveRights) {
+  EXPECT_REFUSED(kFailedPrecondition, at_.Open(kHostActor, "eve", OidcOf("of the host"), true, true));
+  EXPECT_TRUE(at_.Open(kHostActor, "ada", OidcOf("ada again"), true, true).ok()) << "who lost her credential";
+}
+
+// ---- Two persons
+
+TEST_F(Rules, TwoPersonsAreNotTwoWhenOneAdministratorAloneLinkedBoth) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  ASSERT_TRUE(at_.Link("ada", "bob", OidcOf("bob")).ok());
+  ASSERT_TRUE(at_.Create("ada", "cleo").ok());
+  ASSERT_TRUE(at_.Link("ada", "cleo", OidcOf("cleo")).ok());
+  EXPECT_FALSE(directory().AreTwoPersons("bob", "cleo"));
+  EXPECT_FALSE(directory().AreTwoPersons("ada", "bob"));
+  EXPECT_TRUE(directory().AreTwoPersons("abe", "bob"));
+  EXPECT_TRUE(directory().AreTwoPersons("ada", "abe"));
+  EXPECT_FALSE(directory().AreTwoPersons("eve", "eve"));
+}
+
+TEST_F(Rules, ASecondAdministratorsWordMakesThemTwo) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  ASSERT_TRUE(at_.Link("ada", "bob", OidcOf("bob")).ok());
+  ASSERT_TRUE(at_.Approve("abe", "bob").ok());
+  EXPECT_TRUE(directory().AreTwoPersons("ada", "bob"));
+}
+
+TEST_F(Rules, WhoMadeATokenHasSeenItWhoeverApprovesIt) {
+  ASSERT_TRUE(at_.Token("ada", "eve", "t").ok());
+  EXPECT_TRUE(directory().AreTwoPersons("ada", "eve")) << "the token is pending";
+  ASSERT_TRUE(at_.Approve("abe", "t").ok());
+  EXPECT_FALSE(directory().AreTwoPersons("ada", "eve"));
+}
+
+// An administrator makes a second one of himself, who then vouches for a third.
+TEST_F(Rules, APuppetsPuppetIsNoOtherPerson) {
+  ASSERT_TRUE(at_.Create("ada", "puppet").ok());
+  ASSERT_TRUE(at_.Link("ada", "puppet", OidcOf("puppet")).ok());
+  ASSERT_TRUE(at_.Bind("ada", Role::kAdministrator, "puppet").ok());
+  ASSERT_TRUE(at_.Create("puppet", "puppet-2").ok());
+  ASSERT_TRUE(at_.Link("puppet", "puppet-2", OidcOf("puppet 2")).ok());
+  EXPECT_FALSE(directory().AreTwoPersons("ada", "puppet-2"));
+}
+
+// The identity by which an administrator first became somebody counts also after it was removed, and after
+// that principal has added others by its own proof.
+TEST_F(Rules, RemovingTheFirstIdentityDoesNotHideWhoLinkedIt) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  ASSERT_TRUE(at_.Link("ada", "bob", OidcOf("first")).ok());
+  ASSERT_TRUE(at_.Open("bob", "bob", OidcOf("second")).ok());
+  ASSERT_TRUE(at_.Use("bob", OidcOf("second")).ok());
+  ASSERT_TRUE(
+      at_.Make("bob", RemoveCredential(directory(), at_.By("bob"), {.id = "first", .reason = "old"})).ok());
+  EXPECT_FALSE(directory().AreTwoPersons("ada", "bob"));
+}
+
+TEST_F(Rules, ApprovingIsForAnAdministratorWhoIsAnotherPerson) {
+  ASSERT_TRUE(at_.Create("ada", "puppet").ok());
+  ASSERT_TRUE(at_.Link("ada", "puppet", OidcOf("puppet")).ok());
+  ASSERT_TRUE(at_.Bind("ada", Role::kAdministrator, "puppet").ok());
+  ASSERT_TRUE(at_.Link("ada", "eve", OidcOf("of ada's")).ok());
+  const absl::Status refused = at_.Approve("puppet", "of ada's");
+  EXPECT_REFUSED(kPermissionDenied, refused);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("do not count as two persons"));
+}
+
+// ---- Roles
+
+TEST_F(Rules, AnAdministratorMakesAdministrators) {
+  EXPECT_REFUSED(kPermissionDenied, at_.Bind("eve", Role::kAdministrator, "eve"));
+  EXPECT_TRUE(at_.Bind("ada", Role::kAdministrator, "eve").ok());
+  EXPECT_TRUE(directory().HasRole(Role::kAdministrator, "eve"));
+}
+
+TEST_F(Rules, TheLastAdministratorKeepsTheRole) {
+  ASSERT_TRUE(at_.Disable("ada", "abe").ok());
+  EXPECT_REFUSED(kFailedPrecondition,
+                 at_.Make("ada", UnbindRole(directory(), at_.By("ada"),
+                                            {.role = Role::kAdministrator, .principal = "ada"}, false)));
+}
+
+TEST_F(Rules, AnApproverIsProposedByTheOwnerAndApprovedByAnAdministrator) {
+  ASSERT_TRUE(at_.Register("olga").ok());
+  EXPECT_REFUSED(kPermissionDenied, at_.Bind("ada", Role::kApprover, "eve", "census"));
+  ASSERT_TRUE(at_.Bind("olga", Role::kApprover, "eve", "census", /*is_owner=*/true).ok());
+  EXPECT_FALSE(directory().HasRole(Role::kApprover, "eve", "census"));
+  EXPECT_REFUSED(kPermissionDenied, at_.ApproveBinding("olga", "eve", "census"));
+  EXPECT_TRUE(at_.ApproveBinding("ada", "eve", "census").ok());
+  EXPECT_TRUE(directory().HasRole(Role::kApprover, "eve", "census"));
+  EXPECT_FALSE(directory().HasRole(Role::kApprover, "eve", "another dataset"));
+}
+
+TEST_F(Rules, OwnerAdministratorAndApproverAreThreePersons) {
+  ASSERT_TRUE(at_.Register("olga").ok());
+  EXPECT_REFUSED(kPermissionDenied, at_.Bind("olga", Role::kApprover, "olga", "census", true));
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  ASSERT_TRUE(at_.Link("ada", "bob", OidcOf("bob")).ok());
+  ASSERT_TRUE(at_.Bind("olga", Role::kApprover, "bob", "census", true).ok());
+  EXPECT_REFUSED(kPermissionDenied, at_.ApproveBinding("ada", "bob", "census"));
+  EXPECT_TRUE(at_.ApproveBinding("abe", "bob", "census").ok());
+}
+
+// ---- Bounds
+
+TEST_F(Rules, APrincipalMakesAHundredChangesADay) {
+  for (int change = 0; change < 50; ++change) {
+    const std::string id = "t" + std::to_string(change);
+    ASSERT_TRUE(at_.Token("eve", "eve", id).ok());
+    ASSERT_TRUE(
+        at_.Make("eve", RemoveCredential(directory(), at_.By("eve"), {.id = id, .reason = "used"})).ok());
+  }
+  EXPECT_REFUSED(kResourceExhausted, at_.Token("eve", "eve", "one more"));
+  at_.Advance(24 * 60 * TestDirectory::kMinute);
+  EXPECT_TRUE(at_.Token("eve", "eve", "one more").ok());
+}
+
+TEST_F(Rules, NameTheFieldThatIsMalformed) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  const auto field_of = [&](const Identity& identity) {
+    return FieldViolationOf(at_.Link("ada", "bob", identity)).value_or(FieldViolation()).field;
+  };
+  EXPECT_EQ(field_of({.kind = CredentialKind::kOidc, .issuer = "", .subject = "x"}), "identity.issuer");
+  EXPECT_EQ(field_of(OidcOf("")), "identity.subject");
+  EXPECT_EQ(field_of(OidcOf("two\nlines")), "identity.subject");
+  EXPECT_EQ(field_of(OidcOf(std::string(1025, 'x'))), "identity.subject");
+  EXPECT_EQ(field_of({.kind = CredentialKind::kCertificate, .issuer = "https://x", .subject = "y"}),
+            "identity.issuer");
+}
+
+}  // namespace
+}  // namespace curator::directory

@@ -1,0 +1,135 @@
+// The server's own history, on every backend: a chain without counters, which one change at a time continues,
+// and which the anchor covers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ledger/conformance/faulty_database.h"
+#include "ledger/conformance/ledger_conformance.h"
+#include "ledger/inspect_ledger.h"
+#include "ledger/sql/sql_ledger.h"
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class ServerHistoryConformance : public LedgerConformance {
+ protected:
+  static NewServerEntry Change(int64_t after_seq, const std::string& payload) {
+    return {.after_seq = after_seq, .kind = "PRINCIPAL_CREATED", .payload = payload, .actor = "ada"};
+  }
+
+  static std::vector<std::string> Payloads(Ledger& ledger) {
+    std::vector<std::string> payloads;
+    for (const Entry& entry : Must(ledger.ListServerEntries({}))) payloads.push_back(entry.payload);
+    return payloads;
+  }
+};
+
+TEST_P(ServerHistoryConformance, BeginsEmpty) {
+  const std::unique_ptr<Ledger> ledger = Open();
+  EXPECT_EQ(Must(ledger->ServerHead()).seq, 0);
+  EXPECT_THAT(Payloads(*ledger), IsEmpty());
+  EXPECT_TRUE(Must(ledger->VerifyServerHistory()).ok);
+}
+
+TEST_P(ServerHistoryConformance, GrowsByOneEntryAfterTheOtherAlsoAfterARestart) {
+  std::unique_ptr<Ledger> ledger = Open();
+  const Entry first = Must(ledger->AppendServerEntry(Change(0, "bob")));
+  EXPECT_EQ(first.seq, 1);
+  ledger.reset();
+  ledger = Open();
+  const Entry second = Must(ledger->AppendServerEntry(Change(1, "eve")));
+  EXPECT_EQ(second.prev_hash, first.hash);
+  EXPECT_THAT(Payloads(*ledger), ElementsAre("bob", "eve"));
+  EXPECT_EQ(Must(ledger->ServerHead()).hash, second.hash);
+}
+
+TEST_P(ServerHistoryConformance, RefusesAChangeThatWasDecidedBeforeAnother) {
+  const std::unique_ptr<Ledger> ledger = Open();
+  const std::unique_ptr<Ledger> other = Open();
+  Must(other->AppendServerEntry(Change(0, "bob")));
+  EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger->AppendServerEntry(Change(0, "eve")).status());
+  EXPECT_THAT(Payloads(*ledger), ElementsAre("bob"));
+}
+
+// Each of the two callers would believe that it was his.
+TEST_P(ServerHistoryConformance, RefusesTheSameChangeOfAnother) {
+  const std::unique_ptr<Ledger> ledger = Open();
+  Must(ledger->AppendServerEntry(Change(0, "a wrong code")));
+  EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger->AppendServerEntry(Change(0, "a wrong code")).status());
+  EXPECT_THAT(Payloads(*ledger), SizeIs(1));
+}
+
+// Nobody knows whether the first attempt was committed.
+TEST_P(ServerHistoryConformance, FindsWhatAnAttemptWroteWhoseConnectionBroke) {
+  Open();  // makes the schema
+  auto store = std::make_unique<FaultyDatabase>(OpenStore());
+  FaultyDatabase& faulty = *store;
+  const auto ledger = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed())));
+  for (int step = 0; step < 12; ++step) {
+    const int64_t before = Must(ledger->ServerHead()).seq;
+    faulty.Arm(Fault::kLost, step);
+    EXPECT_STATUS_IS(absl::StatusCode::kOk, ledger->AppendServerEntry(Change(before, "bob")).status());
+    faulty.Disarm();
+    EXPECT_EQ(Must(ledger->ServerHead()).seq, before + 1) << "at step " << step;
+  }
+}
+
+TEST_P(ServerHistoryConformance, IsRefusedWhenABackupOfItIsRestored) {
+  std::unique_ptr<Ledger> ledger = Open();
+  Must(ledger->AppendServerEntry(Change(0, "bob is let in")));
+  ledger.reset();
+  const std::string backup = CopyDatabase();
+  ledger = Open();
+  Must(ledger->AppendServerEntry(Change(1, "bob is disabled")));
+  ledger.reset();
+  const std::unique_ptr<Ledger> restored = Must(TryOpenCopy(backup));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->ServerHead().status());
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->AppendServerEntry(Change(1, "eve")).status());
+}
+
+TEST_P(ServerHistoryConformance, IsRefusedWhenAnEntryOfItWasEdited) {
+  std::unique_ptr<Ledger> ledger = Open();
+  Must(ledger->AppendServerEntry(Change(0, "bob")));
+  Must(ledger->AppendServerEntry(Change(1, "eve")));
+  ledger.reset();
+  Tamper(GetParam() == "postgres" ? "ALTER TABLE server_entries DISABLE TRIGGER ALL; UPDATE server_entries "
+                                    "SET actor = 'eve' WHERE seq = 1"
+                                  : "DROP TRIGGER server_entries_are_never_updated; UPDATE server_entries "
+                                    "SET actor = 'eve' WHERE seq = 1");
+  ledger = Open();
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->ServerHead().status());
+  const Inspection inspection = Must(InspectLedger(url(), anchor_dir()));
+  EXPECT_FALSE(inspection.ok());
+  EXPECT_THAT(inspection.server_history.findings, ElementsAre(HasSubstr("entry 1 was edited")));
+}
+
+TEST_P(ServerHistoryConformance, IsNeverChangedByTheStore) {
+  const std::unique_ptr<Ledger> ledger = Open();
+  Must(ledger->AppendServerEntry(Change(0, "bob")));
+  EXPECT_FALSE(TryInStore("UPDATE server_entries SET actor = 'eve'").ok());
+  EXPECT_FALSE(TryInStore("DELETE FROM server_entries").ok());
+}
+
+TEST_P(ServerHistoryConformance, IsNotADatasetThatIsLost) {
+  std::unique_ptr<Ledger> ledger = Open();
+  Must(ledger->AppendServerEntry(Change(0, "bob")));
+  ledger.reset();
+  ledger = Open();
+  MakeDataset(*ledger, "census", 10);
+  EXPECT_TRUE(Must(InspectLedger(url(), anchor_dir())).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryBackend, ServerHistoryConformance, ::testing::ValuesIn(LedgerBackendNames()),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace curator::ledger

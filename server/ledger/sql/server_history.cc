@@ -1,0 +1,207 @@
+#include "ledger/sql/server_history.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "ledger/history/entry_payload.h"
+#include "ledger/history/hash_chain.h"
+#include "ledger/history/recount.h"
+#include "ledger/sql/sql_ledger.h"
+
+namespace curator::ledger::sql {
+namespace {
+
+constexpr char kEntryColumns[] =
+    "SELECT seq, kind, change_id, payload, actor, created_at_us, prev_hash, hash FROM server_entries ";
+
+Entry ServerEntryOf(const Row& row) {
+  return {.dataset_id = kServerHistory,
+          .seq = row.Integer(0),
+          .kind = row.Text(1),
+          .charge_id = row.Text(2),
+          .payload = row.Blob(3),
+          .actor = row.Text(4),
+          .created_at_us = row.Integer(5),
+          .prev_hash = row.Blob(6),
+          .hash = row.Blob(7)};
+}
+
+void QueueInsertion(WriteSet& change, const Entry& entry) {
+  static const std::vector<Column> kColumns = {
+      {"seq", ColumnType::kInteger},     {"kind", ColumnType::kText},
+      {"change_id", ColumnType::kText},  {"payload", ColumnType::kBytes},
+      {"actor", ColumnType::kText},      {"created_at_us", ColumnType::kInteger},
+      {"prev_hash", ColumnType::kBytes}, {"hash", ColumnType::kBytes}};
+  change.Insert("server_entries", kColumns,
+                {RowOf(entry.seq, entry.kind, entry.charge_id, Bytes{entry.payload}, entry.actor,
+                       entry.created_at_us, Bytes{entry.prev_hash}, Bytes{entry.hash})});
+}
+
+absl::Status Damaged(std::string_view what) {
+  return absl::DataLossError(absl::StrCat(
+      "the history of the server, which says who may be whom, is damaged: ", std::string(what),
+      ". Nobody is let in until the server's administrator restores the newest copy of the database"));
+}
+
+}  // namespace
+
+absl::StatusOr<EntryPlace> ReadServerHead(Transaction& transaction) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(
+                       "SELECT seq, hash, created_at_us FROM server_entries ORDER BY seq DESC LIMIT 1", {}));
+  if (rows.empty()) return EntryPlace{.seq = 0, .hash = ChainHead().hash};
+  const Row& row = rows.front();
+  return EntryPlace{.seq = row.Integer(0), .hash = row.Blob(1), .created_at_us = row.Integer(2)};
+}
+
+absl::StatusOr<std::vector<Entry>> ReadServerEntries(Transaction& transaction, int64_t after_seq,
+                                                     int64_t limit) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(absl::StrCat(kEntryColumns, "WHERE seq > $1 ORDER BY seq LIMIT $2"),
+                                       {after_seq, limit}));
+  std::vector<Entry> entries;
+  entries.reserve(rows.size());
+  for (const Row& row : rows) entries.push_back(ServerEntryOf(row));
+  return entries;
+}
+
+absl::Status CheckServerHead(Transaction& transaction, const EntryPlace& head, const AnchorView& anchored) {
+  ASSIGN_OR_RETURN(const ChainHead expected, anchored.HeadOf(kServerHistory));
+  if (expected.seq == 0) return absl::OkStatus();
+  if (head.seq < expected.seq) {
+    return Damaged(
+        absl::StrCat("it ends with entry ", head.seq, ", and the anchor knows entry ", expected.seq));
+  }
+  std::string hash = head.hash;
+  if (head.seq > expected.seq) {
+    ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadServerEntries(transaction, expected.seq - 1, 1));
+    hash = entries.empty() ? std::string() : entries.front().hash;
+  }
+  if (hash == expected.hash) return absl::OkStatus();
+  return Damaged(absl::StrCat("it has another entry ", expected.seq, " than the anchor"));
+}
+
+absl::StatusOr<Verification> VerifyServerEntries(const ReadTransaction& read, const AnchorState& anchored) {
+  constexpr int64_t kPage = 1000;
+  RecountFindings findings;
+  ChainHead head;
+  int64_t count = 0;
+  const auto anchor = anchored.heads.find(kServerHistory);
+  const ChainHead expected = anchor == anchored.heads.end() ? ChainHead() : anchor->second;
+  bool has_expected = expected.seq == 0;
+  std::vector<Entry> entries;
+  do {
+    RETURN_IF_ERROR(read([&](Transaction& transaction) -> absl::Status {
+      ASSIGN_OR_RETURN(entries, ReadServerEntries(transaction, head.seq, kPage));
+      return absl::OkStatus();
+    }));
+    for (const Entry& entry : entries) {
+      for (std::string& finding : BrokenLinks(head, entry)) findings.Add(std::move(finding));
+      head = {entry.seq, entry.hash};
+      has_expected = has_expected || head == expected;
+      ++count;
+    }
+  } while (std::cmp_equal(entries.size(), kPage));
+  if (!has_expected) {
+    findings.Add(absl::StrCat("the history does not have entry ", expected.seq, " as the anchor knows it"));
+  }
+  return Verification{.ok = findings.count() == 0,
+                      .entries_checked = count,
+                      .head_hash = head.hash,
+                      .anchored_seq = expected.seq,
+                      .findings = findings.kept()};
+}
+
+// ---- SqlLedger
+
+absl::StatusOr<EntryPlace> SqlLedger::ServerHead() {
+  RETURN_IF_ERROR(CheckServerHistory());
+  RETURN_IF_ERROR(anchor_->Refresh());
+  EntryPlace head;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(head, ReadServerHead(transaction));
+    return CheckServerHead(transaction, head, *anchor_);
+  }));
+  // The server that committed the entry may have died before its anchor did.
+  if (head.seq == 0 || anchor_->IsDurable(kServerHistory, head.seq)) return head;
+  AnchorState reached;
+  reached.heads[kServerHistory] = {head.seq, head.hash};
+  RETURN_IF_ERROR(anchor_->RaiseTo(reached));
+  return head;
+}
+
+absl::StatusOr<Entry> SqlLedger::AppendServerEntry(const NewServerEntry& entry) {
+  RETURN_IF_ERROR(CheckServerHistory());
+  const std::string change_id = NewUuid();
+  Entry appended;
+  absl::Status damage;
+  const absl::Status written = WriteInLane(kServerHistory, [&](WriteSet& change) -> absl::Status {
+    Transaction& transaction = change.transaction();
+    // A migration waits for whoever locks rows of this table, and lets nobody lock any.
+    RETURN_IF_ERROR(transaction
+                        .Execute(absl::StrCat("SELECT h.seq FROM chain_heads h WHERE h.dataset_id = $1",
+                                              LockingRowsOf(change.dialect(), "h")),
+                                 {std::string(kServerHistory)})
+                        .status());
+    RETURN_IF_ERROR(CheckSchemaIs(transaction, schema_));
+    ASSIGN_OR_RETURN(const EntryPlace head, ReadServerHead(transaction));
+    damage = CheckServerHead(transaction, head, *anchor_);
+    if (!damage.ok()) return absl::FailedPreconditionError(damage.message());
+    if (head.seq > entry.after_seq) {
+      ASSIGN_OR_RETURN(const std::vector<Entry> next, ReadServerEntries(transaction, entry.after_seq, 1));
+      if (next.empty() || next.front().charge_id != change_id) {
+        return absl::AbortedError("the server's history has grown meanwhile: ask again");
+      }
+      appended = next.front();
+      change.Reach(kServerHistory, {head.seq, head.hash});
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const int64_t now_us, ReadClock(transaction, change.dialect()));
+    appended = Entry();
+    appended.dataset_id = kServerHistory;
+    appended.kind = entry.kind;
+    appended.charge_id = change_id;
+    appended.payload = entry.payload;
+    appended.actor = entry.actor;
+    appended.created_at_us = std::max(now_us, head.created_at_us);
+    change.Reach(kServerHistory, Append({head.seq, head.hash}, appended));
+    QueueInsertion(change, appended);
+    return absl::OkStatus();
+  });
+  RETURN_IF_ERROR(damage);
+  RETURN_IF_ERROR(written);
+  return appended;
+}
+
+absl::Status SqlLedger::CheckServerHistory() {
+  const std::scoped_lock lock(mutex_);
+  return server_damage_;
+}
+
+absl::StatusOr<std::vector<Entry>> SqlLedger::ListServerEntries(const Page& page) {
+  std::vector<Entry> entries;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(entries, ReadServerEntries(transaction, page.after_seq, page.limit));
+    return absl::OkStatus();
+  }));
+  return entries;
+}
+
+absl::StatusOr<Verification> SqlLedger::VerifyServerHistory() {
+  // The anchor is read first: the store can only be further.
+  ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());
+  ASSIGN_OR_RETURN(Verification verification,
+                   VerifyServerEntries([this](const Body& body) { return ReadLong(body); }, anchored));
+  for (const std::string& finding : verification.findings) {
+    Notify(options_.report, "server_history_damaged", finding);
+  }
+  const std::scoped_lock lock(mutex_);
+  server_damage_ = verification.ok ? absl::OkStatus() : Damaged(verification.findings.front());
+  return verification;
+}
+
+}  // namespace curator::ledger::sql

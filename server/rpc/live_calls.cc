@@ -1,0 +1,62 @@
+#include "rpc/live_calls.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace curator::rpc {
+
+LiveCalls::LiveCalls(std::chrono::milliseconds between_checks)
+    : between_checks_(between_checks), thread_([this] { CheckUntilDestroyed(); }) {}
+
+LiveCalls::~LiveCalls() {
+  {
+    const absl::MutexLock lock(&mutex_);
+    is_ending_ = true;
+  }
+  thread_.join();
+}
+
+std::unique_ptr<LiveCalls::Entry> LiveCalls::Add(Authenticator& authenticator, Caller caller,
+                                                 OnRevoked on_revoked) {
+  const absl::MutexLock lock(&mutex_);
+  std::unique_ptr<Entry> entry(new Entry(*this, next_));
+  calls_.emplace(next_++,
+                 std::make_shared<Live>(Live{authenticator, std::move(caller), std::move(on_revoked)}));
+  return entry;
+}
+
+LiveCalls::Entry::~Entry() {
+  const absl::MutexLock lock(&calls_.mutex_);
+  calls_.calls_.erase(number_);
+}
+
+void LiveCalls::Check() {
+  const absl::MutexLock checking(&checking_);
+  std::vector<std::shared_ptr<Live>> calls;
+  {
+    const absl::MutexLock lock(&mutex_);
+    for (const auto& [number, live] : calls_) calls.push_back(live);
+  }
+  for (const std::shared_ptr<Live>& live : calls) {
+    if (live->is_revoked) continue;
+    const absl::Status still = live->authenticator.CheckStill(live->caller);
+    // When nobody can tell, a call that was let in goes on.
+    if (still.ok() || absl::IsUnavailable(still)) continue;
+    live->is_revoked = true;
+    live->on_revoked(still);
+  }
+}
+
+void LiveCalls::CheckUntilDestroyed() {
+  while (true) {
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (mutex_.AwaitWithTimeout(absl::Condition(&is_ending_), absl::FromChrono(between_checks_))) return;
+    }
+    Check();
+  }
+}
+
+}  // namespace curator::rpc
