@@ -15,6 +15,7 @@
 #include "curator/v1/accountant.grpc.pb.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
+#include "curator/v1/identity.grpc.pb.h"
 #include "curator/v1/operation.grpc.pb.h"
 #include "curator/v1/owner.grpc.pb.h"
 #include "curator/v1/query.grpc.pb.h"
@@ -125,8 +126,10 @@ class CsvSource {
 
 struct Client::Wire {
   explicit Wire(ClientOptions options)
-      : connection(std::move(options.server), std::move(options.principal), options.retry),
+      : connection({std::move(options.server), std::move(options.principal), options.retry,
+                    std::move(options.token), std::move(options.tls)}),
         version(connection.channel()),
+        identities(connection.channel()),
         datasets(connection.channel()),
         queries(connection.channel()),
         synthesis(connection.channel()),
@@ -138,6 +141,7 @@ struct Client::Wire {
   Connection connection;
   // Calls are not const in the generated stubs, though they are thread-safe.
   mutable v1::VersionService::Stub version;
+  mutable v1::IdentityService::Stub identities;
   mutable v1::DatasetService::Stub datasets;
   mutable v1::QueryService::Stub queries;
   mutable v1::SynthesisService::Stub synthesis;
@@ -184,6 +188,16 @@ absl::StatusOr<Response> Unary(const Connection& connection, Stub& stub,
   return response;
 }
 
+// One attempt, of a change that must not be made twice.
+template <typename Stub, typename Request, typename Response>
+absl::StatusOr<Response> Once(const Connection& connection, Stub& stub,
+                              UnaryMethod<Stub, Request, Response> method, const Request& request) {
+  Response response;
+  RETURN_IF_ERROR(connection.RunOnce(
+      [&](grpc::ClientContext& context) { return FromGrpc((stub.*method)(&context, request, &response)); }));
+  return response;
+}
+
 template <typename Stub, typename Request, typename Response>
 absl::StatusOr<Response> Read(const Connection& connection, Stub& stub,
                               UnaryMethod<Stub, Request, Response> method, const Request& request) {
@@ -215,6 +229,73 @@ Client::~Client() = default;
 absl::StatusOr<v1::GetVersionResponse> Client::GetVersion() const {
   return Read(wire_->connection, wire_->version, &v1::VersionService::Stub::GetVersion,
               v1::GetVersionRequest());
+}
+
+absl::StatusOr<v1::WhoAmIResponse> Client::WhoAmI() const {
+  return Read(wire_->connection, wire_->identities, &v1::IdentityService::Stub::WhoAmI, v1::WhoAmIRequest());
+}
+
+absl::StatusOr<v1::PrincipalInfo> Client::GetPrincipal(const std::string& name) const {
+  v1::GetPrincipalRequest request;
+  request.set_name(name);
+  return Read(wire_->connection, wire_->identities, &v1::IdentityService::Stub::GetPrincipal, request);
+}
+
+absl::StatusOr<v1::ListPrincipalsResponse> Client::ListPrincipals(int64_t most) const {
+  return Pages<v1::ListPrincipalsResponse>(most, v1::ListPrincipalsRequest(), [&](const auto& request) {
+    return Read(wire_->connection, wire_->identities, &v1::IdentityService::Stub::ListPrincipals, request);
+  });
+}
+
+absl::StatusOr<v1::WhoAmIResponse> Client::Enrol(const v1::EnrolRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::Enrol, request);
+}
+
+absl::StatusOr<v1::OpenEnrolmentResponse> Client::OpenEnrolment(
+    const v1::OpenEnrolmentRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::OpenEnrolment, request);
+}
+
+absl::StatusOr<v1::PrincipalInfo> Client::CreatePrincipal(const v1::CreatePrincipalRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::CreatePrincipal, request);
+}
+
+absl::StatusOr<v1::PrincipalInfo> Client::DisablePrincipal(const v1::DisablePrincipalRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::DisablePrincipal, request);
+}
+
+absl::StatusOr<v1::PrincipalInfo> Client::EnablePrincipal(const v1::EnablePrincipalRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::EnablePrincipal, request);
+}
+
+absl::StatusOr<v1::Credential> Client::LinkIdentity(const v1::LinkIdentityRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::LinkIdentity, request);
+}
+
+absl::StatusOr<v1::CreateApiTokenResponse> Client::CreateApiToken(
+    const v1::CreateApiTokenRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::CreateApiToken, request);
+}
+
+absl::StatusOr<v1::Credential> Client::ApproveCredential(const v1::ApproveCredentialRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::ApproveCredential, request);
+}
+
+absl::StatusOr<v1::RemoveCredentialResponse> Client::RemoveCredential(
+    const v1::RemoveCredentialRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::RemoveCredential, request);
+}
+
+absl::StatusOr<v1::RoleBinding> Client::BindRole(const v1::BindRoleRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::BindRole, request);
+}
+
+absl::StatusOr<v1::RoleBinding> Client::ApproveRole(const v1::ApproveRoleRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::ApproveRole, request);
+}
+
+absl::StatusOr<v1::UnbindRoleResponse> Client::UnbindRole(const v1::UnbindRoleRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::UnbindRole, request);
 }
 
 absl::StatusOr<v1::Dataset> Client::CreateDataset(v1::CreateDatasetRequest request) const {

@@ -29,10 +29,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/answer.h"
+#include "client/connection.h"
 #include "client/error.h"
 #include "curator/v1/accountant.pb.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
+#include "curator/v1/identity.pb.h"
 #include "curator/v1/operation.pb.h"
 #include "curator/v1/owner.pb.h"
 #include "curator/v1/query.pb.h"
@@ -42,11 +44,16 @@
 namespace curator {
 
 struct ClientOptions {
+  // "https://HOST" or "https://HOST:PORT", over TLS; "unix:/PATH", a socket of this host; or "HOST:PORT" of a
+  // development server.
   std::string server = "127.0.0.1:7878";
   // The name that a development server accepts without authentication; empty for none. It provides no
   // security.
   std::string principal;
   client::RetryPolicy retry;
+  // Who calls; sent over TLS or a unix socket only.
+  client::TokenSource token = nullptr;
+  client::TlsFiles tls = {};
 };
 
 // The result of GetRelease(): the release's description and, by its kind, the answer or the description of
@@ -69,6 +76,25 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   absl::StatusOr<v1::GetVersionResponse> GetVersion() const;
+
+  // Changes of who may be whom have no request ids, so they are made once: after UNAVAILABLE, look whether the
+  // change was made before it is asked for again.
+  absl::StatusOr<v1::WhoAmIResponse> WhoAmI() const;
+  absl::StatusOr<v1::WhoAmIResponse> Enrol(const v1::EnrolRequest& request) const;
+  absl::StatusOr<v1::OpenEnrolmentResponse> OpenEnrolment(const v1::OpenEnrolmentRequest& request) const;
+  absl::StatusOr<v1::PrincipalInfo> CreatePrincipal(const v1::CreatePrincipalRequest& request) const;
+  absl::StatusOr<v1::PrincipalInfo> DisablePrincipal(const v1::DisablePrincipalRequest& request) const;
+  absl::StatusOr<v1::PrincipalInfo> EnablePrincipal(const v1::EnablePrincipalRequest& request) const;
+  absl::StatusOr<v1::PrincipalInfo> GetPrincipal(const std::string& name) const;
+  absl::StatusOr<v1::ListPrincipalsResponse> ListPrincipals(int64_t most = kAll) const;
+  absl::StatusOr<v1::Credential> LinkIdentity(const v1::LinkIdentityRequest& request) const;
+  absl::StatusOr<v1::CreateApiTokenResponse> CreateApiToken(const v1::CreateApiTokenRequest& request) const;
+  absl::StatusOr<v1::Credential> ApproveCredential(const v1::ApproveCredentialRequest& request) const;
+  absl::StatusOr<v1::RemoveCredentialResponse> RemoveCredential(
+      const v1::RemoveCredentialRequest& request) const;
+  absl::StatusOr<v1::RoleBinding> BindRole(const v1::BindRoleRequest& request) const;
+  absl::StatusOr<v1::RoleBinding> ApproveRole(const v1::ApproveRoleRequest& request) const;
+  absl::StatusOr<v1::UnbindRoleResponse> UnbindRole(const v1::UnbindRoleRequest& request) const;
 
   absl::StatusOr<v1::Dataset> CreateDataset(v1::CreateDatasetRequest request) const;
   absl::StatusOr<v1::Dataset> AddPart(v1::AddPartRequest request) const;

@@ -14,14 +14,35 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "client/error.h"
 
 namespace curator::client {
 
+// The token of the next call. `has_expired`: the server has refused the last one because of that, and another
+// one is wanted. Errors end the call. Must be thread-safe.
+using TokenSource = std::function<absl::StatusOr<std::string>(bool has_expired)>;
+
+// PEM files for TLS; empty for none.
+struct TlsFiles {
+  std::string authorities = {};  // who signs the server's certificate; the system's where it is empty
+  // The client's own, which prove who it is instead of a token.
+  std::string certificate = {};
+  std::string key = {};
+};
+
+struct ConnectionOptions {
+  std::string server;     // as in ClientOptions
+  std::string principal;  // empty: none is sent
+  RetryPolicy policy;
+  TokenSource token;  // null: none is sent
+  TlsFiles tls;
+};
+
 class Connection {
  public:
-  // Connects on the first call. If `principal` is empty, no identity is sent.
-  Connection(std::string server, std::string principal, RetryPolicy policy);
+  // Connects on the first call.
+  explicit Connection(ConnectionOptions options);
 
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   const std::string& server() const { return server_; }
@@ -34,15 +55,20 @@ class Connection {
   // UNAVAILABLE. Errors: those of the attempt; Unreachable() when the connection was lost, NeverReached()
   // when none could be made.
   absl::Status Run(std::string_view request_id, const Attempt& attempt) const;
+  // The same with one attempt; with a second one where the token had expired, before which nothing was done.
+  absl::Status RunOnce(const Attempt& attempt) const;
 
  private:
   bool ConnectBefore(std::chrono::steady_clock::time_point deadline) const;
+  absl::Status CheckOptions() const;
   absl::Status AttemptOnce(const Attempt& attempt) const;
+  absl::Status AttemptWith(const Attempt& attempt, bool has_expired) const;
 
-  const std::string server_;
-  const std::string principal_;
-  const RetryPolicy policy_;
-  const std::shared_ptr<grpc::Channel> channel_;
+  const ConnectionOptions options_;
+  const std::string& server_ = options_.server;
+  const RetryPolicy& policy_ = options_.policy;
+  absl::Status unusable_;  // why the files for TLS cannot be used
+  std::shared_ptr<grpc::Channel> channel_;
 };
 
 }  // namespace curator::client

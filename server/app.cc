@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "app_identities.h"
+#include "app_listener.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/accounting/rule.h"
@@ -21,17 +22,10 @@
 #include "host/server_key.h"
 #include "ledger/open_ledger.h"
 #include "records/dataset_store.h"
-#include "rpc/accountant_rpc.h"
 #include "rpc/admission.h"
-#include "rpc/budget_rpc.h"
 #include "rpc/call_observer.h"
 #include "rpc/call_threads.h"
-#include "rpc/dataset_rpc.h"
-#include "rpc/operation_rpc.h"
-#include "rpc/owner_rpc.h"
-#include "rpc/query_rpc.h"
 #include "rpc/server_rpc.h"
-#include "rpc/synthesis_rpc.h"
 #include "service/ledger_maintenance.h"
 #include "service/operations/operation_watches.h"
 #include "service/services.h"
@@ -40,7 +34,6 @@
 namespace curator {
 namespace {
 
-constexpr int kMaxMessageBytes = 4 * 1024 * 1024;
 constexpr absl::Duration kGraceForAnswers = absl::Seconds(5);
 // Between the request to stop and the end of an operation: methods check it between their rounds.
 constexpr absl::Duration kGraceForStopping = absl::Seconds(30);
@@ -100,15 +93,15 @@ void LogHiddenError(const absl::Status& status) {
 }
 
 absl::Status CheckOptions(const AppOptions& options) {
-  if (!options.development) {
+  if (!options.development && !options.config.has_value()) {
     return absl::FailedPreconditionError(
-        "this version has no authentication, so it serves only with --dev, on loopback, where every client "
-        "is trusted");
+        "--config is missing: the file that says where to listen and whom to trust (docs/OPERATING.md); or "
+        "--dev, on loopback, where every client is trusted");
   }
   if (options.data_directory.empty()) return InvalidField("--data-dir", "must name a directory");
   if (options.memory_budget < 1) return InvalidField("--memory-budget", "must be at least 1");
   if (options.ledger.empty()) return InvalidField("--ledger", "must be sqlite:PATH or postgresql://...");
-  return CheckLoopback(options.listen);
+  return options.development ? CheckLoopback(options.listen) : absl::OkStatus();
 }
 
 // The folder holds the records and the server's key, and often the ledger.
@@ -157,63 +150,68 @@ class RunningApp final : public App {
                   comparisons_,
                   options.synthesis_timeout},
         work_(options.synthesis_threads, options.synthesis_places),
-        accountant_rpc_(handling_),
-        budget_rpc_(handling_),
-        dataset_rpc_(handling_),
-        health_rpc_(*ledger_, admission_),
-        operation_rpc_(handling_, watches_),
-        owner_rpc_(handling_),
-        query_rpc_(handling_),
-        synthesis_rpc_(handling_),
-        version_rpc_(VersionOf(options)) {}
+        health_(*ledger_, admission_) {}
 
   ~RunningApp() override { Drain(); }
 
-  absl::Status Serve() {
+  absl::Status Serve(const host::ServerKey& key) {
     loader_.AwaitFirstPass(kLongestWaitForTables);
-    int port = 0;
-    grpc::ServerBuilder builder;
-    // Without this two servers could share a port, and each would receive some of the calls.
-    builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-    builder.AddListeningPort(options_.listen, grpc::InsecureServerCredentials(), &port);
-    builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-    for (grpc::Service* service : std::initializer_list<grpc::Service*>{
-             &accountant_rpc_, &budget_rpc_, &dataset_rpc_, &health_rpc_, &operation_rpc_, &owner_rpc_,
-             &query_rpc_, &synthesis_rpc_, &version_rpc_}) {
-      builder.RegisterService(service);
+    ASSIGN_OR_RETURN(std::vector<ListenerAddress> addresses, Addresses(key));
+    for (ListenerAddress& address : addresses) {
+      ASSIGN_OR_RETURN(std::unique_ptr<AppListener> listener,
+                       AppListener::Start(Parts(), std::move(address)));
+      listeners_.push_back(std::move(listener));
     }
-    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-    interceptors.push_back(calls_.MakeInterceptorFactory());
-    builder.experimental().SetInterceptorCreators(std::move(interceptors));
-    server_ = builder.BuildAndStart();
-    if (server_ == nullptr || port == 0) {
-      return absl::UnavailableError(absl::StrCat("--listen: cannot listen on ", options_.listen,
-                                                 ": is another server using the port?"));
-    }
-    address_ = absl::StrCat(options_.listen.substr(0, options_.listen.rfind(':')), ":", port);
     return absl::OkStatus();
   }
 
-  std::string address() const override { return address_; }
+  std::string address() const override { return listeners_.front()->address(); }
 
   void Drain() override {
-    if (server_ == nullptr) return;
+    if (listeners_.empty()) return;
     admission_.Close();
     host::Log(host::LogLevel::kInfo, "refusing_calls");
     work_.Close();
-    health_rpc_.ShutDown();
+    health_.ShutDown();
     if (!operations_.AwaitAllEnded(absl::Now() + options_.drain_grace)) {
       operations_.Abandon();
       operations_.AwaitAllEnded(absl::Now() + kGraceForStopping);
     }
     late_.AwaitNone(absl::Now() + kGraceForAnswers);
     calls_.AwaitNoCalls(absl::Now() + kGraceForAnswers);
-    server_->Shutdown(std::chrono::system_clock::now());
-    server_->Wait();
-    server_.reset();
+    for (const std::unique_ptr<AppListener>& listener : listeners_) listener->Stop();
+    listeners_.clear();
   }
 
  private:
+  absl::StatusOr<std::vector<ListenerAddress>> Addresses(const host::ServerKey& key) {
+    if (!options_.development) {
+      ASSIGN_OR_RETURN(identities_, AppIdentities::Open(*options_.config, key, *ledger_));
+      return identities_->TakeAddresses();
+    }
+    std::vector<ListenerAddress> addresses;
+    addresses.push_back({.option = "--listen",
+                         .address = options_.listen,
+                         .credentials = grpc::InsecureServerCredentials(),
+                         .authenticator = std::make_unique<rpc::DevelopmentAuthenticator>()});
+    return addresses;
+  }
+
+  ListenerParts Parts() {
+    return {.services = services_,
+            .identities = identities_ == nullptr ? nullptr : &identities_->services(),
+            .watches = watches_,
+            .admission = admission_,
+            .threads = threads_,
+            .sends = sends_,
+            .live = live_,
+            .observer = calls_,
+            .health = health_,
+            .on_hidden_error = LogHiddenError,
+            .version = VersionOf(options_),
+            .limits = options_.config.has_value() ? options_.config->limits : config::Limits()};
+  }
+
   const AppOptions options_;
   const host::KeySealer sealer_;
   const host::ReceiptSigner signer_;
@@ -238,23 +236,10 @@ class RunningApp final : public App {
   rpc::Admission admission_;
   rpc::CallThreads threads_{rpc::kCallThreads};
   rpc::PendingSends sends_{admission_, rpc::kStreamPatience};
-  rpc::DevelopmentAuthenticator authenticator_;
   rpc::LiveCalls live_;
-  rpc::Calls handling_{services_, admission_, threads_, sends_, authenticator_, live_, LogHiddenError,
-                       [this](const grpc::ServerContextBase& context, const std::string& principal) {
-                         calls_.NotePrincipal(context, principal);
-                       }};
-  rpc::AccountantRpc accountant_rpc_;
-  rpc::BudgetRpc budget_rpc_;
-  rpc::DatasetRpc dataset_rpc_;
-  rpc::HealthRpc health_rpc_;
-  rpc::OperationRpc operation_rpc_;
-  rpc::OwnerRpc owner_rpc_;
-  rpc::QueryRpc query_rpc_;
-  rpc::SynthesisRpc synthesis_rpc_;
-  rpc::VersionRpc version_rpc_;
-  std::unique_ptr<grpc::Server> server_;
-  std::string address_;
+  rpc::HealthRpc health_;
+  std::unique_ptr<AppIdentities> identities_;  // null in development mode
+  std::vector<std::unique_ptr<AppListener>> listeners_;
   service::LedgerMaintenance maintenance_{*ledger_, kBetweenSweeps};
 };
 
@@ -297,7 +282,7 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
                                        .accept_missing_anchor = options.accept_missing_anchor,
                                        .init = options.init}));
   auto app = std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger));
-  RETURN_IF_ERROR(app->Serve());
+  RETURN_IF_ERROR(app->Serve(key));
   return app;
 }
 

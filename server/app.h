@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "config/server_config.h"
 
 namespace curator {
 
@@ -19,8 +21,10 @@ struct AppOptions {
   std::string anchor_directory;        // DATA_DIRECTORY/anchor when empty
   bool accept_missing_anchor = false;  // ledger::LedgerOptions has these two
   bool init = false;
-  // Trusts the principal that a client names. Required: the server has no authentication yet.
+  // Trusts the principal that a client names, on loopback. Else `config` says where the server listens and whom
+  // it trusts, and `listen` is not used.
   bool development = false;
+  std::optional<config::ServerConfig> config = std::nullopt;
   absl::Duration drain_grace = absl::Seconds(10);     // for long work to finish at shutdown
   absl::Duration synthesis_timeout = absl::Hours(6);  // a public limit for one synthesis
   int synthesis_threads = 1;                          // a core stays free for the ledger
@@ -38,7 +42,7 @@ class App {
 
   virtual ~App() = default;
 
-  // HOST:PORT that it listens on, with the actual port.
+  // The first address that it listens on: HOST:PORT with the actual port, or "unix:/PATH".
   virtual std::string address() const = 0;
 
   // Refuses new work, waits up to `drain_grace` for running operations, abandons the rest (their charges

@@ -13,6 +13,7 @@
 
 #include "absl/time/time.h"
 #include "app.h"
+#include "app_bootstrap.h"
 #include "app_ledger.h"
 #include "host/logging.h"
 #include "host/scheduling.h"
@@ -73,15 +74,16 @@ void StopWithin(std::unique_ptr<curator::App> app, const sigset_t& signals, absl
   stopper.join();
 }
 
+int Refuse(const absl::Status& status) {
+  std::cerr << "curatord: " << absl::StatusCodeToString(status.code()) << ": " << status.message() << "\n";
+  return 1;
+}
+
 int Serve(const curator::AppOptions& options) {
   const sigset_t signals = BlockSignals();
   curator::host::SetUpLogging(curator::host::LogLevel::kInfo);
   absl::StatusOr<std::unique_ptr<curator::App>> app = curator::App::Start(options);
-  if (!app.ok()) {
-    std::cerr << "curatord: " << absl::StatusCodeToString(app.status().code()) << ": "
-              << app.status().message() << "\n";
-    return 1;
-  }
+  if (!app.ok()) return Refuse(app.status());
   curator::host::Log(curator::host::LogLevel::kInfo, "serving", {{"address", (*app)->address()}});
   int signal = 0;
   sigwait(&signals, &signal);
@@ -97,6 +99,15 @@ void AddAcceptances(CLI::App& flags, curator::AppOptions& options) {
                  "Start although the ledger has a history and no anchor: a restored backup goes unnoticed");
   flags.add_flag("--init", options.init,
                  "Begin a new ledger although anchors or records of another one are here");
+}
+
+void AddBootstrap(CLI::App& command, curator::BootstrapOptions& options) {
+  command.add_option("--principal", options.principal, "The administrator's name")->required();
+  command.add_option("--oidc-issuer", options.issuer, "The issuer of the identity, as in the configuration");
+  command.add_option("--oidc-subject", options.subject, "Its subject there (\"sub\")");
+  command.add_option("--certificate", options.certificate, "Or: the URI of its client certificate");
+  command.add_flag("--break-glass", options.break_glass,
+                   "Although there is an active administrator; the server's history shows it for ever");
 }
 
 struct Amounts {
@@ -128,17 +139,27 @@ int main(int argc, char** argv) {
   curator::AppOptions options;
   bool print_only = false;
   Amounts amounts;
+  std::string config_path;
   CLI::App flags{"curatord: holds private tables, charges their budgets, answers with noise"};
-  flags.add_option("--listen", options.listen, "HOST:PORT to serve on; port 0 picks a free one")
-      ->capture_default_str();
-  flags.add_option("--ledger", options.ledger, "sqlite:PATH or postgresql://...")->required();
-  flags.add_option("--data-dir", options.data_directory,
-                   "Directory of the private tables and the server's key");
-  flags.add_option("--anchor", options.anchor_directory,
-                   "Directory of the ledger's anchor (default: below --data-dir)");
+  CLI::Option* const config = flags.add_option(
+      "--config", config_path, "File that says where to listen, whom to trust, and where the data lies");
+  flags.add_option("--listen", options.listen, "With --dev: HOST:PORT to serve on; port 0 picks a free one")
+      ->capture_default_str()
+      ->excludes(config);
+  flags.add_option("--ledger", options.ledger, "sqlite:PATH or postgresql://...")->excludes(config);
+  flags
+      .add_option("--data-dir", options.data_directory,
+                  "Directory of the private tables and the server's key")
+      ->excludes(config);
+  flags
+      .add_option("--anchor", options.anchor_directory,
+                  "Directory of the ledger's anchor (default: below --data-dir)")
+      ->excludes(config);
   AddAcceptances(flags, options);
-  flags.add_flag("--dev", options.development,
-                 "Trust the principal that a client names; loopback only; no security");
+  flags
+      .add_flag("--dev", options.development,
+                "Trust the principal that a client names; loopback only; no security")
+      ->excludes(config);
   AddAmounts(flags, amounts);
   flags
       .add_option("--charges-per-day", options.charges_a_day,
@@ -155,10 +176,32 @@ int main(int argc, char** argv) {
       flags.add_subcommand("check-ledger", "Recount every history, compare tables and anchor; 3: not sound");
   const CLI::App* const note =
       flags.add_subcommand("backup-note", "Print what a backup must contain, and the head of every history");
+  curator::BootstrapOptions first;
+  CLI::App* const bootstrap = flags.add_subcommand(
+      "bootstrap", "Let in the first administrator: print a one-time code for an identity");
+  AddBootstrap(*bootstrap, first);
+  curator::EdgeOptions edge{.bind = "*:443", .certificate = "/etc/curator/edge.pem"};
+  CLI::App* const edge_config =
+      flags.add_subcommand("edge-config", "Print haproxy's configuration for the edge, with its secret");
+  edge_config->add_option("--bind", edge.bind, "Where haproxy listens")->capture_default_str();
+  edge_config->add_option("--certificate", edge.certificate, "haproxy's certificate with its key, in PEM")
+      ->capture_default_str();
   try {
     flags.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return flags.exit(error) == 0 ? 0 : 2;
+  }
+  if (!config_path.empty()) {
+    absl::StatusOr<curator::config::ServerConfig> read = curator::config::ReadServerConfig(config_path);
+    if (!read.ok()) return Refuse(read.status());
+    options.ledger = read->ledger;
+    options.data_directory = read->data_dir;
+    options.anchor_directory = read->anchor;
+    options.config = *std::move(read);
+  }
+  if (options.ledger.empty()) {
+    std::cerr << "curatord: --config is missing, or --ledger: sqlite:PATH or postgresql://...\n";
+    return 2;
   }
   const curator::LedgerCommandOptions ledger_options{.ledger = options.ledger,
                                                      .anchor_directory = options.anchor_directory,
@@ -169,6 +212,11 @@ int main(int argc, char** argv) {
   }
   if (check->parsed()) return curator::RunCheckLedger(ledger_options, std::cout, std::cerr);
   if (note->parsed()) return curator::RunBackupNote(ledger_options, std::cout, std::cerr);
+  if (bootstrap->parsed() || edge_config->parsed()) {
+    if (!options.config.has_value()) return Refuse(absl::InvalidArgumentError("--config is missing"));
+    if (bootstrap->parsed()) return curator::RunBootstrap(*options.config, first, std::cout, std::cerr);
+    return curator::RunEdgeConfig(*options.config, edge, std::cout, std::cerr);
+  }
   options.drain_grace = absl::Seconds(amounts.grace_seconds);
   options.memory_budget = amounts.memory_megabytes * 1'000'000;
   options.synthesis_timeout = absl::Minutes(amounts.synthesis_minutes);

@@ -7,6 +7,7 @@
 #include "client/cli/output/document.h"
 #include "client/cli/output/json_writer.h"
 #include "client/cli/output/text.h"
+#include "client/cli/token_source.h"
 #include "client/client.h"
 #include "client/error.h"
 
@@ -36,10 +37,12 @@ constexpr char kEpilogue[] =
 
 // The parsed command line.
 struct Invocation {
-  std::string server;
+  std::string server = "127.0.0.1:7878";
   std::string principal;
+  TokenChoice token = {};
+  client::TlsFiles tls = {};
   OutputForm form = OutputForm::kTable;
-  Chosen command;
+  Chosen command = nullptr;
 };
 
 std::string DefaultPrincipal() {
@@ -49,14 +52,30 @@ std::string DefaultPrincipal() {
 
 void AddGlobals(CLI::App& app, Invocation& invocation) {
   app.add_option("--server", invocation.server, "Address of the server")
-      ->type_name("HOST:PORT")
+      ->type_name("https://HOST|unix:/PATH|HOST:PORT")
       ->envname("CURATOR_SERVER")
       ->capture_default_str();
   app.add_option("--as", invocation.principal,
                  "Your name, which only a development server accepts: it provides no security")
       ->type_name("PRINCIPAL")
       ->envname("CURATOR_AS")
-      ->capture_default_str();
+      ->default_str(DefaultPrincipal());
+  CLI::Option* const file =
+      app.add_option("--token-file", invocation.token.file, "File with your token in its first line")
+          ->type_name("FILE")
+          ->envname("CURATOR_TOKEN_FILE");
+  app.add_option("--token-command", invocation.token.command, "Shell command that prints your token")
+      ->type_name("COMMAND")
+      ->envname("CURATOR_TOKEN_COMMAND")
+      ->excludes(file);
+  app.add_option("--ca", invocation.tls.authorities,
+                 "Who signed the server's certificate, in PEM; else the system's")
+      ->type_name("FILE")
+      ->envname("CURATOR_CA");
+  CLI::Option* const certificate =
+      app.add_option("--cert", invocation.tls.certificate, "Your client certificate, in PEM")
+          ->type_name("FILE");
+  app.add_option("--key", invocation.tls.key, "Its key, in PEM")->type_name("FILE")->needs(certificate);
   AddChoice<OutputForm>(
       app, "--output", "table|json|csv", invocation.form,
       {{"table", OutputForm::kTable}, {"json", OutputForm::kJson}, {"csv", OutputForm::kCsv}},
@@ -75,6 +94,7 @@ void AddCommands(CLI::App& app, Chosen& chosen) {
   AddOperationCommands(app, chosen);
   AddBudgetCommands(app, chosen);
   AddLedgerCommands(app, chosen);
+  AddIdentityCommands(app, chosen);
   AddVersionCommand(app, chosen);
   AddOwnerCommands(app, chosen);
   AddCalcCommands(app, chosen);
@@ -101,7 +121,15 @@ ExitStatus PrintParseError(const CLI::App& app, const CLI::ParseError& error, co
 }
 
 ExitStatus RunInvocation(const Invocation& invocation, const Terminal& terminal, const Streams& streams) {
-  const Client client({invocation.server, invocation.principal, {}});
+  const client::TokenSource token = TokenSourceOf(invocation.token);
+  // Who proves something gives no name, unless asked to.
+  const bool is_proved = token != nullptr || !invocation.tls.certificate.empty();
+  const bool is_named = !invocation.principal.empty() || is_proved;
+  const Client client({.server = invocation.server,
+                       .principal = is_named ? invocation.principal : DefaultPrincipal(),
+                       .retry = {},
+                       .token = token,
+                       .tls = invocation.tls});
   Session session{client, invocation.form, terminal, streams.in, streams.out, streams.error};
   absl::Status status = invocation.command(session);
   streams.out.flush();
@@ -114,7 +142,7 @@ ExitStatus RunInvocation(const Invocation& invocation, const Terminal& terminal,
 
 ExitStatus RunProgram(const std::vector<std::string>& arguments, const Terminal& terminal,
                       const Streams& streams) {
-  Invocation invocation{"127.0.0.1:7878", DefaultPrincipal(), OutputForm::kTable, nullptr};
+  Invocation invocation;
   CLI::App app(kIntroduction, "curator");
   app.fallthrough();
   app.require_subcommand(1);

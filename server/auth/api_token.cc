@@ -37,8 +37,8 @@ bool IsBase32(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '2' && c <= '7'); });
 }
 
-std::string WithoutCheck(const ApiToken& token) {
-  return absl::StrCat(std::string(kApiTokenPrefix), token.id, "_", token.secret);
+std::string WithoutCheck(const ApiToken& token, std::string_view prefix) {
+  return absl::StrCat(std::string(prefix), token.id, "_", token.secret);
 }
 
 }  // namespace
@@ -51,21 +51,22 @@ ApiToken MakeApiToken(const Entropy& entropy) {
   return {.id = MakeShortId(entropy), .secret = absl::WebSafeBase64Escape(entropy(kSecretBytes))};
 }
 
-std::string FormatApiToken(const ApiToken& token) {
-  const std::string text = WithoutCheck(token);
+std::string FormatApiToken(const ApiToken& token, std::string_view prefix) {
+  const std::string text = WithoutCheck(token, prefix);
   return absl::StrCat(text, "_", Base32(Sha256(text), kCheckLength));
 }
 
-absl::StatusOr<ApiToken> ParseApiToken(std::string_view text) {
-  constexpr size_t kLength = kApiTokenPrefix.size() + kIdLength + 1 + kSecretLength + 1 + kCheckLength;
-  if (text.size() == kLength && text.starts_with(kApiTokenPrefix)) {
-    const std::string_view id = text.substr(kApiTokenPrefix.size(), kIdLength);
+absl::StatusOr<ApiToken> ParseApiToken(std::string_view text, std::string_view prefix) {
+  const size_t length = prefix.size() + kIdLength + 1 + kSecretLength + 1 + kCheckLength;
+  if (text.size() == length && text.starts_with(prefix)) {
+    const std::string_view id = text.substr(prefix.size(), kIdLength);
     // The secret may have "_" itself, so the parts are found by their lengths.
-    const std::string_view secret = text.substr(kApiTokenPrefix.size() + kIdLength + 1, kSecretLength);
+    const std::string_view secret = text.substr(prefix.size() + kIdLength + 1, kSecretLength);
     ApiToken token{std::string(id), std::string(secret)};
-    if (IsBase32(id) && FormatApiToken(token) == text) return token;
+    if (IsBase32(id) && FormatApiToken(token, prefix) == text) return token;
   }
-  return absl::InvalidArgumentError("this is no whole API token: curt_, an id, a secret and a check");
+  return absl::InvalidArgumentError(absl::StrCat("must be whole: ", std::string(prefix),
+                                                 ", an id, a secret and a check, with \"_\" between"));
 }
 
 bool AreEqualSecrets(std::string_view one, std::string_view other) {

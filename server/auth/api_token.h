@@ -21,6 +21,8 @@
 namespace curator::auth {
 
 inline constexpr std::string_view kApiTokenPrefix = "curt_";
+// Enrolment codes have the same form.
+inline constexpr std::string_view kEnrolmentPrefix = "cure_";
 
 struct ApiToken {
   std::string id;
@@ -31,9 +33,9 @@ struct ApiToken {
 using Entropy = std::function<std::string(size_t bytes)>;
 
 ApiToken MakeApiToken(const Entropy& entropy);
-std::string FormatApiToken(const ApiToken& token);
+std::string FormatApiToken(const ApiToken& token, std::string_view prefix = kApiTokenPrefix);
 // INVALID_ARGUMENT for any text that FormatApiToken() would not write.
-absl::StatusOr<ApiToken> ParseApiToken(std::string_view text);
+absl::StatusOr<ApiToken> ParseApiToken(std::string_view text, std::string_view prefix = kApiTokenPrefix);
 
 // Ids of credentials and enrolments: 12 characters of [a-z2-7].
 std::string MakeShortId(const Entropy& entropy);

@@ -171,7 +171,7 @@ absl::StatusOr<Change> AddIdentity(const Directory& directory, const Asked& aske
 absl::StatusOr<Change> AddToken(const Directory& directory, const Asked& asked, CredentialAdded wanted) {
   RETURN_IF_ERROR(CheckLineOf("label", wanted.label));
   if (wanted.expires_at_us <= asked.at_us || wanted.expires_at_us > asked.at_us + kLongestTokenUs) {
-    return InvalidField("expires", "must be within 366 days from now");
+    return InvalidField("expire_time", "must be a time within 366 days from now");
   }
   const bool is_own = asked.by == wanted.principal;
   RETURN_IF_ERROR(is_own ? CheckRate(directory, asked) : CheckAdministrator(directory, asked));

@@ -283,6 +283,9 @@ class Ledger {
   virtual absl::StatusOr<std::vector<Entry>> ListServerEntries(const Page& page) = 0;
   virtual absl::StatusOr<Verification> VerifyServerHistory() = 0;
 
+  // Whether the ledger has a dataset that is owned by this name, a grant to it, or a charge of it.
+  virtual absl::StatusOr<bool> KnowsPrincipal(std::string_view name) = 0;
+
   // ---- Verification and repair
 
   // Recomputes the hash chain and every balance from the entries alone, and compares with the tables and with

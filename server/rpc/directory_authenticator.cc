@@ -59,7 +59,7 @@ absl::StatusOr<std::string> BearerIn(const std::string& authorization) {
 
 }  // namespace
 
-DirectoryAuthenticator::DirectoryAuthenticator(IdentityParts parts, ListenerParts listener)
+DirectoryAuthenticator::DirectoryAuthenticator(IdentityParts parts, ListenerTrust listener)
     : parts_(std::move(parts)), listener_(std::move(listener)), verified_(kRememberedBytes) {}
 
 absl::StatusOr<Proof> DirectoryAuthenticator::Prove(const grpc::ServerContextBase& context) {

@@ -48,7 +48,7 @@ struct IdentityParts {
 };
 
 // What one listener adds.
-struct ListenerParts {
+struct ListenerTrust {
   config::ListenerKind kind = config::ListenerKind::kLocal;
   std::string edge_secret = {};
   // The authorities for client certificates now, which may be swapped; null: certificates are refused.
@@ -65,7 +65,7 @@ struct Presented {
 
 class DirectoryAuthenticator final : public Authenticator {
  public:
-  DirectoryAuthenticator(IdentityParts parts, ListenerParts listener);
+  DirectoryAuthenticator(IdentityParts parts, ListenerTrust listener);
 
   absl::StatusOr<Caller> Identify(const grpc::ServerContextBase& context) override;
   absl::StatusOr<Proof> Prove(const grpc::ServerContextBase& context) override;
@@ -93,7 +93,7 @@ class DirectoryAuthenticator final : public Authenticator {
   };
 
   const IdentityParts parts_;
-  const ListenerParts listener_;
+  const ListenerTrust listener_;
   mutable LruCache<Verified> verified_;
 };
 

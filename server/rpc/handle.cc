@@ -95,9 +95,9 @@ absl::Status NothingCame(absl::Duration patience) {
 namespace {
 
 // Memory may run out at any place, also after the charge, where the cause could depend on a record.
-absl::Status RunGuarded(const HandledCall::Work& work, const Call& call) {
+absl::Status RunGuarded(const std::function<absl::Status()>& work) {
   try {
-    return work(call);
+    return work();
   } catch (const std::bad_alloc&) {
     return ShortOfMemory();
   } catch (const std::exception&) {
@@ -137,7 +137,8 @@ void HandledCall::Queue(Calls& calls, Caller caller, Admission::Place place, Wor
     state->client_left.request_stop();
   });
   calls.threads.Run([this, &calls, held, caller = std::move(caller), work = std::move(work)] {
-    absl::Status status = RunGuarded(work, Call(caller.principal, state_->client_left.get_token()));
+    const Call call(caller, state_->client_left.get_token());
+    absl::Status status = RunGuarded([&] { return work(call); });
     // Before the client has its answer: its next call must find the place free.
     held->place.reset();
     held->live.reset();
@@ -148,6 +149,26 @@ void HandledCall::Queue(Calls& calls, Caller caller, Admission::Place place, Wor
     if (PublicErrorOf(status)) calls.on_hidden_error(status);
     End(ToGrpcStatus(status));
   });
+}
+
+void HandledCall::BeginForIdentity(Calls& calls, const grpc::CallbackServerContext& context,
+                                   WorkForIdentity work) {
+  absl::StatusOr<Proof> proof = calls.authenticator.Prove(context);
+  if (PublicErrorOf(proof.status())) calls.on_hidden_error(proof.status());
+  if (!proof.ok()) return End(ToGrpcStatus(proof.status()));
+  absl::StatusOr<Admission::Place> place = calls.admission.Admit(CallKind::kCall, "");
+  if (!place.ok()) return End(ToGrpcStatus(place.status()));
+  try {
+    auto held = std::make_shared<std::optional<Admission::Place>>(*std::move(place));
+    calls.threads.Run([this, &calls, held, proof = *std::move(proof), work = std::move(work)] {
+      const absl::Status status = RunGuarded([&] { return work(proof); });
+      held->reset();
+      if (PublicErrorOf(status)) calls.on_hidden_error(status);
+      End(ToGrpcStatus(status));
+    });
+  } catch (const std::exception&) {
+    End(ToGrpcStatus(Overloaded("the server has no thread or memory left for this call; ask again")));
+  }
 }
 
 absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerContext& context) {

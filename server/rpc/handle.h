@@ -82,17 +82,19 @@ struct Calls {
 // One authenticated call. Valid while its handler runs.
 class Call {
  public:
-  const Principal& principal() const { return principal_; }
+  const Principal& principal() const { return caller_.principal; }
+  // By which the principal was identified.
+  const Proof& proof() const { return caller_.proof; }
   // Signalled when the client cancelled the call or disconnected, when its deadline has passed, and when the
   // principal was disabled.
   const std::stop_token& client_left() const { return client_left_; }
 
  private:
   friend class HandledCall;
-  Call(Principal principal, std::stop_token client_left)
-      : principal_(std::move(principal)), client_left_(std::move(client_left)) {}
+  Call(Caller caller, std::stop_token client_left)
+      : caller_(std::move(caller)), client_left_(std::move(client_left)) {}
 
-  const Principal principal_;
+  const Caller caller_;
   const std::stop_token client_left_;
 };
 
@@ -154,6 +156,7 @@ class MessageReader {
 class HandledCall {
  public:
   using Work = std::function<absl::Status(const Call& call)>;
+  using WorkForIdentity = std::function<absl::Status(const Proof& proof)>;
 
   virtual ~HandledCall() = default;
 
@@ -161,6 +164,8 @@ class HandledCall {
   // or at once with a refusal; with the error of whoever may not go on when the principal was disabled
   // meanwhile.
   void Begin(Calls& calls, const grpc::CallbackServerContext& context, CallKind kind, Work work);
+  // The same for a call by an identity that need not be a principal's. All of them share the places of one.
+  void BeginForIdentity(Calls& calls, const grpc::CallbackServerContext& context, WorkForIdentity work);
 
  protected:
   // Sends the status, once. The call may be destroyed before this returns.
@@ -336,6 +341,15 @@ grpc::ServerUnaryReactor* Handle(Calls& calls, const grpc::CallbackServerContext
                  [&services = calls.services, &request, &response, handler](const Call& call) {
                    return handler(services, call, request, response);
                  });
+  return reactor;
+}
+
+// A call with one message each way, by an identity that need not be a principal's.
+template <typename Handler>
+grpc::ServerUnaryReactor* HandleForIdentity(Calls& calls, const grpc::CallbackServerContext& context,
+                                            Handler handler) {
+  auto* reactor = new HandledReactor<grpc::ServerUnaryReactor>;
+  reactor->BeginForIdentity(calls, context, std::move(handler));
   return reactor;
 }
 

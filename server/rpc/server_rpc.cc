@@ -146,7 +146,7 @@ void HealthRpc::ShutDown() {
 grpc::ServerUnaryReactor* VersionRpc::GetVersion(grpc::CallbackServerContext* context,
                                                  const v1::GetVersionRequest*,
                                                  v1::GetVersionResponse* response) {
-  *response = version_;
+  if (version_.development_mode() || authenticator_.Identify(*context).ok()) *response = version_;
   return AnswerAtOnce(*context);
 }
 

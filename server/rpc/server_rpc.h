@@ -19,6 +19,7 @@
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "ledger/ledger.h"
 #include "rpc/admission.h"
+#include "rpc/authenticator.h"
 #include "rpc/state_writer.h"
 
 namespace curator::rpc {
@@ -85,13 +86,16 @@ class HealthRpc final : public grpc::health::v1::Health::CallbackService {
 
 class VersionRpc final : public v1::VersionService::CallbackService {
  public:
-  explicit VersionRpc(v1::GetVersionResponse version) : version_(std::move(version)) {}
+  // Who is not identified learns no more than whether this is development mode.
+  VersionRpc(v1::GetVersionResponse version, Authenticator& authenticator)
+      : version_(std::move(version)), authenticator_(authenticator) {}
 
   grpc::ServerUnaryReactor* GetVersion(grpc::CallbackServerContext* context, const v1::GetVersionRequest*,
                                        v1::GetVersionResponse* response) override;
 
  private:
   const v1::GetVersionResponse version_;
+  Authenticator& authenticator_;
 };
 
 }  // namespace curator::rpc

@@ -60,6 +60,7 @@ void AddBudgetCommands(CLI::App& app, Chosen& chosen);
 void AddCalcCommands(CLI::App& app, Chosen& chosen);
 void AddChargeCommands(CLI::App& app, Chosen& chosen);
 void AddDatasetCommands(CLI::App& app, Chosen& chosen);
+void AddIdentityCommands(CLI::App& app, Chosen& chosen);
 void AddLedgerCommands(CLI::App& app, Chosen& chosen);
 void AddOperationCommands(CLI::App& app, Chosen& chosen);
 void AddOwnerCommands(CLI::App& app, Chosen& chosen);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/testing/names.h"
 #include "ledger/conformance/faulty_database.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/inspect_ledger.h"
@@ -117,6 +118,18 @@ TEST_P(ServerHistoryConformance, IsNeverChangedByTheStore) {
   Must(ledger->AppendServerEntry(Change(0, "bob")));
   EXPECT_FALSE(TryInStore("UPDATE server_entries SET actor = 'eve'").ok());
   EXPECT_FALSE(TryInStore("DELETE FROM server_entries").ok());
+}
+
+TEST_P(ServerHistoryConformance, NamesThatTheLedgerKnowsAreThoseOfOwnersGranteesAndPayers) {
+  const std::unique_ptr<Ledger> ledger = Open();
+  const Dataset census = MakeDataset(*ledger, "census", 10);
+  EXPECT_TRUE(Must(ledger->KnowsPrincipal("olga")));
+  EXPECT_FALSE(Must(ledger->KnowsPrincipal("bob")));
+  ASSERT_TRUE(ledger->Grant(census.id, "bob", TestPrincipal("olga")).ok());
+  EXPECT_TRUE(Must(ledger->KnowsPrincipal("bob")));
+  EXPECT_FALSE(Must(ledger->KnowsPrincipal("ana")));
+  Must(ledger->Begin(RequestOf(census, "r1", FirstAccount(*ledger, census), 1)));
+  EXPECT_TRUE(Must(ledger->KnowsPrincipal("ana")));
 }
 
 TEST_P(ServerHistoryConformance, IsNotADatasetThatIsLost) {

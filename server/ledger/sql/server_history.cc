@@ -191,6 +191,20 @@ absl::StatusOr<std::vector<Entry>> SqlLedger::ListServerEntries(const Page& page
   return entries;
 }
 
+absl::StatusOr<bool> SqlLedger::KnowsPrincipal(std::string_view name) {
+  bool is_known = false;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    for (const char* select : {"SELECT id FROM datasets WHERE owner = $1 LIMIT 1",
+                               "SELECT dataset_id FROM grants WHERE grantee = $1 LIMIT 1",
+                               "SELECT id FROM charges WHERE principal = $1 LIMIT 1"}) {
+      ASSIGN_OR_RETURN(const std::vector<Row> rows, transaction.Execute(select, {std::string(name)}));
+      is_known = is_known || !rows.empty();
+    }
+    return absl::OkStatus();
+  }));
+  return is_known;
+}
+
 absl::StatusOr<Verification> SqlLedger::VerifyServerHistory() {
   // The anchor is read first: the store can only be further.
   ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());

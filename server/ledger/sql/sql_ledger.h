@@ -161,6 +161,7 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Entry> AppendServerEntry(const NewServerEntry& entry) override;
   absl::StatusOr<std::vector<Entry>> ListServerEntries(const Page& page) override;
   absl::StatusOr<Verification> VerifyServerHistory() override;
+  absl::StatusOr<bool> KnowsPrincipal(std::string_view name) override;
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
   absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
                                                 std::optional<int64_t> most_age_us) override;

@@ -1,0 +1,168 @@
+#include "app_bootstrap.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "app_identities.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/accounting/rule.h"
+#include "edge_secret.h"
+#include "host/entropy.h"
+#include "ledger/open_ledger.h"
+
+namespace curator {
+namespace {
+
+int Report(const absl::Status& status, std::ostream& error) {
+  if (status.ok()) return 0;
+  error << "curatord: " << absl::StatusCodeToString(status.code()) << ": " << status.message() << "\n";
+  return 1;
+}
+
+absl::StatusOr<directory::Identity> IdentityOf(const BootstrapOptions& options) {
+  const bool is_oidc = !options.subject.empty() && !options.issuer.empty();
+  if (is_oidc == !options.certificate.empty()) {
+    return InvalidField("--oidc-subject", "with --oidc-issuer, or --certificate, must name the identity");
+  }
+  if (is_oidc) {
+    return directory::Identity{
+        .kind = directory::CredentialKind::kOidc, .issuer = options.issuer, .subject = options.subject};
+  }
+  return directory::Identity{
+      .kind = directory::CredentialKind::kCertificate, .issuer = {}, .subject = options.certificate};
+}
+
+absl::StatusOr<std::unique_ptr<ledger::Ledger>> OpenLedgerOf(const config::ServerConfig& config) {
+  const std::filesystem::path data_dir = config.data_dir;
+  return ledger::OpenLedger(
+      {.url = config.ledger,
+       .anchor_dir = config.anchor.empty() ? std::string(data_dir / "anchor") : config.anchor,
+       .entropy = host::RandomBytes,
+       .amount_text = dp::FormatCounter});
+}
+
+absl::Status Bootstrap(const config::ServerConfig& config, const BootstrapOptions& options,
+                       std::ostream& out) {
+  ASSIGN_OR_RETURN(const directory::Identity identity, IdentityOf(options));
+  std::error_code failed;
+  std::filesystem::create_directories(config.data_dir, failed);
+  ASSIGN_OR_RETURN(const host::ServerKey key,
+                   host::ServerKey::OpenOrCreate(std::filesystem::path(config.data_dir) / "server.key"));
+  ASSIGN_OR_RETURN(const std::unique_ptr<ledger::Ledger> ledger, OpenLedgerOf(config));
+  ASSIGN_OR_RETURN(const std::unique_ptr<AppIdentities> identities,
+                   AppIdentities::Open(config, key, *ledger));
+  ASSIGN_OR_RETURN(
+      const service::NewEnrolment enrolment,
+      service::OpenEnrolmentOnHost(identities->services(), options.principal, identity, options.break_glass));
+  out << "Whoever proves to be " << identity.issuer << (identity.issuer.empty() ? "" : " ")
+      << identity.subject << " becomes the administrator " << options.principal
+      << " with this code, within 15 minutes:\n\n"
+      << "  curator enrol " << enrolment.code << "\n";
+  return absl::OkStatus();
+}
+
+// What haproxy does for this server: TLS, limits for each source, and headers that nobody else may set.
+// docs/OPERATING.md says why each rule is there.
+constexpr std::string_view kEdge =
+    R"(# Made by `curatord edge-config`. It contains a secret: mode 0640, group haproxy.
+global
+    maxconn 2000
+    tune.bufsize 16384
+    tune.h2.max-concurrent-streams 100
+    ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets
+
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 300s
+    timeout server 900s
+    timeout http-request 10s
+    timeout http-keep-alive 60s
+
+frontend edge
+    bind {BIND} ssl crt {CERTIFICATE} alpn h2,http/1.1{CLIENTS}
+    stick-table type ip size 100k expire 10m store conn_cur,http_req_rate(10s)
+    tcp-request connection track-sc0 src
+    tcp-request connection reject if { sc0_conn_cur gt 50 }
+    acl grpc req.hdr(content-type) -m beg application/grpc
+    # What is no gRPC call has nothing to find here.
+    http-request deny deny_status 404 if !grpc
+    http-request deny deny_status 429 if { sc0_http_req_rate gt 2000 }
+    # A watch of the server's health holds a place, and is for its own host.
+    http-request deny deny_status 404 if { path /grpc.health.v1.Health/Watch } or { path_beg /grpc.reflection }
+    http-request del-header -bin -m end
+    http-request del-header grpclb_client_stats
+    http-request del-header te
+    http-request set-header te trailers
+    http-request del-header x-curator- -m beg
+    http-request del-header curator- -m beg
+    http-request set-header x-curator-edge {SECRET}
+    http-request set-header x-curator-client-cert %[ssl_c_der,base64] if { ssl_c_used } { ssl_c_verify 0 }
+    default_backend curatord
+
+backend curatord
+    # What ends the connection of one client ends nobody else's.
+    http-reuse never
+    server curatord {SOCKET} proto h2
+)";
+
+absl::StatusOr<std::string> EdgeSecretOf(const std::string& path) {
+  struct stat found = {};
+  if (stat(path.c_str(), &found) != 0 && errno == ENOENT) {
+    const std::string secret = absl::BytesToHexString(host::RandomBytes(32));
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    const std::string line = secret + "\n";
+    const bool is_written =
+        file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+    if (file >= 0) close(file);
+    if (!is_written) return absl::UnavailableError(absl::StrCat(path, " cannot be written"));
+    return secret;
+  }
+  std::string secret;
+  RETURN_IF_ERROR(ReadEdgeSecret(path, "secret_file", secret));
+  return secret;
+}
+
+absl::Status PrintEdgeConfig(const config::ServerConfig& config, const EdgeOptions& options,
+                             std::ostream& out) {
+  const auto edge = std::ranges::find_if(
+      config.listeners, [](const auto& each) { return each.kind == config::ListenerKind::kEdge; });
+  if (edge == config.listeners.end()) return InvalidField("listeners", "has no listener of the kind edge");
+  ASSIGN_OR_RETURN(const std::string secret, EdgeSecretOf(edge->secret_file));
+  const std::string clients = edge->client_ca.empty()
+                                  ? std::string()
+                                  : absl::StrCat(" ca-file ", edge->client_ca, " verify optional");
+  out << absl::StrReplaceAll(std::string(kEdge),
+                             {{"{BIND}", options.bind},
+                              {"{CERTIFICATE}", options.certificate},
+                              {"{CLIENTS}", clients},
+                              {"{SECRET}", secret},
+                              {"{SOCKET}", absl::StrCat("unix@", edge->address.substr(5))}});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RunBootstrap(const config::ServerConfig& config, const BootstrapOptions& options, std::ostream& out,
+                 std::ostream& error) {
+  return Report(Bootstrap(config, options, out), error);
+}
+
+int RunEdgeConfig(const config::ServerConfig& config, const EdgeOptions& options, std::ostream& out,
+                  std::ostream& error) {
+  return Report(PrintEdgeConfig(config, options, out), error);
+}
+
+}  // namespace curator

@@ -1,0 +1,171 @@
+#include "app_identities.h"
+
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "edge_secret.h"
+#include "host/entropy.h"
+#include "host/logging.h"
+
+namespace curator {
+namespace {
+
+// A datagram with the issuer's alias, to the program that fetches keys. Nothing waits for it, and where nobody
+// listens nothing is fetched before its time.
+void Wake(const std::string& socket_path, const std::string& alias) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (socket_path.empty() || socket_path.size() >= sizeof(address.sun_path)) return;
+  std::ranges::copy(socket_path, address.sun_path);
+  const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return;
+  sendto(descriptor, alias.data(), alias.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
+         sizeof(address));
+  close(descriptor);
+}
+
+std::vector<auth::Issuer> IssuersOf(const config::ServerConfig& config) {
+  std::vector<auth::Issuer> issuers;
+  for (const config::IssuerConfig& each : config.issuers) issuers.push_back(each.issuer);
+  return issuers;
+}
+
+auth::IssuerKeys::Options KeyOptionsOf(const config::ServerConfig& config) {
+  return {
+      .folder = config.jwks_folder,
+      .wake = [socket = config.jwks_wake_socket](const auth::Issuer& issuer) { Wake(socket, issuer.alias); },
+      .report =
+          [](const auth::Issuer& issuer, std::string_view what) {
+            host::Log(host::LogLevel::kInfo, "issuer_keys", {{"issuer", issuer.alias}, {"detail", what}});
+          }};
+}
+
+std::string HashOfSecret(const host::ServerKey& key, std::string_view secret) {
+  host::KeyedHash hash(key, "api token");
+  hash.Update(secret);
+  const host::HashBytes digest = hash.Finish();
+  return {digest.begin(), digest.end()};
+}
+
+std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const std::string& folder, int64_t refresh_seconds) {
+  namespace tls = grpc::experimental;
+  const auto provider = std::make_shared<tls::FileWatcherCertificateProvider>(
+      folder + "/server.key", folder + "/server.pem", folder + "/clients.pem",
+      static_cast<unsigned int>(refresh_seconds));
+  tls::TlsServerCredentialsOptions options(provider);
+  options.watch_root_certs();
+  options.watch_identity_key_cert_pairs();
+  options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  return tls::TlsServerCredentials(options);
+}
+
+}  // namespace
+
+AppIdentities::AppIdentities(const config::ServerConfig& config, const host::ServerKey& key,
+                             ledger::Ledger& ledger, std::unique_ptr<directory::DirectoryStore> directory)
+    : config_(config),
+      key_(key),
+      directory_(std::move(directory)),
+      issuers_(IssuersOf(config), KeyOptionsOf(config)),
+      services_{.directory = *directory_,
+                .ledger = ledger,
+                .hash_of_secret = [this](std::string_view secret) { return HashOfSecret(key_, secret); },
+                .entropy = host::RandomBytes,
+                .alias_for_registering = [this](std::string_view issuer) -> std::optional<std::string> {
+                  for (const config::IssuerConfig& each : config_.issuers) {
+                    const bool may = each.unknown == config::UnknownIdentities::kRegister;
+                    if (may && each.issuer.issuer == issuer) return each.issuer.alias;
+                  }
+                  return std::nullopt;
+                },
+                .now_us = [] { return absl::ToUnixMicros(absl::Now()); }} {}
+
+absl::StatusOr<std::unique_ptr<AppIdentities>> AppIdentities::Open(const config::ServerConfig& config,
+                                                                   const host::ServerKey& key,
+                                                                   ledger::Ledger& ledger) {
+  ASSIGN_OR_RETURN(std::unique_ptr<directory::DirectoryStore> directory,
+                   directory::DirectoryStore::Open(ledger, {}));
+  return std::unique_ptr<AppIdentities>(new AppIdentities(config, key, ledger, std::move(directory)));
+}
+
+rpc::IdentityParts AppIdentities::PartsOfAuthenticators() {
+  return {.directory = *directory_,
+          .issuers = issuers_,
+          .name_claim =
+              [this](std::string_view issuer) {
+                const auto found = std::ranges::find_if(
+                    config_.issuers, [&](const auto& each) { return each.issuer.issuer == issuer; });
+                return found == config_.issuers.end() ? std::string() : found->name_claim;
+              },
+          .hash_of_secret = services_.hash_of_secret};
+}
+
+absl::StatusOr<std::vector<ListenerAddress>> AppIdentities::TakeAddresses() {
+  std::vector<ListenerAddress> addresses;
+  for (size_t i = 0; i < config_.listeners.size(); ++i) {
+    ASSIGN_OR_RETURN(ListenerAddress address,
+                     AddressOf(config_.listeners[i], absl::StrCat("listeners[", i, "].")));
+    addresses.push_back(std::move(address));
+  }
+  return addresses;
+}
+
+absl::StatusOr<const auth::CertificateFiles*> AppIdentities::OpenFiles(auth::CertificateFiles::Paths paths,
+                                                                       int64_t refresh_seconds,
+                                                                       const std::string& option) {
+  auth::CertificateFiles::Options options{
+      .between_looks = std::chrono::seconds(refresh_seconds), .report = [option](const absl::Status& state) {
+        const host::LogLevel level = state.ok() ? host::LogLevel::kInfo : host::LogLevel::kError;
+        host::Log(level, state.ok() ? "certificates_read" : "certificates_do_not_fit",
+                  {{"option", option}, {"detail", std::string(state.message())}});
+      }};
+  absl::StatusOr<std::unique_ptr<auth::CertificateFiles>> opened =
+      auth::CertificateFiles::Open(std::move(paths), std::move(options));
+  if (!opened.ok()) return InvalidField(option, std::string(opened.status().message()));
+  files_.push_back(*std::move(opened));
+  return files_.back().get();
+}
+
+absl::StatusOr<ListenerAddress> AppIdentities::AddressOf(const config::Listener& listener,
+                                                         const std::string& option) {
+  rpc::ListenerTrust trust{.kind = listener.kind};
+  std::shared_ptr<grpc::ServerCredentials> credentials = grpc::experimental::LocalServerCredentials(UDS);
+  const auth::CertificateFiles* files = nullptr;
+  if (listener.kind == config::ListenerKind::kEdge) {
+    RETURN_IF_ERROR(ReadEdgeSecret(listener.secret_file, option + "secret_file", trust.edge_secret));
+    if (!listener.client_ca.empty()) {
+      ASSIGN_OR_RETURN(files, OpenFiles({.client_ca = listener.client_ca}, listener.refresh_seconds,
+                                        option + "client_ca"));
+    }
+  }
+  if (listener.kind == config::ListenerKind::kMutualTls) {
+    const std::string& folder = listener.tls_folder;
+    ASSIGN_OR_RETURN(files, OpenFiles({.certificate = folder + "/server.pem",
+                                       .key = folder + "/server.key",
+                                       .client_ca = folder + "/clients.pem"},
+                                      listener.refresh_seconds, option + "tls_folder"));
+    credentials = TlsCredentials(folder, listener.refresh_seconds);
+  }
+  if (files != nullptr) trust.authorities = [files] { return files->authorities(); };
+  return ListenerAddress{.option = option + "address",
+                         .address = listener.address,
+                         .credentials = std::move(credentials),
+                         .authenticator = std::make_unique<rpc::DirectoryAuthenticator>(
+                             PartsOfAuthenticators(), std::move(trust))};
+}
+
+}  // namespace curator

@@ -1,0 +1,52 @@
+// What a server with a configuration needs to tell who calls: the directory, the issuers' keys, the certificates
+// and secrets of its listeners.
+//
+// Thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "app_listener.h"
+#include "auth/certificate_files.h"
+#include "auth/issuer_keys.h"
+#include "config/server_config.h"
+#include "directory/directory_store.h"
+#include "host/server_key.h"
+#include "ledger/ledger.h"
+#include "rpc/directory_authenticator.h"
+#include "service/identity/identities.h"
+
+namespace curator {
+
+class AppIdentities {
+ public:
+  // `config` and `ledger` must outlive it. Errors: those of the files that the configuration names, which the
+  // message names; those of the directory.
+  static absl::StatusOr<std::unique_ptr<AppIdentities>> Open(const config::ServerConfig& config,
+                                                             const host::ServerKey& key,
+                                                             ledger::Ledger& ledger);
+
+  service::IdentityServices& services() { return services_; }
+  // The addresses of the configuration, in its order. Once.
+  absl::StatusOr<std::vector<ListenerAddress>> TakeAddresses();
+
+ private:
+  AppIdentities(const config::ServerConfig& config, const host::ServerKey& key, ledger::Ledger& ledger,
+                std::unique_ptr<directory::DirectoryStore> directory);
+  absl::StatusOr<ListenerAddress> AddressOf(const config::Listener& listener, const std::string& option);
+  absl::StatusOr<const auth::CertificateFiles*> OpenFiles(auth::CertificateFiles::Paths paths,
+                                                          int64_t refresh_seconds, const std::string& option);
+  rpc::IdentityParts PartsOfAuthenticators();
+
+  const config::ServerConfig& config_;
+  const host::ServerKey key_;
+  const std::unique_ptr<directory::DirectoryStore> directory_;
+  auth::IssuerKeys issuers_;
+  std::vector<std::unique_ptr<auth::CertificateFiles>> files_;
+  service::IdentityServices services_;
+};
+
+}  // namespace curator

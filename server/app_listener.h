@@ -1,0 +1,60 @@
+// One address at which a server answers: a gRPC server of its own, with all services, because what a call may
+// prove and what a connection may take differ between addresses.
+//
+// Thread-safe.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "config/server_config.h"
+#include "rpc/authenticator.h"
+#include "rpc/call_observer.h"
+#include "rpc/handle.h"
+#include "rpc/server_rpc.h"
+#include "service/identity/identities.h"
+#include "service/operations/operation_watches.h"
+
+namespace curator {
+
+// What all addresses of a server share. Holds references: the parts must outlive the listeners.
+struct ListenerParts {
+  service::Services& services;
+  service::IdentityServices* identities;  // null in development mode
+  service::OperationWatches& watches;
+  rpc::Admission& admission;
+  rpc::CallThreads& threads;
+  rpc::PendingSends& sends;
+  rpc::LiveCalls& live;
+  rpc::CallObserver& observer;
+  rpc::HealthRpc& health;
+  std::function<void(const absl::Status&)> on_hidden_error;
+  v1::GetVersionResponse version;
+  config::Limits limits;
+};
+
+// One of them.
+struct ListenerAddress {
+  std::string option;   // for messages: "--listen", "listeners[0].address"
+  std::string address;  // HOST:PORT, where port 0 picks a free one, or "unix:/PATH"
+  std::shared_ptr<grpc::ServerCredentials> credentials;
+  std::unique_ptr<rpc::Authenticator> authenticator;
+};
+
+class AppListener {
+ public:
+  // Returns when calls are accepted. UNAVAILABLE, naming the option, when that cannot be.
+  static absl::StatusOr<std::unique_ptr<AppListener>> Start(const ListenerParts& parts,
+                                                            ListenerAddress address);
+  virtual ~AppListener() = default;
+
+  // With the actual port.
+  virtual std::string address() const = 0;
+  // Cuts off all calls, and returns when there is none.
+  virtual void Stop() = 0;
+};
+
+}  // namespace curator

@@ -1,0 +1,341 @@
+#include "rpc/identity_rpc.h"
+
+#include <string>
+#include <vector>
+
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "google/protobuf/util/time_util.h"
+#include "rpc/page.h"
+
+namespace curator::rpc {
+namespace {
+
+using google::protobuf::util::TimeUtil;
+
+// ---- To and from protobuf: enumerations have the same numbers.
+
+absl::StatusOr<directory::Identity> IdentityOf(const v1::Identity& proto) {
+  if (!v1::Identity::Kind_IsValid(proto.kind()) || proto.kind() == v1::Identity::KIND_UNSPECIFIED) {
+    return InvalidField("identity.kind", "must be OIDC or CERTIFICATE");
+  }
+  return directory::Identity{.kind = static_cast<directory::CredentialKind>(proto.kind()),
+                             .issuer = proto.issuer(),
+                             .subject = proto.subject()};
+}
+
+absl::StatusOr<service::RoleOrder> RoleOrderOf(v1::RoleBinding::Role role, const std::string& principal,
+                                               const std::string& dataset) {
+  if (!v1::RoleBinding::Role_IsValid(role) || role == v1::RoleBinding::ROLE_UNSPECIFIED) {
+    return InvalidField("role", "must be ADMINISTRATOR or APPROVER");
+  }
+  return service::RoleOrder{
+      .role = static_cast<directory::Role>(role), .principal = principal, .dataset = dataset};
+}
+
+v1::Credential ToProto(const directory::Credential& credential) {
+  v1::Credential proto;
+  proto.set_id(credential.id);
+  proto.set_principal(credential.principal);
+  proto.mutable_identity()->set_kind(static_cast<v1::Identity::Kind>(credential.identity.kind));
+  proto.mutable_identity()->set_issuer(credential.identity.issuer);
+  proto.mutable_identity()->set_subject(credential.identity.subject);
+  proto.set_label(credential.label);
+  proto.set_basis(static_cast<v1::Credential::Basis>(credential.basis));
+  proto.set_added_by(credential.added_by);
+  proto.set_approved_by(credential.approved_by);
+  proto.set_pending(credential.is_pending);
+  *proto.mutable_add_time() = TimeUtil::MicrosecondsToTimestamp(credential.added_at_us);
+  if (credential.expires_at_us > 0) {
+    *proto.mutable_expire_time() = TimeUtil::MicrosecondsToTimestamp(credential.expires_at_us);
+  }
+  return proto;
+}
+
+v1::RoleBinding ToProto(const service::RoleView& role) {
+  v1::RoleBinding proto;
+  proto.set_role(static_cast<v1::RoleBinding::Role>(role.binding.role));
+  proto.set_principal(role.binding.principal);
+  proto.set_dataset(role.dataset);
+  proto.set_bound_by(role.binding.bound_by);
+  proto.set_approved_by(role.binding.approved_by);
+  proto.set_pending(role.binding.is_pending);
+  return proto;
+}
+
+v1::PrincipalInfo ToProto(const service::PrincipalView& view) {
+  v1::PrincipalInfo proto;
+  proto.set_name(view.record.name);
+  proto.set_kind(static_cast<v1::PrincipalInfo::Kind>(view.record.kind));
+  proto.set_disabled(view.record.is_disabled);
+  proto.set_created_by(view.record.created_by);
+  *proto.mutable_create_time() = TimeUtil::MicrosecondsToTimestamp(view.record.created_at_us);
+  for (const directory::Credential& credential : view.credentials) {
+    *proto.add_credentials() = ToProto(credential);
+  }
+  for (const service::RoleView& role : view.roles) *proto.add_roles() = ToProto(role);
+  return proto;
+}
+
+// The answer to who proved this.
+absl::Status Describe(service::IdentityServices& identities, const std::string& principal, const Proof& proof,
+                      v1::WhoAmIResponse& response) {
+  ASSIGN_OR_RETURN(const service::PrincipalView view, service::ViewPrincipal(identities, principal));
+  *response.mutable_principal() = ToProto(view);
+  for (const directory::Credential& credential : view.credentials) {
+    if (credential.identity == proof.identity) response.set_credential_id(credential.id);
+  }
+  if (proof.expires != absl::InfiniteFuture()) {
+    *response.mutable_expire_time() = TimeUtil::MicrosecondsToTimestamp(absl::ToUnixMicros(proof.expires));
+  }
+  return absl::OkStatus();
+}
+
+// ---- Handlers
+
+absl::Status CreatePrincipal(service::IdentityServices& identities, const Call& call,
+                             const v1::CreatePrincipalRequest& request, v1::PrincipalInfo& response) {
+  if (!v1::PrincipalInfo::Kind_IsValid(request.kind()) || request.kind() == 0) {
+    return InvalidField("kind", "must be PERSON or SERVICE");
+  }
+  ASSIGN_OR_RETURN(const service::PrincipalView made,
+                   service::CreatePrincipal(identities, call.principal(), request.name(),
+                                            static_cast<directory::PrincipalKind>(request.kind())));
+  response = ToProto(made);
+  return absl::OkStatus();
+}
+
+absl::Status DisablePrincipal(service::IdentityServices& identities, const Call& call,
+                              const v1::DisablePrincipalRequest& request, v1::PrincipalInfo& response) {
+  ASSIGN_OR_RETURN(const service::PrincipalView disabled,
+                   service::DisablePrincipal(identities, call.principal(), request.name(), request.reason()));
+  response = ToProto(disabled);
+  return absl::OkStatus();
+}
+
+absl::Status EnablePrincipal(service::IdentityServices& identities, const Call& call,
+                             const v1::EnablePrincipalRequest& request, v1::PrincipalInfo& response) {
+  ASSIGN_OR_RETURN(const service::PrincipalView enabled,
+                   service::EnablePrincipal(identities, call.principal(), request.name(), request.reason()));
+  response = ToProto(enabled);
+  return absl::OkStatus();
+}
+
+absl::Status GetPrincipal(service::IdentityServices& identities, const Call& call,
+                          const v1::GetPrincipalRequest& request, v1::PrincipalInfo& response) {
+  ASSIGN_OR_RETURN(const service::PrincipalView found,
+                   service::GetPrincipal(identities, call.principal(), request.name()));
+  response = ToProto(found);
+  return absl::OkStatus();
+}
+
+absl::Status ListPrincipals(service::IdentityServices& identities, const Call& call,
+                            const v1::ListPrincipalsRequest& request, v1::ListPrincipalsResponse& response) {
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "principals"));
+  ASSIGN_OR_RETURN(const std::vector<service::PrincipalView> principals,
+                   service::ListPrincipals(identities, call.principal(), page.after, page.size));
+  for (const service::PrincipalView& each : principals) *response.add_principals() = ToProto(each);
+  if (static_cast<int64_t>(principals.size()) == page.size) {
+    response.set_next_page_token(page.TokenAfter(principals.back().record.name));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LinkIdentity(service::IdentityServices& identities, const Call& call,
+                          const v1::LinkIdentityRequest& request, v1::Credential& response) {
+  ASSIGN_OR_RETURN(const directory::Identity identity, IdentityOf(request.identity()));
+  ASSIGN_OR_RETURN(
+      const directory::Credential linked,
+      service::LinkIdentity(identities, call.principal(), request.principal(), identity, request.label()));
+  response = ToProto(linked);
+  return absl::OkStatus();
+}
+
+absl::Status CreateApiToken(service::IdentityServices& identities, const Call& call,
+                            const v1::CreateApiTokenRequest& request, v1::CreateApiTokenResponse& response) {
+  const google::protobuf::Timestamp& expires = request.expire_time();
+  if (expires.seconds() < TimeUtil::kTimestampMinSeconds ||
+      expires.seconds() > TimeUtil::kTimestampMaxSeconds) {
+    return InvalidField("expire_time", "must be a time within 366 days from now");
+  }
+  ASSIGN_OR_RETURN(const service::NewApiToken made,
+                   service::CreateApiToken(identities, call.principal(), request.principal(), request.label(),
+                                           TimeUtil::TimestampToMicroseconds(expires)));
+  *response.mutable_credential() = ToProto(made.credential);
+  response.set_token(made.text);
+  return absl::OkStatus();
+}
+
+absl::Status ApproveCredential(service::IdentityServices& identities, const Call& call,
+                               const v1::ApproveCredentialRequest& request, v1::Credential& response) {
+  ASSIGN_OR_RETURN(const directory::Credential approved,
+                   service::ApproveCredential(identities, call.principal(), request.credential_id()));
+  response = ToProto(approved);
+  return absl::OkStatus();
+}
+
+absl::Status RemoveCredential(service::IdentityServices& identities, const Call& call,
+                              const v1::RemoveCredentialRequest& request, v1::RemoveCredentialResponse&) {
+  return service::RemoveCredential(identities, call.principal(), request.credential_id(), request.reason());
+}
+
+absl::Status OpenEnrolment(service::IdentityServices& identities, const Call& call,
+                           const v1::OpenEnrolmentRequest& request, v1::OpenEnrolmentResponse& response) {
+  ASSIGN_OR_RETURN(const directory::Identity identity, IdentityOf(request.identity()));
+  ASSIGN_OR_RETURN(const service::NewEnrolment opened,
+                   service::OpenEnrolment(identities, call.principal(), identity));
+  response.set_code(opened.code);
+  *response.mutable_expire_time() = TimeUtil::MicrosecondsToTimestamp(opened.expires_at_us);
+  return absl::OkStatus();
+}
+
+absl::Status BindRole(service::IdentityServices& identities, const Call& call,
+                      const v1::BindRoleRequest& request, v1::RoleBinding& response) {
+  ASSIGN_OR_RETURN(const service::RoleOrder order,
+                   RoleOrderOf(request.role(), request.principal(), request.dataset()));
+  ASSIGN_OR_RETURN(const service::RoleView bound, service::BindRole(identities, call.principal(), order));
+  response = ToProto(bound);
+  return absl::OkStatus();
+}
+
+absl::Status ApproveRole(service::IdentityServices& identities, const Call& call,
+                         const v1::ApproveRoleRequest& request, v1::RoleBinding& response) {
+  ASSIGN_OR_RETURN(const service::RoleOrder order,
+                   RoleOrderOf(request.role(), request.principal(), request.dataset()));
+  ASSIGN_OR_RETURN(const service::RoleView approved,
+                   service::ApproveRole(identities, call.principal(), order));
+  response = ToProto(approved);
+  return absl::OkStatus();
+}
+
+absl::Status UnbindRole(service::IdentityServices& identities, const Call& call,
+                        const v1::UnbindRoleRequest& request, v1::UnbindRoleResponse&) {
+  ASSIGN_OR_RETURN(const service::RoleOrder order,
+                   RoleOrderOf(request.role(), request.principal(), request.dataset()));
+  return service::UnbindRole(identities, call.principal(), order);
+}
+
+absl::Status NoIdentities() {
+  return absl::FailedPreconditionError(
+      "a server in development mode knows no identities: it believes any name");
+}
+
+}  // namespace
+
+template <typename Request, typename Response>
+grpc::ServerUnaryReactor* IdentityRpc::HandleIdentity(
+    const grpc::CallbackServerContext& context, const Request& request, Response& response,
+    absl::Status (*handler)(service::IdentityServices&, const Call&, const Request&, Response&)) {
+  return Handle(calls_, context, request, response,
+                [identities = identities_, handler](service::Services&, const Call& call,
+                                                    const Request& asked, Response& answer) {
+                  return identities == nullptr ? NoIdentities() : handler(*identities, call, asked, answer);
+                });
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::WhoAmI(grpc::CallbackServerContext* context,
+                                              const v1::WhoAmIRequest* request,
+                                              v1::WhoAmIResponse* response) {
+  return Handle(calls_, *context, *request, *response,
+                [identities = identities_](service::Services&, const Call& call, const v1::WhoAmIRequest&,
+                                           v1::WhoAmIResponse& answer) {
+                  if (identities != nullptr) {
+                    return Describe(*identities, call.principal().name(), call.proof(), answer);
+                  }
+                  answer.mutable_principal()->set_name(call.principal().name());
+                  return absl::OkStatus();
+                });
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::CreatePrincipal(grpc::CallbackServerContext* context,
+                                                       const v1::CreatePrincipalRequest* request,
+                                                       v1::PrincipalInfo* response) {
+  return HandleIdentity(*context, *request, *response, rpc::CreatePrincipal);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::DisablePrincipal(grpc::CallbackServerContext* context,
+                                                        const v1::DisablePrincipalRequest* request,
+                                                        v1::PrincipalInfo* response) {
+  return HandleIdentity(*context, *request, *response, rpc::DisablePrincipal);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::EnablePrincipal(grpc::CallbackServerContext* context,
+                                                       const v1::EnablePrincipalRequest* request,
+                                                       v1::PrincipalInfo* response) {
+  return HandleIdentity(*context, *request, *response, rpc::EnablePrincipal);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::GetPrincipal(grpc::CallbackServerContext* context,
+                                                    const v1::GetPrincipalRequest* request,
+                                                    v1::PrincipalInfo* response) {
+  return HandleIdentity(*context, *request, *response, rpc::GetPrincipal);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::ListPrincipals(grpc::CallbackServerContext* context,
+                                                      const v1::ListPrincipalsRequest* request,
+                                                      v1::ListPrincipalsResponse* response) {
+  return HandleIdentity(*context, *request, *response, rpc::ListPrincipals);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::LinkIdentity(grpc::CallbackServerContext* context,
+                                                    const v1::LinkIdentityRequest* request,
+                                                    v1::Credential* response) {
+  return HandleIdentity(*context, *request, *response, rpc::LinkIdentity);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::CreateApiToken(grpc::CallbackServerContext* context,
+                                                      const v1::CreateApiTokenRequest* request,
+                                                      v1::CreateApiTokenResponse* response) {
+  return HandleIdentity(*context, *request, *response, rpc::CreateApiToken);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::ApproveCredential(grpc::CallbackServerContext* context,
+                                                         const v1::ApproveCredentialRequest* request,
+                                                         v1::Credential* response) {
+  return HandleIdentity(*context, *request, *response, rpc::ApproveCredential);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::RemoveCredential(grpc::CallbackServerContext* context,
+                                                        const v1::RemoveCredentialRequest* request,
+                                                        v1::RemoveCredentialResponse* response) {
+  return HandleIdentity(*context, *request, *response, rpc::RemoveCredential);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::OpenEnrolment(grpc::CallbackServerContext* context,
+                                                     const v1::OpenEnrolmentRequest* request,
+                                                     v1::OpenEnrolmentResponse* response) {
+  return HandleIdentity(*context, *request, *response, rpc::OpenEnrolment);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::Enrol(grpc::CallbackServerContext* context,
+                                             const v1::EnrolRequest* request, v1::WhoAmIResponse* response) {
+  return HandleForIdentity(
+      calls_, *context, [identities = identities_, request, response](const Proof& proof) -> absl::Status {
+        if (identities == nullptr) return NoIdentities();
+        ASSIGN_OR_RETURN(const std::string principal,
+                         request->code().empty()
+                             ? service::Register(*identities, proof.identity, proof.name)
+                             : service::UseEnrolment(*identities, proof.identity, request->code()));
+        return Describe(*identities, principal, proof, *response);
+      });
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::BindRole(grpc::CallbackServerContext* context,
+                                                const v1::BindRoleRequest* request,
+                                                v1::RoleBinding* response) {
+  return HandleIdentity(*context, *request, *response, rpc::BindRole);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::ApproveRole(grpc::CallbackServerContext* context,
+                                                   const v1::ApproveRoleRequest* request,
+                                                   v1::RoleBinding* response) {
+  return HandleIdentity(*context, *request, *response, rpc::ApproveRole);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::UnbindRole(grpc::CallbackServerContext* context,
+                                                  const v1::UnbindRoleRequest* request,
+                                                  v1::UnbindRoleResponse* response) {
+  return HandleIdentity(*context, *request, *response, rpc::UnbindRole);
+}
+
+}  // namespace curator::rpc
