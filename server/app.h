@@ -21,8 +21,8 @@ struct AppOptions {
   std::string anchor_directory;        // DATA_DIRECTORY/anchor when empty
   bool accept_missing_anchor = false;  // ledger::LedgerOptions has these two
   bool init = false;
-  // Trusts the principal that a client names, on loopback. Else `config` says where the server listens and whom
-  // it trusts, and `listen` is not used.
+  // Trusts the principal that a client names, on loopback. Else `config` says where the server listens and
+  // whom it trusts, and `listen` is not used.
   bool development = false;
   std::optional<config::ServerConfig> config = std::nullopt;
   absl::Duration drain_grace = absl::Seconds(10);     // for long work to finish at shutdown

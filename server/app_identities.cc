@@ -24,8 +24,8 @@
 namespace curator {
 namespace {
 
-// A datagram with the issuer's alias, to the program that fetches keys. Nothing waits for it, and where nobody
-// listens nothing is fetched before its time.
+// A datagram with the issuer's alias, to the program that fetches keys. Nothing waits for it, and where
+// nobody listens nothing is fetched before its time.
 void Wake(const std::string& socket_path, const std::string& alias) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;

@@ -1,5 +1,5 @@
-// What a server with a configuration needs to tell who calls: the directory, the issuers' keys, the certificates
-// and secrets of its listeners.
+// What a server with a configuration needs to tell who calls: the directory, the issuers' keys, the
+// certificates and secrets of its listeners.
 //
 // Thread-safe.
 #pragma once

@@ -1,5 +1,5 @@
-// The secret by which a server knows that a call came through its edge: the first line of a file that haproxy's
-// configuration repeats.
+// The secret by which a server knows that a call came through its edge: the first line of a file that
+// haproxy's configuration repeats.
 //
 // Thread-safe: a pure function of the file.
 #pragma once

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -132,17 +133,29 @@ void AddAmounts(CLI::App& flags, Amounts& amounts) {
       ->capture_default_str();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  PrepareProcess();
-  curator::AppOptions options;
-  bool print_only = false;
-  Amounts amounts;
+struct Invocation {
   std::string config_path;
-  CLI::App flags{"curatord: holds private tables, charges their budgets, answers with noise"};
-  CLI::Option* const config = flags.add_option(
-      "--config", config_path, "File that says where to listen, whom to trust, and where the data lies");
+  curator::AppOptions options;
+  Amounts amounts;
+  bool print_only = false;
+  curator::BootstrapOptions bootstrap;
+  curator::EdgeOptions edge{.bind = "*:443", .certificate = "/etc/curator/edge.pem"};
+  // Of the subcommand, after the configuration was read; serves where there is none.
+  std::function<int()> run;
+
+  curator::LedgerCommandOptions ledger() const {
+    return {.ledger = options.ledger,
+            .anchor_directory = options.anchor_directory,
+            .data_directory = options.data_directory};
+  }
+};
+
+// Where everything is: in a configuration, or flag by flag.
+void AddPlaces(CLI::App& flags, Invocation& invocation) {
+  curator::AppOptions& options = invocation.options;
+  CLI::Option* const config =
+      flags.add_option("--config", invocation.config_path,
+                       "File that says where to listen, whom to trust, and where the data lies");
   flags.add_option("--listen", options.listen, "With --dev: HOST:PORT to serve on; port 0 picks a free one")
       ->capture_default_str()
       ->excludes(config);
@@ -160,9 +173,93 @@ int main(int argc, char** argv) {
       .add_flag("--dev", options.development,
                 "Trust the principal that a client names; loopback only; no security")
       ->excludes(config);
-  AddAmounts(flags, amounts);
+}
+
+void AddLedgerCommands(CLI::App& flags, Invocation& invocation) {
+  CLI::App* const migrate = flags.add_subcommand("migrate", "Bring the ledger's schema up to date and exit");
+  migrate->add_flag("--print", invocation.print_only, "Print the SQL of the missing steps instead");
+  migrate->callback([&invocation] {
+    invocation.run = [&invocation] {
+      const auto mode = invocation.print_only ? curator::MigrateMode::kPrint : curator::MigrateMode::kApply;
+      return curator::RunMigrate(invocation.options.ledger, mode, std::cout, std::cerr);
+    };
+  });
+  flags.add_subcommand("check-ledger", "Recount every history, compare tables and anchor; 3: not sound")
+      ->callback([&invocation] {
+        invocation.run = [&invocation] {
+          return curator::RunCheckLedger(invocation.ledger(), std::cout, std::cerr);
+        };
+      });
+  flags.add_subcommand("backup-note", "Print what a backup must contain, and the head of every history")
+      ->callback([&invocation] {
+        invocation.run = [&invocation] {
+          return curator::RunBackupNote(invocation.ledger(), std::cout, std::cerr);
+        };
+      });
+}
+
+// The subcommands that a configuration is needed for.
+void AddAccessCommands(CLI::App& flags, Invocation& invocation) {
+  const auto run_with_config = [&invocation](CLI::App* command, auto run) {
+    command->callback([&invocation, run] {
+      invocation.run = [&invocation, run] {
+        if (invocation.options.config.has_value()) return run(*invocation.options.config);
+        return Refuse(absl::InvalidArgumentError("--config is missing"));
+      };
+    });
+  };
+  CLI::App* const bootstrap = flags.add_subcommand(
+      "bootstrap", "Let in the first administrator: print a one-time code for an identity");
+  AddBootstrap(*bootstrap, invocation.bootstrap);
+  run_with_config(bootstrap, [&invocation](const curator::config::ServerConfig& config) {
+    return curator::RunBootstrap(config, invocation.bootstrap, std::cout, std::cerr);
+  });
+  CLI::App* const edge =
+      flags.add_subcommand("edge-config", "Print haproxy's configuration for the edge, with its secret");
+  edge->add_option("--bind", invocation.edge.bind, "Where haproxy listens")->capture_default_str();
+  edge->add_option("--certificate", invocation.edge.certificate, "haproxy's certificate with its key, in PEM")
+      ->capture_default_str();
+  run_with_config(edge, [&invocation](const curator::config::ServerConfig& config) {
+    return curator::RunEdgeConfig(config, invocation.edge, std::cout, std::cerr);
+  });
+}
+
+// What the configuration says takes the place of flags.
+absl::Status ReadConfig(Invocation& invocation) {
+  if (invocation.config_path.empty()) return absl::OkStatus();
+  absl::StatusOr<curator::config::ServerConfig> read =
+      curator::config::ReadServerConfig(invocation.config_path);
+  if (!read.ok()) return read.status();
+  invocation.options.ledger = read->ledger;
+  invocation.options.data_directory = read->data_dir;
+  invocation.options.anchor_directory = read->anchor;
+  invocation.options.config = *std::move(read);
+  return absl::OkStatus();
+}
+
+int Run(Invocation& invocation) {
+  if (const absl::Status read = ReadConfig(invocation); !read.ok()) return Refuse(read);
+  if (invocation.options.ledger.empty()) {
+    std::cerr << "curatord: --config is missing, or --ledger: sqlite:PATH or postgresql://...\n";
+    return 2;
+  }
+  if (invocation.run) return invocation.run();
+  invocation.options.drain_grace = absl::Seconds(invocation.amounts.grace_seconds);
+  invocation.options.memory_budget = invocation.amounts.memory_megabytes * 1'000'000;
+  invocation.options.synthesis_timeout = absl::Minutes(invocation.amounts.synthesis_minutes);
+  return Serve(invocation.options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  PrepareProcess();
+  Invocation invocation;
+  CLI::App flags{"curatord: holds private tables, charges their budgets, answers with noise"};
+  AddPlaces(flags, invocation);
+  AddAmounts(flags, invocation.amounts);
   flags
-      .add_option("--charges-per-day", options.charges_a_day,
+      .add_option("--charges-per-day", invocation.options.charges_a_day,
                   "New charges that one principal may make in a day (UTC)")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}))
       ->capture_default_str();
@@ -170,55 +267,12 @@ int main(int argc, char** argv) {
   // Without a subcommand it serves. Options may precede or follow a subcommand.
   flags.fallthrough();
   flags.require_subcommand(0, 1);
-  CLI::App* const migrate = flags.add_subcommand("migrate", "Bring the ledger's schema up to date and exit");
-  migrate->add_flag("--print", print_only, "Print the SQL of the missing steps instead");
-  const CLI::App* const check =
-      flags.add_subcommand("check-ledger", "Recount every history, compare tables and anchor; 3: not sound");
-  const CLI::App* const note =
-      flags.add_subcommand("backup-note", "Print what a backup must contain, and the head of every history");
-  curator::BootstrapOptions first;
-  CLI::App* const bootstrap = flags.add_subcommand(
-      "bootstrap", "Let in the first administrator: print a one-time code for an identity");
-  AddBootstrap(*bootstrap, first);
-  curator::EdgeOptions edge{.bind = "*:443", .certificate = "/etc/curator/edge.pem"};
-  CLI::App* const edge_config =
-      flags.add_subcommand("edge-config", "Print haproxy's configuration for the edge, with its secret");
-  edge_config->add_option("--bind", edge.bind, "Where haproxy listens")->capture_default_str();
-  edge_config->add_option("--certificate", edge.certificate, "haproxy's certificate with its key, in PEM")
-      ->capture_default_str();
+  AddLedgerCommands(flags, invocation);
+  AddAccessCommands(flags, invocation);
   try {
     flags.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return flags.exit(error) == 0 ? 0 : 2;
   }
-  if (!config_path.empty()) {
-    absl::StatusOr<curator::config::ServerConfig> read = curator::config::ReadServerConfig(config_path);
-    if (!read.ok()) return Refuse(read.status());
-    options.ledger = read->ledger;
-    options.data_directory = read->data_dir;
-    options.anchor_directory = read->anchor;
-    options.config = *std::move(read);
-  }
-  if (options.ledger.empty()) {
-    std::cerr << "curatord: --config is missing, or --ledger: sqlite:PATH or postgresql://...\n";
-    return 2;
-  }
-  const curator::LedgerCommandOptions ledger_options{.ledger = options.ledger,
-                                                     .anchor_directory = options.anchor_directory,
-                                                     .data_directory = options.data_directory};
-  if (migrate->parsed()) {
-    const auto mode = print_only ? curator::MigrateMode::kPrint : curator::MigrateMode::kApply;
-    return curator::RunMigrate(options.ledger, mode, std::cout, std::cerr);
-  }
-  if (check->parsed()) return curator::RunCheckLedger(ledger_options, std::cout, std::cerr);
-  if (note->parsed()) return curator::RunBackupNote(ledger_options, std::cout, std::cerr);
-  if (bootstrap->parsed() || edge_config->parsed()) {
-    if (!options.config.has_value()) return Refuse(absl::InvalidArgumentError("--config is missing"));
-    if (bootstrap->parsed()) return curator::RunBootstrap(*options.config, first, std::cout, std::cerr);
-    return curator::RunEdgeConfig(*options.config, edge, std::cout, std::cerr);
-  }
-  options.drain_grace = absl::Seconds(amounts.grace_seconds);
-  options.memory_budget = amounts.memory_megabytes * 1'000'000;
-  options.synthesis_timeout = absl::Minutes(amounts.synthesis_minutes);
-  return Serve(options);
+  return Run(invocation);
 }

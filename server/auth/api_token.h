@@ -2,9 +2,9 @@
 //
 //   curt_<id>_<secret>_<check>
 //
-// The id is 12 characters of [a-z2-7] (60 bits), and public. The secret is 256 random bits as 43 characters of
-// base64url. The check, 6 characters of [a-z2-7], is of a hash of what precedes it: a token with a slip of the
-// hand is told from one that was revoked, and scanners find leaked ones.
+// The id is 12 characters of [a-z2-7] (60 bits), and public. The secret is 256 random bits as 43 characters
+// of base64url. The check, 6 characters of [a-z2-7], is of a hash of what precedes it: a token with a slip
+// of the hand is told from one that was revoked, and scanners find leaked ones.
 //
 // Stored is a keyed hash of the secret. It is a fast one on purpose: 256 random bits cannot be guessed, and a
 // slow one would let anybody occupy the server.

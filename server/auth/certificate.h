@@ -28,9 +28,9 @@ class ClientAuthorities {
   // read.
   static absl::StatusOr<ClientAuthorities> Parse(std::string_view pem);
 
-  // The certificate `der` is signed by one of the authorities, for clients, is valid at `now`, and has exactly
-  // one URI as subject alternative name; the subject's own name counts for nothing. Errors: NotAccepted()
-  // (faults.h), kExpired or kInvalid.
+  // The certificate `der` is signed by one of the authorities, for clients, is valid at `now`, and has
+  // exactly one URI as subject alternative name; the subject's own name counts for nothing. Errors:
+  // NotAccepted() (faults.h), kExpired or kInvalid.
   absl::StatusOr<ClientCertificate> Check(std::string_view der, absl::Time now) const;
 
  private:

@@ -1,9 +1,9 @@
-// The certificate files of a listener, read again when they change. They lie in one folder that is replaced as a
-// whole, by swapping a symbolic link, so that a key is never seen beside the certificate of another.
+// The certificate files of a listener, read again when they change. They lie in one folder that is replaced
+// as a whole, by swapping a symbolic link, so that a key is never seen beside the certificate of another.
 //
-// What does not fit is refused at start. Later it is reported, and the authorities stay as they were: of the
-// listener's own certificate and key gRPC itself reads the new files, and new connections fail while they do not
-// fit each other.
+// What does not fit is refused at start. Later it is reported, and the authorities stay as they were: of
+// the listener's own certificate and key gRPC itself reads the new files, and new connections fail while
+// they do not fit each other.
 //
 // Thread-safe.
 #pragma once

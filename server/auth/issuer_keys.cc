@@ -142,10 +142,4 @@ absl::Status IssuerKeys::CheckHas(const Issuer& issuer, std::string_view thumbpr
                      absl::StrCat("the issuer ", issuer.alias, " has withdrawn the key of a token"));
 }
 
-std::optional<absl::Time> IssuerKeys::FetchedAt(const Issuer& issuer) const {
-  const std::scoped_lock lock(mutex_);
-  const Known& known = known_.find(issuer.issuer)->second;
-  return known.keys == nullptr ? std::nullopt : std::optional(known.fetched_at);
-}
-
 }  // namespace curator::auth

@@ -1,10 +1,10 @@
 // The issuers that a server trusts, and their keys, which it reads from files: the server itself connects to
 // no issuer. Another program fetches the keys and writes the files (client/jwks).
 //
-// The file of an issuer is <folder>/<alias>.json: a key set (key_set.h) with two more members, "issuer", which
-// must be its "iss", and "fetched_at", when its keys were fetched (RFC 3339). A file that changes is read within
-// a second or so. Of one that cannot be read the last good content stays in use, until that is 24 hours old:
-// then no token of the issuer is accepted any more.
+// The file of an issuer is <folder>/<alias>.json: a key set (key_set.h) with two more members, "issuer",
+// which must be its "iss", and "fetched_at", when its keys were fetched (RFC 3339). A file that changes is
+// read within a second or so. Of one that cannot be read the last good content stays in use, until that is
+// 24 hours old: then no token of the issuer is accepted any more.
 //
 // Thread-safe.
 #pragma once
@@ -59,8 +59,6 @@ class IssuerKeys {
   absl::StatusOr<VerificationKey> FindKey(const Issuer& issuer, std::string_view kid);
   // OK when this key is still one of the issuer's. Errors as of FindKey().
   absl::Status CheckHas(const Issuer& issuer, std::string_view thumbprint) const;
-  // When the keys were fetched; none when there are none.
-  std::optional<absl::Time> FetchedAt(const Issuer& issuer) const;
 
   // Reads the files that have changed. Blocks.
   void Look();

@@ -2,8 +2,8 @@
 // trusts, by the rules of RFC 8725:
 //
 //   - at most 8 KiB, three parts, canonical base64url, JSON without duplicate keys;
-//   - "alg" is that of the key that "kid" names, and one that the issuer's settings allow: no "none", no HMAC;
-//   - keys come from the issuer's key set alone: "jwk", "jku", "x5c" and "x5u" are ignored; "crit" is refused;
+//   - "alg" is that of the key that "kid" names, and allowed by the issuer's settings: no "none", no HMAC;
+//   - keys come from the issuer's key set alone: "jwk", "jku", "x5c", "x5u" are ignored; "crit" is refused;
 //   - "typ" is absent, "JWT" or "at+jwt" (RFC 9068);
 //   - "iss" is the issuer's exactly, "aud" has one of its audiences, "sub" is a text that is not empty;
 //   - "exp" is required and ahead, "nbf" and "iat" are not, each with 60 s of leeway; valid for at most 24 h.

@@ -2,8 +2,8 @@
 // where its data lies. docs/OPERATING.md describes it with an example.
 //
 // Strict: an unknown member, a member twice, a wrong type and a value out of its range are refused, and the
-// message names the member ("listeners[0].address"). A server that reads another meaning into its configuration
-// than its administrator is worse than one that does not start.
+// message names the member ("listeners[0].address"). A server that reads another meaning into its
+// configuration than its administrator is worse than one that does not start.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -72,8 +72,8 @@ struct ServerConfig {
   Limits limits;
 };
 
-// INVALID_ARGUMENT whose message names the member, what is wrong, and what would be right; FAILED_PRECONDITION
-// for a listener that this server refuses to have.
+// INVALID_ARGUMENT whose message names the member, what is wrong, and what would be right;
+// FAILED_PRECONDITION for a listener that this server refuses to have.
 absl::StatusOr<ServerConfig> ParseServerConfig(std::string_view json);
 
 // ParseServerConfig() of a file. NOT_FOUND when it cannot be read.

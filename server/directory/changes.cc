@@ -17,7 +17,8 @@ std::string TagOf(std::string_view kind) {
   return absl::StrCat("curator.directory.", absl::AsciiStrToLower(std::string(kind)));
 }
 
-// The fields of each payload in order, once for writing and for reading: `fields` is called with each of them.
+// The fields of each payload in order, once for writing and for reading: `fields` is called with each of
+// them.
 template <typename Fields>
 void Visit(PrincipalCreated& change, Fields& fields) {
   fields(change.name);

@@ -1,5 +1,5 @@
-// The directory of a running server: kept in memory, made of the server's own history in the ledger, and never
-// older than kMostAge.
+// The directory of a running server: kept in memory, made of the server's own history in the ledger, and
+// never older than kMostAge.
 //
 // A change is appended to the history before anybody sees it. One that another server makes is seen within
 // kMostAge here; when the ledger cannot say in that time whether there is one, nobody is let in.
@@ -37,8 +37,8 @@ class DirectoryStore {
     std::function<Steady::time_point()> now = Steady::now;  // thread-safe
   };
 
-  // Reads the whole history. `ledger` must outlive the store. Errors: the ledger's; DATA_LOSS when the history
-  // contradicts itself.
+  // Reads the whole history. `ledger` must outlive the store. Errors: the ledger's; DATA_LOSS when the
+  // history contradicts itself.
   static absl::StatusOr<std::unique_ptr<DirectoryStore>> Open(ledger::Ledger& ledger, Options options);
   ~DirectoryStore();
   DirectoryStore(const DirectoryStore&) = delete;

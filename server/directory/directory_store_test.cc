@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "directory/rules.h"
-#include "host/entropy.h"
 #include "ledger/open_ledger.h"
 #include "tests/testing/scratch_folder.h"
 
@@ -20,6 +19,14 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+
+// Ids must differ, and need not be secret here.
+std::string DifferentBytes(size_t bytes) {
+  static std::atomic<int64_t> calls = 0;
+  std::string text = std::to_string(++calls);
+  text.resize(bytes, '.');
+  return text;
+}
 
 class DirectoryStoreTest : public ::testing::Test {
  protected:
@@ -31,7 +38,7 @@ class DirectoryStoreTest : public ::testing::Test {
   std::unique_ptr<ledger::Ledger> OpenLedger() const {
     auto ledger = ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/ledger.db",
                                       .anchor_dir = folder_.path() + "/anchor",
-                                      .entropy = host::RandomBytes});
+                                      .entropy = DifferentBytes});
     EXPECT_TRUE(ledger.ok()) << ledger.status();
     return *std::move(ledger);
   }

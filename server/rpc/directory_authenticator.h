@@ -1,16 +1,16 @@
-// Identifies callers by what they prove: a token that a trusted issuer signed, an API token of this server's, or
-// a client certificate. Who that is says the directory.
+// Identifies callers by what they prove: a token that a trusted issuer signed, an API token of this
+// server's, or a client certificate. Who that is says the directory.
 //
 // Each listener has one, because what is believed depends on where a call arrives:
 //
-//   edge         every call has the edge's secret; a client certificate comes in a header, which haproxy alone
-//                sets, and is verified again
+//   edge         every call has the edge's secret; a client certificate comes in a header, which haproxy
+//                alone sets, and is verified again
 //   local        tokens; a header with a certificate is refused
 //   mutual_tls   the certificate of the connection, verified again, and no token beside it
 //
-// A call proves exactly one identity. Verified tokens and certificates are remembered for a minute at most, and
-// never beyond their end; that their principal is active, and that their issuer's key is not withdrawn, is
-// looked up in every call.
+// A call proves exactly one identity. Verified tokens and certificates are remembered for a minute at most,
+// and never beyond their end; that their principal is active, and that their issuer's key is not withdrawn,
+// is looked up in every call.
 //
 // Thread-safe.
 #pragma once

@@ -1,4 +1,5 @@
-// `curator whoami`, `curator enrol`, `curator principal`, `curator credential`, `curator role`: who may be whom.
+// `curator whoami`, `curator enrol`, `curator principal`, `curator credential`, `curator role`: who may be
+// whom.
 #include <memory>
 #include <string>
 #include <utility>

@@ -1,5 +1,5 @@
-// An issuer's keys in a test: made by OpenSSL, published as a key set, and used to sign tokens, right ones and
-// forged ones.
+// An issuer's keys in a test: made by OpenSSL, published as a key set, and used to sign tokens, right ones
+// and forged ones.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,8 @@ namespace curator::auth {
 
 class TestKey {
  public:
-  // "RSA 2048", "RSA 1024", "P-256", "P-384", "Ed25519". `algorithm` is what it signs by, and what its JWK says.
+  // "RSA 2048", "RSA 1024", "P-256", "P-384", "Ed25519". `algorithm` is what it signs by, and what its JWK
+  // says.
   TestKey(std::string_view type, std::string kid, std::string algorithm);
 
   const std::string& kid() const { return kid_; }

@@ -1,8 +1,8 @@
 // The use cases of the directory: who may be whom, and the secrets that prove it. The rules are those of
 // directory/rules.h.
 //
-// Thread-safe. Every function blocks on the ledger. Errors beside those of the rules: INVALID_ARGUMENT with the
-// field's path, UNAVAILABLE when the ledger does not answer.
+// Thread-safe. Every function blocks on the ledger. Errors beside those of the rules: INVALID_ARGUMENT with
+// the field's path, UNAVAILABLE when the ledger does not answer.
 #pragma once
 
 #include <cstdint>
@@ -97,8 +97,9 @@ absl::StatusOr<NewEnrolment> OpenEnrolmentOnHost(IdentityServices& services, con
 // By an identity that proved itself. Returns the name of the principal that it is from now on.
 absl::StatusOr<std::string> UseEnrolment(IdentityServices& services, const directory::Identity& identity,
                                          const std::string& code);
-// The same without a code, where the issuer's settings allow it: a principal of its own, named by the issuer's
-// alias, a dot, and `name`, or its subject where that is empty. PERMISSION_DENIED where they do not.
+// The same without a code, where the issuer's settings allow it: a principal of its own, named by the
+// issuer's alias, a dot, and `name`, or its subject where that is empty. PERMISSION_DENIED where they do
+// not.
 absl::StatusOr<std::string> Register(IdentityServices& services, const directory::Identity& identity,
                                      const std::string& name);
 
