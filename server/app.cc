@@ -187,6 +187,7 @@ class RunningApp final : public App {
   absl::StatusOr<std::vector<ListenerAddress>> Addresses(const host::ServerKey& key) {
     if (!options_.development) {
       ASSIGN_OR_RETURN(identities_, AppIdentities::Open(*options_.config, key, *ledger_));
+      services_.directory = &identities_->directory();
       return identities_->TakeAddresses();
     }
     std::vector<ListenerAddress> addresses;

@@ -30,6 +30,7 @@ class AppIdentities {
                                                              ledger::Ledger& ledger);
 
   service::IdentityServices& services() { return services_; }
+  const directory::DirectoryStore& directory() const { return *directory_; }
   // The addresses of the configuration, in its order. Once.
   absl::StatusOr<std::vector<ListenerAddress>> TakeAddresses();
 

@@ -46,6 +46,16 @@ absl::Status ListAccounts(service::Services& services, const Call& call,
   return absl::OkStatus();
 }
 
+// The analysts of a new account, after whether the caller may open it: only owners learn who is known.
+absl::Status CheckHolders(service::Services& services, const service::AccountOrder& order) {
+  RETURN_IF_ERROR(service::CreateAccount(services.ledger, order, service::Intent::kValidateOnly).status());
+  if (!order.is_group) return service::CheckCanHoldRights(services.directory, "analyst", order.holder);
+  for (const std::string& member : order.members) {
+    RETURN_IF_ERROR(service::CheckCanHoldRights(services.directory, "group.members", member));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CreateAccount(service::Services& services, const Call& call,
                            const v1::CreateAccountRequest& request, v1::Account& response) {
   if (request.holder_case() == v1::CreateAccountRequest::HOLDER_NOT_SET) {
@@ -62,6 +72,7 @@ absl::Status CreateAccount(service::Services& services, const Call& call,
       .holder = request.has_group() ? request.group().name() : request.analyst(),
       .members = {request.group().members().begin(), request.group().members().end()},
       .limit = *limit};
+  if (services.directory != nullptr) RETURN_IF_ERROR(CheckHolders(services, order));
   ASSIGN_OR_RETURN(const service::AccountView account,
                    service::CreateAccount(services.ledger, order, IntentOf(request)));
   response = ToProto(account);
@@ -95,7 +106,7 @@ absl::Status ApproveLimitChange(service::Services& services, const Call& call,
   RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
   ASSIGN_OR_RETURN(const service::LimitView approved,
                    service::ApproveLimit(services.ledger, call.principal(), DatasetName(request.dataset()),
-                                         request.proposal_id(), IntentOf(request)));
+                                         request.proposal_id(), IntentOf(request), services.directory));
   response = ToProto(approved);
   return absl::OkStatus();
 }

@@ -162,8 +162,15 @@ absl::Status SealDataset(service::Services& services, const Call& call, const v1
 absl::Status GrantAccess(service::Services& services, const Call& call, const v1::GrantAccessRequest& request,
                          v1::GrantAccessResponse&) {
   RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
-  return service::GrantAccess(services.ledger, call.principal(), DatasetName(request.dataset()),
-                              request.principal(), IntentOf(request));
+  const DatasetName dataset(request.dataset());
+  if (services.directory != nullptr) {
+    // First whether the caller may: only owners learn who is known.
+    RETURN_IF_ERROR(service::GrantAccess(services.ledger, call.principal(), dataset, request.principal(),
+                                         service::Intent::kValidateOnly));
+    RETURN_IF_ERROR(service::CheckCanHoldRights(services.directory, "principal", request.principal()));
+  }
+  return service::GrantAccess(services.ledger, call.principal(), dataset, request.principal(),
+                              IntentOf(request));
 }
 
 absl::Status GetDataset(service::Services& services, const Call& call, const v1::GetDatasetRequest& request,

@@ -238,6 +238,13 @@ absl::Status ListReleases(service::Services& services, const Call& call,
 
 absl::Status ShareRelease(service::Services& services, const Call& call,
                           const v1::ShareReleaseRequest& request, v1::ShareReleaseResponse& response) {
+  if (services.directory != nullptr) {
+    // First whether the caller may: only who may share learns who is known.
+    RETURN_IF_ERROR(service::ShareRelease(services, call.principal(), request.release_id(),
+                                          request.principal(), service::Intent::kValidateOnly)
+                        .status());
+    RETURN_IF_ERROR(service::CheckCanHoldRights(services.directory, "principal", request.principal()));
+  }
   ASSIGN_OR_RETURN(const std::vector<std::string> shared_with,
                    service::ShareRelease(services, call.principal(), request.release_id(),
                                          request.principal(), IntentOf(request)));

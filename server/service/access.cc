@@ -141,6 +141,37 @@ absl::Status CheckMayApprove(const ledger::Account& account, const ledger::Limit
   return absl::OkStatus();
 }
 
+absl::Status CheckCanHoldRights(const directory::DirectoryStore* directory, std::string_view field,
+                                const std::string& name) {
+  if (directory == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, directory->Current());
+  const directory::PrincipalRecord* const found = current->FindPrincipal(name);
+  const bool can_prove = found != nullptr && !found->is_disabled &&
+                         std::ranges::any_of(found->credentials, [&](const std::string& id) {
+                           return !current->FindCredential(id)->is_pending;
+                         });
+  if (can_prove) return absl::OkStatus();
+  return InvalidField(field,
+                      "must be an active principal with a credential: an administrator makes it and links an "
+                      "identity first");
+}
+
+absl::Status CheckIsApprover(const directory::DirectoryStore* directory, const ledger::Dataset& dataset,
+                             const ledger::LimitProposal& proposal, const Principal& principal) {
+  if (directory == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, directory->Current());
+  if (!current->HasRole(directory::Role::kApprover, principal.name(), dataset.id)) {
+    return absl::PermissionDeniedError(
+        "only an approver of the dataset may do this: its owner proposes one (curator role bind approver), "
+        "and "
+        "an administrator approves that");
+  }
+  if (current->AreTwoPersons(principal.name(), proposal.proposed_by)) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat(principal.name(), " and ", proposal.proposed_by,
+                   " do not count as two persons: one administrator alone could act as both"));
+}
+
 bool MayReadEntry(const ledger::Dataset& dataset, const ledger::Entry& entry, const Principal& principal) {
   if (entry.kind == ledger::kEqualContent) return false;
   const bool is_own_charge = !entry.charge_id.empty() && entry.actor == principal.name();

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "base/principal.h"
 #include "base/request_names.h"
+#include "directory/directory_store.h"
 #include "dp/domain/domain.h"
 #include "ledger/ledger.h"
 
@@ -72,6 +73,17 @@ bool MaySeeAccount(const ledger::Dataset& dataset, const ledger::Account& accoun
 // PERMISSION_DENIED for the principal who proposed the limit, and for those whose own account it is.
 absl::Status CheckMayApprove(const ledger::Account& account, const ledger::LimitProposal& proposal,
                              const Principal& principal);
+
+// Of a principal that a request names, to give it something: INVALID_ARGUMENT (`field`) unless it is active
+// and can prove who it is, because a name that is nobody's yet could become anybody's. Without a directory,
+// as in development mode, every name will do.
+absl::Status CheckCanHoldRights(const directory::DirectoryStore* directory, std::string_view field,
+                                const std::string& name);
+
+// PERMISSION_DENIED unless `principal` is an approver of the dataset, and another person than who proposed
+// the limit. Without a directory, as in development mode, anybody may.
+absl::Status CheckIsApprover(const directory::DirectoryStore* directory, const ledger::Dataset& dataset,
+                             const ledger::LimitProposal& proposal, const Principal& principal);
 
 // The owner reads the content of all entries of the history, a grantee that of their own charges. No
 // principal reads EQUAL_CONTENT: it names a dataset that may be another's.

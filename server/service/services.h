@@ -5,6 +5,7 @@
 
 #include "absl/time/time.h"
 #include "base/executor.h"
+#include "directory/directory_store.h"
 #include "host/server_key.h"
 #include "ledger/ledger.h"
 #include "records/dataset_store.h"
@@ -38,6 +39,8 @@ struct Services {
   MemoryBudget& memory;              // of requests
   ComparisonCache& comparisons;      // of histories
   absl::Duration synthesis_timeout;  // a public limit: a longer synthesis is stopped and forfeited
+  // Null in development mode, where every name is believed.
+  const directory::DirectoryStore* directory = nullptr;
 };
 
 }  // namespace curator::service

@@ -107,6 +107,7 @@ std::vector<Step> OwnerBegins() {
 std::vector<Step> CallsOnDatasets() {
   return {
       {"VersionService.GetVersion", {""}},
+      {"IdentityService.WhoAmI", {""}},
       {"SynthesisService.ListSynthesizers", {""}},
       {"DatasetService.CreateDataset", {Create("of-$WHO", SmallSchema())}},
       {"DatasetService.ListDatasets", {""}},

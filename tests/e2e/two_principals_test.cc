@@ -170,6 +170,7 @@ Step Seal(const std::string& dataset, const std::string& part = "") {
 std::vector<Step> BobBegins() {
   return {
       {"VersionService.GetVersion", {""}},
+      {"IdentityService.WhoAmI", {""}},
       {"BudgetService.GetReceiptKey", {""}},
       {"SynthesisService.ListSynthesizers", {""}},
       {"DatasetService.ListDatasets", {""}},

@@ -201,6 +201,7 @@ std::vector<Step> Charged() {
 std::vector<Step> AnaAsks() {
   std::vector<Step> steps = {
       {"VersionService.GetVersion", {""}},
+      {"IdentityService.WhoAmI", {""}},
       {"BudgetService.GetReceiptKey", {""}},
       {"SynthesisService.ListSynthesizers", {""}},
       {"DatasetService.ListDatasets", {""}},

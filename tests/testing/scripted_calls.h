@@ -41,7 +41,8 @@ struct Step {
   bool is_shared = false;
 };
 
-// All calls of all services of curator.v1: "DatasetService.GetDataset".
+// All calls of all services of curator.v1 ("DatasetService.GetDataset") that a server in development mode
+// carries out. Those about identities, of which it has none, are tests/e2e/identity_test.cc's.
 std::set<std::string> AllCalls();
 
 // The calls that docs/PRIVACY-fields.md reserves to `who`: "owner".

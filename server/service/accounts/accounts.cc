@@ -227,7 +227,7 @@ absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder&
 
 absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& principal,
                                        const DatasetName& dataset, std::string_view proposal_id,
-                                       Intent intent) {
+                                       Intent intent, const directory::DirectoryStore* directory) {
   ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
   const absl::StatusOr<ledger::LimitProposal> found = ledger.GetLimitProposal(proposal_id);
   if (!found.ok() && !absl::IsNotFound(found.status())) return found.status();
@@ -238,6 +238,7 @@ absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& 
   ASSIGN_OR_RETURN(const ledger::Account account, AccountOf(ledger, *found));
   RETURN_IF_ERROR(CheckMayApprove(account, *found, principal));
   if (intent == Intent::kValidateOnly) return ViewOfProposal(view, account, *found);
+  RETURN_IF_ERROR(CheckIsApprover(directory, view.record, *found, principal));
   ASSIGN_OR_RETURN(const ledger::LimitProposal approved, ledger.ApproveLimit(proposal_id, principal));
   return ViewOfProposal(view, account, approved);
 }

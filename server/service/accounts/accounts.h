@@ -65,11 +65,12 @@ struct LimitView {
 // one, or below what is spent and held.
 absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder& order, Intent intent);
 
-// For all who may see the dataset, except the proposer and those whose own account it is (CheckMayApprove()).
-// With Intent::kValidateOnly anyone who knows the proposal's id may view it; it reveals no balance.
+// For all who may see the dataset, except the proposer and those whose own account it is
+// (CheckMayApprove()); of these, with a directory, for approvers alone (CheckIsApprover()). With
+// Intent::kValidateOnly anyone who knows the proposal's id may view it; it reveals no balance.
 absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& principal,
                                        const DatasetName& dataset, std::string_view proposal_id,
-                                       Intent intent);
+                                       Intent intent, const directory::DirectoryStore* directory = nullptr);
 
 // ---- Pages of at most `limit`, from the first or after the last item of the page before. Errors:
 // INVALID_ARGUMENT (page_token) when that item is not in the listing.

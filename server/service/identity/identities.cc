@@ -211,6 +211,12 @@ absl::Status RemoveCredential(IdentityServices& services, const Principal& actor
 
 namespace {
 
+// Whom a code is for: the actor of what its use changes. The entry needs one also when there is no enrolment.
+std::string PrincipalOfEnrolment(const Directory& directory, std::string_view enrolment_id) {
+  const directory::Enrolment* const found = directory.FindEnrolment(enrolment_id);
+  return found == nullptr ? directory::kIssuerActor : found->principal;
+}
+
 absl::StatusOr<NewEnrolment> OpenEnrolmentBy(IdentityServices& services, const std::string& actor,
                                              directory::EnrolmentOpened wanted, bool break_glass) {
   const auth::ApiToken code = auth::MakeApiToken(services.entropy);
@@ -251,10 +257,10 @@ absl::StatusOr<std::string> UseEnrolment(IdentityServices& services, const direc
   if (!parsed.ok()) return InvalidField("code", std::string(parsed.status().message()));
   const std::string credential_id = auth::MakeShortId(services.entropy);
   const std::string hash = services.hash_of_secret(parsed->secret);
+  // It may have been opened by another process just now.
+  RETURN_IF_ERROR(services.directory.Refresh());
   ASSIGN_OR_RETURN(const Snapshot directory, services.directory.Current());
-  const directory::Enrolment* const enrolment = directory->FindEnrolment(parsed->id);
-  // The actor of the entry: whom the code is for, if there is one.
-  const std::string principal = enrolment == nullptr ? directory::kIssuerActor : enrolment->principal;
+  const std::string principal = PrincipalOfEnrolment(*directory, parsed->id);
   bool is_wrong = false;
   RETURN_IF_ERROR(
       MakeBy(services, principal, [&](const Directory& now, const Asked& asked) -> absl::StatusOr<Change> {

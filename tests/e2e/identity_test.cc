@@ -1,0 +1,303 @@
+// A server with a configuration: who is let in, by what, and how soon not any more. On both ledgers, with two
+// servers on one.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "app_bootstrap.h"
+#include "auth/testing/test_keys.h"
+#include "curator/v1/dataset.grpc.pb.h"
+#include "host/entropy.h"
+#include "ledger/open_ledger.h"
+#include "tests/testing/small_table.h"
+#include "tests/testing/test_server.h"
+
+namespace curator::testing {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+constexpr char kIssuer[] = "https://idp.example";
+
+// An issuer, and the folder that a server reads its keys from.
+class TestIssuer {
+ public:
+  explicit TestIssuer(const std::string& folder) {
+    const json document = {
+        {"issuer", kIssuer},
+        {"fetched_at", absl::FormatTime(absl::RFC3339_full, absl::Now(), absl::UTCTimeZone())},
+        {"keys", {key_.Jwk()}}};
+    std::filesystem::create_directory(folder);
+    std::ofstream(folder + "/corp.json") << document.dump();
+  }
+
+  std::string TokenOf(const std::string& subject, absl::Duration lifetime = absl::Hours(1)) const {
+    const int64_t now = absl::ToUnixSeconds(absl::Now());
+    return key_.Token({{"iss", kIssuer},
+                       {"sub", subject},
+                       {"aud", "curator"},
+                       {"iat", now - 3600},
+                       {"exp", now + absl::ToInt64Seconds(lifetime)},
+                       {"preferred_username", subject}});
+  }
+
+ private:
+  const auth::TestKey key_{"P-256", "k1", "ES256"};
+};
+
+class Identities : public ::testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override { first_ = Start("first"); }
+
+  // Another server on the same ledger and the same data.
+  std::unique_ptr<App> Start(const std::string& name) {
+    config_.listeners = {{.kind = config::ListenerKind::kLocal,
+                          .address = absl::StrCat("unix:", folder_.path(), "/", name, ".sock")}};
+    AppOptions options = options_;
+    options.development = false;
+    options.config = config_;
+    absl::StatusOr<std::unique_ptr<App>> app = App::Start(options);
+    EXPECT_TRUE(app.ok()) << app.status();
+    return *std::move(app);
+  }
+  Client With(const std::string& token, const App* server = nullptr) const {
+    return Client({.server = (server == nullptr ? *first_ : *server).address(),
+                   .principal = {},
+                   .retry = {},
+                   .token = [token](bool) { return token; }});
+  }
+  Client As(const std::string& subject) const { return With(issuer_.TokenOf(subject)); }
+
+  // What `curatord bootstrap` prints, or its error.
+  std::string Bootstrap(const std::string& name, bool break_glass = false) {
+    std::ostringstream out;
+    std::ostringstream error;
+    RunBootstrap(config_, {.principal = name, .issuer = kIssuer, .subject = name, .break_glass = break_glass},
+                 out, error);
+    return out.str() + error.str();
+  }
+  static std::string CodeIn(const std::string& printed) {
+    const size_t at = printed.find("cure_");
+    return at == std::string::npos ? "" : printed.substr(at, printed.find_first_of("\n ", at) - at);
+  }
+  static absl::StatusOr<std::string> Enrol(const Client& client, const std::string& code) {
+    v1::EnrolRequest request;
+    request.set_code(code);
+    const absl::StatusOr<v1::WhoAmIResponse> enrolled = client.Enrol(request);
+    if (!enrolled.ok()) return enrolled.status();
+    return enrolled->principal().name();
+  }
+  void LetInAdministrator(const std::string& name) {
+    ASSERT_EQ(Enrol(As(name), CodeIn(Bootstrap(name, /*break_glass=*/true))).value(), name);
+  }
+  std::string Registered(const std::string& subject) const { return Enrol(As(subject), "").value(); }
+  // The reason of a refusal; empty for none.
+  static std::string ReasonOf(const absl::Status& status) {
+    return status.ok() ? "" : client::Reason(status);
+  }
+  static void Disable(const Client& administrator, const std::string& name) {
+    v1::DisablePrincipalRequest request;
+    request.set_name(name);
+    request.set_reason("left");
+    EXPECT_TRUE(administrator.DisablePrincipal(request).ok());
+  }
+
+  const ScratchFolder folder_;
+  const AppOptions options_ = FreshOptions(GetParam(), folder_.path());
+  const TestIssuer issuer_{folder_.path() + "/jwks"};
+  config::ServerConfig config_{
+      .ledger = options_.ledger,
+      .data_dir = options_.data_directory,
+      .issuers = {{.issuer = {.alias = "corp", .issuer = kIssuer, .audiences = {"curator"}},
+                   .unknown = config::UnknownIdentities::kRegister}},
+      .jwks_folder = folder_.path() + "/jwks"};
+  std::unique_ptr<App> first_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Ledgers, Identities, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
+                         [](const auto& backend) { return BackendName(backend.param); });
+
+TEST_P(Identities, AFreshServerLetsInWhomItsHostNames) {
+  EXPECT_EQ(ReasonOf(As("ada").WhoAmI().status()), "UNKNOWN_PRINCIPAL");
+  const std::string code = CodeIn(Bootstrap("ada"));
+  EXPECT_TRUE(absl::IsNotFound(Enrol(As("mallory"), code).status()));
+  EXPECT_EQ(Enrol(As("ada"), code).value(), "ada");
+  EXPECT_TRUE(absl::IsNotFound(Enrol(As("ada"), code).status())) << "once";
+  EXPECT_THAT(Bootstrap("eve"), HasSubstr("there is an active administrator"));
+  EXPECT_EQ(As("ada").WhoAmI()->principal().roles(0).role(), v1::RoleBinding::ADMINISTRATOR);
+}
+
+TEST_P(Identities, ANameProvesNothing) {
+  LetInAdministrator("ada");
+  const Client named({.server = first_->address(), .principal = "ada"});
+  const absl::Status status = named.WhoAmI().status();
+  EXPECT_TRUE(absl::IsUnauthenticated(status));
+  EXPECT_EQ(ReasonOf(status), "NO_CREDENTIAL");
+  EXPECT_THAT(std::string(status.message()), HasSubstr("curator login"));
+  EXPECT_FALSE(named.GetVersion()->development_mode());
+  EXPECT_EQ(named.GetVersion()->version(), "") << "before somebody is known";
+}
+
+TEST_P(Identities, ATokenIsAskedForAgainWhenItHasExpired) {
+  const std::string eve = Registered("eve");
+  int asked = 0;
+  const Client client(
+      {.server = first_->address(), .principal = {}, .retry = {}, .token = [&](bool has_expired) {
+         asked += has_expired ? 1 : 0;
+         return issuer_.TokenOf("eve", has_expired ? absl::Hours(1) : -absl::Minutes(2));
+       }});
+  EXPECT_EQ(client.WhoAmI()->principal().name(), eve);
+  EXPECT_EQ(asked, 1);
+}
+
+// What only administrators may, without the rights of one.
+TEST_P(Identities, CallsOfAdministratorsAreRefusedToOthers) {
+  LetInAdministrator("ada");
+  const Client eve = As(Registered("eve").substr(5));
+  v1::CreatePrincipalRequest create;
+  create.set_name("puppet");
+  create.set_kind(v1::PrincipalInfo::PERSON);
+  v1::DisablePrincipalRequest disable;
+  disable.set_name("ada");
+  disable.set_reason("why not");
+  v1::EnablePrincipalRequest enable;
+  enable.set_name("ada");
+  enable.set_reason("why not");
+  v1::LinkIdentityRequest link;
+  link.set_principal("ada");
+  link.mutable_identity()->set_kind(v1::Identity::OIDC);
+  link.mutable_identity()->set_issuer(kIssuer);
+  link.mutable_identity()->set_subject("of eve's");
+  v1::CreateApiTokenRequest token;
+  token.set_principal("ada");
+  token.mutable_expire_time()->set_seconds(absl::ToUnixSeconds(absl::Now()) + 60);
+  v1::ApproveCredentialRequest approve;
+  approve.set_credential_id("anything");
+  v1::BindRoleRequest bind;
+  bind.set_role(v1::RoleBinding::ADMINISTRATOR);
+  bind.set_principal("corp.eve");
+  v1::ApproveRoleRequest approve_role;
+  approve_role.set_role(v1::RoleBinding::ADMINISTRATOR);
+  approve_role.set_principal("corp.eve");
+  v1::UnbindRoleRequest unbind;
+  unbind.set_role(v1::RoleBinding::ADMINISTRATOR);
+  unbind.set_principal("ada");
+  const std::vector<std::pair<std::string, absl::Status>> ends = {
+      {"CreatePrincipal", eve.CreatePrincipal(create).status()},
+      {"DisablePrincipal", eve.DisablePrincipal(disable).status()},
+      {"EnablePrincipal", eve.EnablePrincipal(enable).status()},
+      {"GetPrincipal", eve.GetPrincipal("ada").status()},
+      {"ListPrincipals", eve.ListPrincipals().status()},
+      {"LinkIdentity", eve.LinkIdentity(link).status()},
+      {"CreateApiToken for another", eve.CreateApiToken(token).status()},
+      {"ApproveCredential", eve.ApproveCredential(approve).status()},
+      {"BindRole", eve.BindRole(bind).status()},
+      {"ApproveRole", eve.ApproveRole(approve_role).status()},
+      {"UnbindRole", eve.UnbindRole(unbind).status()}};
+  for (const auto& [call, end] : ends) EXPECT_TRUE(absl::IsPermissionDenied(end)) << call << ": " << end;
+  v1::RemoveCredentialRequest remove;
+  remove.set_credential_id(As("ada").WhoAmI()->credential_id());
+  remove.set_reason("why not");
+  EXPECT_TRUE(absl::IsNotFound(eve.RemoveCredential(remove).status()));
+}
+
+TEST_P(Identities, DisablingWorksAtTheNextCallOnThisServerAndWithinTwoSecondsOnTheOther) {
+  LetInAdministrator("ada");
+  const std::string eve = Registered("eve");
+  const std::unique_ptr<App> second = Start("second");
+  const Client elsewhere = With(issuer_.TokenOf("eve"), second.get());
+  ASSERT_TRUE(elsewhere.WhoAmI().ok());
+  Disable(As("ada"), eve);
+  EXPECT_EQ(ReasonOf(As("eve").WhoAmI().status()), "DISABLED");
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  std::string reason;
+  while (reason.empty() && std::chrono::steady_clock::now() < deadline) {
+    reason = ReasonOf(elsewhere.WhoAmI().status());
+  }
+  EXPECT_EQ(reason, "DISABLED");
+}
+
+TEST_P(Identities, DisablingEndsARunningStream) {
+  LetInAdministrator("ada");
+  const std::string eve = Registered("eve");
+  const v1::CreateDatasetRequest create = NewDataset("census", v1::RULE_ZCDP, "3", "1e-9");
+  ASSERT_TRUE(As("eve").CreateDataset(create).ok());
+  const auto stub =
+      v1::DatasetService::NewStub(grpc::CreateChannel(first_->address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  context.AddMetadata("authorization", "Bearer " + issuer_.TokenOf("eve"));
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
+  v1::ImportRecordsResponse response;
+  const auto writer = stub->ImportRecords(&context, &response);
+  v1::ImportRecordsRequest header;
+  header.mutable_header()->set_request_id("5c21f0de-0000-4000-8000-000000000001");
+  header.mutable_header()->set_dataset("census");
+  ASSERT_TRUE(writer->Write(header));
+  Disable(As("ada"), eve);
+  const auto before = std::chrono::steady_clock::now();
+  const grpc::Status end = writer->Finish();
+  EXPECT_EQ(end.error_code(), grpc::StatusCode::UNAUTHENTICATED) << end.error_message();
+  EXPECT_THAT(end.error_message(), HasSubstr("disabled"));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(2));
+}
+
+TEST_P(Identities, RightsGoToPrincipalsThatCanProveWhoTheyAre) {
+  LetInAdministrator("ada");
+  Registered("olga");
+  const v1::CreateDatasetRequest create = NewDataset("census", v1::RULE_ZCDP, "3", "1e-9");
+  ASSERT_TRUE(As("olga").CreateDataset(create).ok());
+  v1::GrantAccessRequest grant;
+  grant.set_dataset("census");
+  grant.set_principal("bob");
+  EXPECT_THAT(std::string(As("olga").GrantAccess(grant).status().message()), HasSubstr("with a credential"));
+  v1::CreatePrincipalRequest principal;
+  principal.set_name("bob");
+  principal.set_kind(v1::PrincipalInfo::PERSON);
+  ASSERT_TRUE(As("ada").CreatePrincipal(principal).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(As("olga").GrantAccess(grant).status())) << "nobody's yet";
+  v1::LinkIdentityRequest link;
+  link.set_principal("bob");
+  link.mutable_identity()->set_kind(v1::Identity::OIDC);
+  link.mutable_identity()->set_issuer(kIssuer);
+  link.mutable_identity()->set_subject("bob");
+  ASSERT_FALSE(As("ada").LinkIdentity(link)->pending());
+  EXPECT_TRUE(As("olga").GrantAccess(grant).ok());
+  EXPECT_TRUE(As("bob").GetDataset("census").ok());
+  // To others the dataset does not exist, whoever is named.
+  for (const char* name : {"bob", "nobody"}) {
+    grant.set_principal(name);
+    EXPECT_TRUE(absl::IsNotFound(As("ada").GrantAccess(grant).status())) << name;
+  }
+}
+
+TEST_P(Identities, WhoIsLetInStandsInTheHistoryOfTheServer) {
+  LetInAdministrator("ada");
+  Registered("eve");
+  first_.reset();
+  const auto ledger = ledger::OpenLedger({.url = options_.ledger,
+                                          .anchor_dir = options_.data_directory + "/anchor",
+                                          .entropy = host::RandomBytes});
+  ASSERT_TRUE(ledger.ok()) << ledger.status();
+  std::vector<std::string> kinds;
+  const std::vector<ledger::Entry> entries = (*ledger)->ListServerEntries({}).value();
+  for (const ledger::Entry& entry : entries) kinds.push_back(entry.kind);
+  EXPECT_THAT(kinds, ::testing::ElementsAre("PRINCIPAL_CREATED", "ENROLMENT_OPENED", "ENROLMENT_USED",
+                                            "PRINCIPAL_REGISTERED"));
+  EXPECT_TRUE((*ledger)->VerifyServerHistory()->ok);
+}
+
+}  // namespace
+}  // namespace curator::testing
