@@ -287,8 +287,8 @@ struct Attempt {
 
 struct Entry {
   std::string dataset_id;
-  int64_t seq = 0;   // 1, 2, 3, ... per dataset
-  std::string kind;  // "DATASET_CREATED", "SEALED", "GRANTED", "CHARGED", "COMMITTED", "FORFEITED", ...
+  int64_t seq = 0;        // 1, 2, 3, ... per dataset
+  std::string kind;       // "DATASET_CREATED", "SEALED", "GRANTED", "CHARGED", "COMMITTED", "FORFEITED", ...
   std::string charge_id;  // in the server's own history: of the change
   // Canonical bytes (history/entry_payload.h), from which alone all balances can be recomputed.
   std::string payload;
