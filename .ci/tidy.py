@@ -76,6 +76,8 @@ FILES_MAY_INCLUDE = [
     # The command line makes bins and their labels from a schema as the server does (docs/adr/0006).
     (re.compile(r"^client/cli/"), ["dp/domain", "rpc/convert_attribute.h"]),
     # `curator calc` runs the calculators of dp/accounting without a server, on events in their wire form (docs/adr/0006).
+    # The program that fetches issuers' keys writes what the server's reader accepts.
+    (re.compile(r"^client/jwks/"), ["auth"]),
     (re.compile(r"^client/cli/(commands/calc|syntax/calc_\w+)\.(h|cc)$"), ["dp/accounting", "rpc/convert_event.h"]),
 ]
 
@@ -102,6 +104,7 @@ LIBRARIES = [
     Library("PostgreSQL", re.compile(r"^pqxx(/|$)"), ("ledger/postgres",)),
     Library("libpq", re.compile(r"^libpq|^postgres_ext"), ()),  # the ledger speaks libpqxx (docs/adr/0052)
     Library("SQLite", re.compile(r"^sqlite3"), ("ledger/sqlite",)),
+    Library("libcurl", re.compile(r"^curl/"), ("client",)),
 ]
 # dp is pure: what it computes depends on its arguments alone.
 IMPURE = re.compile(r"^(chrono|ctime|time\.h|sys/time\.h|thread|future|iostream|absl/time/.*|spdlog/.*)$")

@@ -5,11 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -17,46 +14,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "app_bootstrap.h"
-#include "auth/testing/test_keys.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "host/entropy.h"
 #include "ledger/open_ledger.h"
 #include "tests/testing/small_table.h"
+#include "tests/testing/test_issuer.h"
 #include "tests/testing/test_server.h"
 
 namespace curator::testing {
 namespace {
 
-using nlohmann::json;
 using ::testing::HasSubstr;
 
-constexpr char kIssuer[] = "https://idp.example";
-
-// An issuer, and the folder that a server reads its keys from.
-class TestIssuer {
- public:
-  explicit TestIssuer(const std::string& folder) {
-    const json document = {
-        {"issuer", kIssuer},
-        {"fetched_at", absl::FormatTime(absl::RFC3339_full, absl::Now(), absl::UTCTimeZone())},
-        {"keys", {key_.Jwk()}}};
-    std::filesystem::create_directory(folder);
-    std::ofstream(folder + "/corp.json") << document.dump();
-  }
-
-  std::string TokenOf(const std::string& subject, absl::Duration lifetime = absl::Hours(1)) const {
-    const int64_t now = absl::ToUnixSeconds(absl::Now());
-    return key_.Token({{"iss", kIssuer},
-                       {"sub", subject},
-                       {"aud", "curator"},
-                       {"iat", now - 3600},
-                       {"exp", now + absl::ToInt64Seconds(lifetime)},
-                       {"preferred_username", subject}});
-  }
-
- private:
-  const auth::TestKey key_{"P-256", "k1", "ES256"};
-};
+const std::string kIssuer = TestIssuer::kIssuer;
 
 class Identities : public ::testing::TestWithParam<Backend> {
  protected:

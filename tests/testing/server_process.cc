@@ -11,10 +11,13 @@
 
 namespace curator::testing {
 
-ServerProcess::ServerProcess(const std::vector<std::string>& arguments) {
+ServerProcess::ServerProcess(const std::vector<std::string>& arguments)
+    : ServerProcess(CURATORD_PATH, arguments) {}
+
+ServerProcess::ServerProcess(const std::string& program, const std::vector<std::string>& arguments) {
   int ends[2];
   if (pipe(ends) != 0) std::abort();
-  std::vector<std::string> words = {CURATORD_PATH};
+  std::vector<std::string> words = {program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

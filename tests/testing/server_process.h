@@ -14,6 +14,8 @@ class ServerProcess {
  public:
   // Starts it; `Address()` waits until it serves.
   explicit ServerProcess(const std::vector<std::string>& arguments);
+  // Another program, whose log is its standard error.
+  ServerProcess(const std::string& program, const std::vector<std::string>& arguments);
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;

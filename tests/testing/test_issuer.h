@@ -1,0 +1,46 @@
+// An issuer of tokens in a test, with the folder that a server reads its keys from.
+//
+// Thread-safe but for its construction.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "auth/testing/test_keys.h"
+
+namespace curator::testing {
+
+class TestIssuer {
+ public:
+  static constexpr char kIssuer[] = "https://idp.example";
+
+  // Makes the folder, with the keys of the alias "corp".
+  explicit TestIssuer(const std::string& folder) {
+    const nlohmann::json document = {
+        {"issuer", kIssuer},
+        {"fetched_at", absl::FormatTime(absl::RFC3339_full, absl::Now(), absl::UTCTimeZone())},
+        {"keys", {key_.Jwk()}}};
+    std::filesystem::create_directory(folder);
+    std::ofstream(folder + "/corp.json") << document.dump();
+  }
+
+  // For the audience "curator"; issued an hour ago.
+  std::string TokenOf(const std::string& subject, absl::Duration lifetime = absl::Hours(1)) const {
+    const int64_t now = absl::ToUnixSeconds(absl::Now());
+    return key_.Token({{"iss", kIssuer},
+                       {"sub", subject},
+                       {"aud", "curator"},
+                       {"iat", now - 3600},
+                       {"exp", now + absl::ToInt64Seconds(lifetime)},
+                       {"preferred_username", subject}});
+  }
+
+ private:
+  const auth::TestKey key_{"P-256", "k1", "ES256"};
+};
+
+}  // namespace curator::testing
