@@ -120,6 +120,12 @@ absl::Status CloseToOthers(const std::filesystem::path& folder) {
       ", and its rights cannot be changed: ", error.message(), ". Make it yours with mode 0700"));
 }
 
+// On loopback, where all clients are trusted, connections are neither counted nor aged.
+config::Limits LimitsOfDevelopment() {
+  constexpr int64_t kDay = 86'400;
+  return {.streams_per_connection = 10'000, .connection_idle_seconds = kDay, .connection_age_seconds = kDay};
+}
+
 class RunningApp final : public App {
  public:
   RunningApp(const AppOptions& options, const host::ServerKey& key,
@@ -210,7 +216,7 @@ class RunningApp final : public App {
             .health = health_,
             .on_hidden_error = LogHiddenError,
             .version = VersionOf(options_),
-            .limits = options_.config.has_value() ? options_.config->limits : config::Limits()};
+            .limits = options_.config.has_value() ? options_.config->limits : LimitsOfDevelopment()};
   }
 
   const AppOptions options_;
