@@ -65,6 +65,10 @@ struct RawHttp2::Connection {
 
 RawHttp2::RawHttp2(int port, Transport transport) : connection_(std::make_unique<Connection>()) {
   connection_->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in source = {};
+  source.sin_family = AF_INET;
+  source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+  bind(connection_->socket, reinterpret_cast<const sockaddr*>(&source), sizeof(source));
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));

@@ -1,4 +1,5 @@
-// An HTTP/2 client of a few frames, for what no proper client sends. Over TLS, or in clear to a local port.
+// An HTTP/2 client of a few frames, for what no proper client sends. Over TLS, or in clear. It connects from
+// 127.0.0.2: to a server that counts by source it is another client than those of the test.
 //
 // Not thread-safe.
 #pragma once
