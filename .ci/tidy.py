@@ -104,7 +104,7 @@ LIBRARIES = [
     Library("PostgreSQL", re.compile(r"^pqxx(/|$)"), ("ledger/postgres",)),
     Library("libpq", re.compile(r"^libpq|^postgres_ext"), ()),  # the ledger speaks libpqxx (docs/adr/0052)
     Library("SQLite", re.compile(r"^sqlite3"), ("ledger/sqlite",)),
-    Library("libcurl", re.compile(r"^curl/"), ("client",)),
+    Library("libcurl", re.compile(r"^curl/"), ("client/https",)),
 ]
 # dp is pure: what it computes depends on its arguments alone.
 IMPURE = re.compile(r"^(chrono|ctime|time\.h|sys/time\.h|thread|future|iostream|absl/time/.*|spdlog/.*)$")

@@ -18,7 +18,7 @@
 #include <string>
 
 #include "absl/time/clock.h"
-#include "client/jwks/https_fetch.h"
+#include "client/https/https.h"
 #include "client/jwks/refresher.h"
 
 namespace {
@@ -66,7 +66,7 @@ int Run(const Settings& settings, bool is_once) {
   Refresher refresher(
       settings, {.fetch =
                      [&settings](const std::string& url) {
-                       return curator::jwks::FetchHttps(url, {.authorities = settings.authorities});
+                       return curator::https::GetBody(url, {.authorities = settings.authorities});
                      },
                  .now = absl::Now,
                  .report =

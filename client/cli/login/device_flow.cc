@@ -1,0 +1,136 @@
+#include "client/cli/login/device_flow.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+
+namespace curator::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kDeviceGrant[] = "urn:ietf:params:oauth:grant-type:device_code";
+
+absl::StatusOr<json> ObjectIn(const https::Response& response, std::string_view what) {
+  json object = json::parse(response.body, nullptr, /*allow_exceptions=*/false);
+  if (object.is_object()) return object;
+  return absl::DataLossError(
+      absl::StrCat("the issuer's ", std::string(what), " is no JSON object (status ", response.status, ")"));
+}
+
+// Empty when it is missing, or no text.
+std::string TextOf(const json& object, const char* member) {
+  const auto found = object.find(member);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+absl::StatusOr<std::string> RequiredText(const json& object, const char* member, std::string_view what) {
+  std::string text = TextOf(object, member);
+  if (!text.empty()) return text;
+  return absl::DataLossError(absl::StrCat("the issuer's ", std::string(what), " has no ", member));
+}
+
+int64_t SecondsOf(const json& object, const char* member, int64_t otherwise) {
+  const auto found = object.find(member);
+  const bool is_seconds =
+      found != object.end() && found->is_number_integer() && *found >= 1 && *found <= 86'400;
+  return is_seconds ? found->get<int64_t>() : otherwise;
+}
+
+struct Endpoints {
+  std::string device_authorization;
+  std::string token;
+};
+
+absl::StatusOr<Endpoints> Discover(const LoginPlace& place, const LoginParts& parts) {
+  const bool has_slash = place.issuer.ends_with('/');
+  const std::string url =
+      absl::StrCat(place.issuer, has_slash ? "" : "/", ".well-known/openid-configuration");
+  ASSIGN_OR_RETURN(const https::Response response, parts.get(url));
+  if (response.status != 200) {
+    return absl::UnavailableError(absl::StrCat(url, ": answered ", response.status, " and not 200"));
+  }
+  ASSIGN_OR_RETURN(const json document, ObjectIn(response, "configuration"));
+  if (TextOf(document, "issuer") != place.issuer) {
+    return absl::DataLossError(absl::StrCat(url, " is the configuration of another issuer"));
+  }
+  Endpoints endpoints;
+  ASSIGN_OR_RETURN(endpoints.token, RequiredText(document, "token_endpoint", "configuration"));
+  endpoints.device_authorization = TextOf(document, "device_authorization_endpoint");
+  return endpoints;
+}
+
+absl::StatusOr<Tokens> TokensIn(const https::Response& response) {
+  ASSIGN_OR_RETURN(const json object, ObjectIn(response, "answer"));
+  const std::string id_token = TextOf(object, "id_token");
+  Tokens tokens{.token = id_token.empty() ? TextOf(object, "access_token") : id_token,
+                .refresh_token = TextOf(object, "refresh_token")};
+  if (!tokens.token.empty()) return tokens;
+  return absl::DataLossError("the issuer's answer has no token");
+}
+
+// Of a poll before the user has decided: whether to go on, more slowly if the issuer says so.
+absl::Status AfterRefusal(const https::Response& response, absl::Duration& interval) {
+  ASSIGN_OR_RETURN(const json object, ObjectIn(response, "answer"));
+  const std::string error = TextOf(object, "error");
+  if (error == "authorization_pending") return absl::OkStatus();
+  if (error == "slow_down") {
+    interval += absl::Seconds(5);
+    return absl::OkStatus();
+  }
+  if (error == "access_denied") return absl::PermissionDeniedError("the login was refused in the browser");
+  if (error == "expired_token") return absl::DeadlineExceededError("the code has expired: log in again");
+  return absl::UnavailableError(
+      absl::StrCat("the issuer answered \"", error, "\" (status ", response.status, ")"));
+}
+
+}  // namespace
+
+absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts) {
+  ASSIGN_OR_RETURN(const Endpoints endpoints, Discover(place, parts));
+  if (endpoints.device_authorization.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        place.issuer, " has no device flow: get a token in another way, and name it by --token-file"));
+  }
+  ASSIGN_OR_RETURN(
+      const https::Response begun,
+      parts.post(endpoints.device_authorization, {{"client_id", place.client_id}, {"scope", place.scope}}));
+  ASSIGN_OR_RETURN(const json code, ObjectIn(begun, "answer"));
+  ASSIGN_OR_RETURN(const std::string device_code, RequiredText(code, "device_code", "answer"));
+  ASSIGN_OR_RETURN(const std::string user_code, RequiredText(code, "user_code", "answer"));
+  ASSIGN_OR_RETURN(const std::string page, RequiredText(code, "verification_uri", "answer"));
+  const std::string whole_page = TextOf(code, "verification_uri_complete");
+  parts.show(whole_page.empty() ? page : whole_page, user_code);
+  const absl::Time deadline = parts.now() + absl::Seconds(SecondsOf(code, "expires_in", 600));
+  absl::Duration interval = absl::Seconds(SecondsOf(code, "interval", 5));
+  while (parts.now() + interval < deadline) {
+    parts.sleep(interval);
+    ASSIGN_OR_RETURN(const https::Response response,
+                     parts.post(endpoints.token, {{"grant_type", kDeviceGrant},
+                                                  {"device_code", device_code},
+                                                  {"client_id", place.client_id}}));
+    if (response.status == 200) return TokensIn(response);
+    RETURN_IF_ERROR(AfterRefusal(response, interval));
+  }
+  return absl::DeadlineExceededError("the code has expired: log in again");
+}
+
+absl::StatusOr<Tokens> Renew(const LoginPlace& place, const std::string& refresh_token,
+                             const LoginParts& parts) {
+  ASSIGN_OR_RETURN(const Endpoints endpoints, Discover(place, parts));
+  ASSIGN_OR_RETURN(const https::Response response,
+                   parts.post(endpoints.token, {{"grant_type", "refresh_token"},
+                                                {"refresh_token", refresh_token},
+                                                {"client_id", place.client_id}}));
+  if (response.status != 200) {
+    return absl::UnauthenticatedError("the login has ended: log in again with `curator login`");
+  }
+  ASSIGN_OR_RETURN(Tokens tokens, TokensIn(response));
+  // An issuer that gives no new one leaves the old one valid.
+  if (tokens.refresh_token.empty()) tokens.refresh_token = refresh_token;
+  return tokens;
+}
+
+}  // namespace curator::cli

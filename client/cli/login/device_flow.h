@@ -1,0 +1,49 @@
+// Logs in at an identity provider by the device authorization grant (RFC 8628): the user opens a page in any
+// browser, also on another machine, and enters a code. Tokens are renewed by a refresh token (RFC 6749, 6).
+//
+// Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/https/https.h"
+
+namespace curator::cli {
+
+// Where to log in: what the server says, or flags.
+struct LoginPlace {
+  std::string issuer;
+  std::string client_id;
+  std::string scope = "openid profile offline_access";
+};
+
+struct Tokens {
+  std::string token;  // what the server verifies: the ID token, or the access token where there is none
+  std::string refresh_token;  // empty where the issuer gave none
+};
+
+// How the flow reaches the world.
+struct LoginParts {
+  std::function<absl::StatusOr<https::Response>(const std::string& url)> get;
+  std::function<absl::StatusOr<https::Response>(const std::string& url, const https::Fields& fields)> post;
+  std::function<absl::Time()> now;
+  std::function<void(absl::Duration)> sleep;
+  // Says to the user where to go, and the code to enter there.
+  std::function<void(const std::string& url, const std::string& code)> show;
+};
+
+// Returns when the user has logged in. Errors: UNAVAILABLE when the issuer cannot be reached, FAILED_PRECONDITION
+// when it has no device flow, PERMISSION_DENIED when the user refused, DEADLINE_EXCEEDED when the code expired,
+// DATA_LOSS for an answer that cannot be read.
+absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts);
+
+// New tokens for an old refresh token. UNAUTHENTICATED when the issuer does not accept it any more.
+absl::StatusOr<Tokens> Renew(const LoginPlace& place, const std::string& refresh_token,
+                             const LoginParts& parts);
+
+}  // namespace curator::cli
