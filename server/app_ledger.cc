@@ -51,17 +51,28 @@ int RunMigrate(const std::string& ledger, MigrateMode mode, std::ostream& out, s
   return 0;
 }
 
+namespace {
+
+void PrintVerification(std::string_view name, const ledger::Verification& verification, std::ostream& out) {
+  out << name << ": " << (verification.ok ? "sound" : "CONTRADICTS ITSELF") << ", "
+      << verification.entries_checked << " entries, head " << absl::BytesToHexString(verification.head_hash)
+      << ", anchored up to entry " << verification.anchored_seq << "\n";
+  PrintFindings(verification.findings, out);
+}
+
+}  // namespace
+
 int RunCheckLedger(const LedgerCommandOptions& options, std::ostream& out, std::ostream& error) {
   const auto inspection = ledger::InspectLedger(options.ledger, AnchorOf(options), dp::FormatCounter);
   if (!inspection.ok()) return Fail(inspection.status(), error);
   for (const ledger::InspectedDataset& dataset : inspection->datasets) {
-    const ledger::Verification& verification = dataset.verification;
-    out << dataset.name << ": " << (verification.ok ? "sound" : "CONTRADICTS ITSELF") << ", "
-        << verification.entries_checked << " entries, head " << absl::BytesToHexString(verification.head_hash)
-        << ", anchored up to entry " << verification.anchored_seq << "\n";
-    PrintFindings(verification.findings, out);
+    PrintVerification(dataset.name, dataset.verification, out);
   }
-  const bool lacks_anchor = inspection->anchored.heads.empty() && !inspection->datasets.empty();
+  const ledger::Verification& server = inspection->server_history;
+  const bool has_server_history = server.entries_checked > 0 || !server.ok;
+  if (has_server_history) PrintVerification(ledger::kServerHistory, server, out);
+  const bool has_history = has_server_history || !inspection->datasets.empty();
+  const bool lacks_anchor = inspection->anchored.heads.empty() && has_history;
   if (lacks_anchor) {
     out << "this ledger has a history and no anchor: a restored backup would not be detected, and a server "
            "starts "
