@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "app_bootstrap.h"
+#include "auth/testing/forged_tokens.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "host/entropy.h"
 #include "ledger/open_ledger.h"
@@ -131,6 +133,23 @@ TEST_P(Identities, ATokenIsAskedForAgainWhenItHasExpired) {
        }});
   EXPECT_EQ(client.WhoAmI()->principal().name(), eve);
   EXPECT_EQ(asked, 1);
+}
+
+TEST_P(Identities, ForgedTokensAreRefusedAndReachNoHandler) {
+  Registered("eve");
+  const int64_t now = absl::ToUnixSeconds(absl::Now());
+  const nlohmann::json claims = {
+      {"iss", kIssuer}, {"sub", "eve"}, {"aud", "curator"}, {"iat", now}, {"exp", now + 600}};
+  ASSERT_TRUE(With(auth::TokenKeys::Shared().rsa.Token(claims)).WhoAmI().ok()) << "which none of them is";
+  constexpr int64_t kBeyond = 120;  // the test may be slow
+  for (const auto& [name, token, reason] :
+       auth::ForgedTokens(auth::TokenKeys::Shared(), claims, now, kBeyond)) {
+    // The client sends no token that is none.
+    if (token.empty()) continue;
+    const absl::Status status = With(token).WhoAmI().status();
+    EXPECT_TRUE(absl::IsUnauthenticated(status)) << name << ": " << status;
+    EXPECT_EQ(ReasonOf(status), reason) << name;
+  }
 }
 
 // What only administrators may, without the rights of one.

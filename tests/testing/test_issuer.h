@@ -10,7 +10,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "auth/testing/test_keys.h"
+#include "auth/testing/forged_tokens.h"
 
 namespace curator::testing {
 
@@ -23,7 +23,7 @@ class TestIssuer {
     const nlohmann::json document = {
         {"issuer", kIssuer},
         {"fetched_at", absl::FormatTime(absl::RFC3339_full, absl::Now(), absl::UTCTimeZone())},
-        {"keys", {key_.Jwk()}}};
+        {"keys", auth::TokenKeys::Shared().Published()}};
     std::filesystem::create_directory(folder);
     std::ofstream(folder + "/corp.json") << document.dump();
   }
@@ -31,16 +31,13 @@ class TestIssuer {
   // For the audience "curator"; issued an hour ago.
   std::string TokenOf(const std::string& subject, absl::Duration lifetime = absl::Hours(1)) const {
     const int64_t now = absl::ToUnixSeconds(absl::Now());
-    return key_.Token({{"iss", kIssuer},
-                       {"sub", subject},
-                       {"aud", "curator"},
-                       {"iat", now - 3600},
-                       {"exp", now + absl::ToInt64Seconds(lifetime)},
-                       {"preferred_username", subject}});
+    return auth::TokenKeys::Shared().ec.Token({{"iss", kIssuer},
+                                               {"sub", subject},
+                                               {"aud", "curator"},
+                                               {"iat", now - 3600},
+                                               {"exp", now + absl::ToInt64Seconds(lifetime)},
+                                               {"preferred_username", subject}});
   }
-
- private:
-  const auth::TestKey key_{"P-256", "k1", "ES256"};
 };
 
 }  // namespace curator::testing
