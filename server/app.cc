@@ -55,6 +55,15 @@ v1::GetVersionResponse VersionOf(const AppOptions& options) {
   version.set_version(CURATOR_VERSION);
   version.set_ledger_backend(options.ledger.starts_with("sqlite:") ? "sqlite" : "postgresql");
   version.set_development_mode(options.development);
+  const std::vector<config::IssuerConfig> issuers =
+      options.config.has_value() ? options.config->issuers : std::vector<config::IssuerConfig>();
+  for (const config::IssuerConfig& each : issuers) {
+    if (each.client_id.empty()) continue;
+    v1::LoginPlace& login = *version.add_logins();
+    login.set_issuer(each.issuer.issuer);
+    login.set_client_id(each.client_id);
+    login.set_scope(each.scope);
+  }
   return version;
 }
 

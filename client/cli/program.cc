@@ -94,6 +94,7 @@ void AddCommands(CLI::App& app, Chosen& chosen) {
   AddOperationCommands(app, chosen);
   AddBudgetCommands(app, chosen);
   AddLedgerCommands(app, chosen);
+  AddLoginCommands(app, chosen);
   AddIdentityCommands(app, chosen);
   AddVersionCommand(app, chosen);
   AddOwnerCommands(app, chosen);
@@ -121,7 +122,17 @@ ExitStatus PrintParseError(const CLI::App& app, const CLI::ParseError& error, co
 }
 
 ExitStatus RunInvocation(const Invocation& invocation, const Terminal& terminal, const Streams& streams) {
-  const client::TokenSource token = TokenSourceOf(invocation.token);
+  client::TokenSource token = TokenSourceOf(invocation.token);
+  const bool asks_for_login =
+      token == nullptr && invocation.principal.empty() && invocation.tls.certificate.empty();
+  if (asks_for_login) {
+    absl::StatusOr<client::TokenSource> login = TokenSourceOfLogin(invocation.server);
+    if (!login.ok()) {
+      PrintError(login.status(), "", invocation.form, terminal, streams.error);
+      return ExitStatusOf(login.status());
+    }
+    token = *std::move(login);
+  }
   // Who proves something gives no name, unless asked to.
   const bool is_proved = token != nullptr || !invocation.tls.certificate.empty();
   const bool is_named = !invocation.principal.empty() || is_proved;
@@ -130,7 +141,8 @@ ExitStatus RunInvocation(const Invocation& invocation, const Terminal& terminal,
                        .retry = {},
                        .token = token,
                        .tls = invocation.tls});
-  Session session{client, invocation.form, terminal, streams.in, streams.out, streams.error};
+  Session session{client,     invocation.server, invocation.form, terminal,
+                  streams.in, streams.out,       streams.error};
   absl::Status status = invocation.command(session);
   streams.out.flush();
   if (status.ok() && !streams.out) status = absl::InternalError("standard output cannot be written");

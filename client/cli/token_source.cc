@@ -3,9 +3,14 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
+#include <iostream>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
+
+#include "absl/time/clock.h"
+#include "client/cli/login/login_state.h"
 
 namespace curator::cli {
 namespace {
@@ -57,7 +62,58 @@ class CommandTokens {
   std::string token_;
 };
 
+// The login's last token, until the server says that it has expired.
+class LoginTokens {
+ public:
+  LoginTokens(LoginState state, std::string server, Login login)
+      : state_(std::move(state)), server_(std::move(server)), login_(std::move(login)) {}
+
+  absl::StatusOr<std::string> Next(bool has_expired) {
+    const std::scoped_lock lock(mutex_);
+    if (!has_expired) return login_.tokens.token;
+    if (login_.tokens.refresh_token.empty()) {
+      return absl::UnauthenticatedError("the login has ended: log in again with `curator login`");
+    }
+    const LoginParts parts = PartsOfLogin(login_.issuer_authorities, std::cerr);
+    absl::StatusOr<Tokens> renewed = Renew(login_.place, login_.tokens.refresh_token, parts);
+    if (!renewed.ok()) return renewed.status();
+    login_.tokens = *std::move(renewed);
+    // Where it cannot be kept, the next program renews it again.
+    state_.Keep(server_, login_).IgnoreError();
+    return login_.tokens.token;
+  }
+
+ private:
+  const LoginState state_;
+  const std::string server_;
+  std::mutex mutex_;
+  Login login_;
+};
+
 }  // namespace
+
+LoginParts PartsOfLogin(const std::string& authorities, std::ostream& out) {
+  const https::Options options{.authorities = authorities};
+  return {.get = [options](const std::string& url) { return https::Get(url, options); },
+          .post = [options](const std::string& url,
+                            const https::Fields& fields) { return https::PostForm(url, fields, options); },
+          .now = absl::Now,
+          .sleep = absl::SleepFor,
+          .show =
+              [&out](const std::string& url, const std::string& code) {
+                out << "Open " << url << " in a browser and enter the code " << code << std::endl;
+              }};
+}
+
+absl::StatusOr<client::TokenSource> TokenSourceOfLogin(const std::string& server) {
+  const std::optional<LoginState> state = LoginState::OfUser();
+  if (!state.has_value()) return client::TokenSource();
+  absl::StatusOr<std::optional<Login>> login = state->Find(server);
+  if (!login.ok()) return login.status();
+  if (!login->has_value()) return client::TokenSource();
+  const auto tokens = std::make_shared<LoginTokens>(*state, server, **std::move(login));
+  return client::TokenSource([tokens](bool has_expired) { return tokens->Next(has_expired); });
+}
 
 client::TokenSource TokenSourceOf(const TokenChoice& choice) {
   if (!choice.file.empty()) {

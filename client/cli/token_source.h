@@ -3,8 +3,11 @@
 // Thread-safe: pure functions; the sources are thread-safe.
 #pragma once
 
+#include <ostream>
 #include <string>
 
+#include "absl/status/statusor.h"
+#include "client/cli/login/device_flow.h"
 #include "client/connection.h"
 
 namespace curator::cli {
@@ -16,5 +19,11 @@ struct TokenChoice {
 
 // Null when nothing is chosen.
 client::TokenSource TokenSourceOf(const TokenChoice& choice);
+
+// The token of the user's login at the server, renewed when it has expired; null where there is none.
+absl::StatusOr<client::TokenSource> TokenSourceOfLogin(const std::string& server);
+
+// How a login reaches its issuer, by its authorities; says to `out` where the user has to go.
+LoginParts PartsOfLogin(const std::string& authorities, std::ostream& out);
 
 }  // namespace curator::cli

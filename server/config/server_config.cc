@@ -166,6 +166,8 @@ absl::StatusOr<IssuerConfig> IssuerOf(const json& object, std::string path) {
                      {"refuse", UnknownIdentities::kRefuse}, {"register", UnknownIdentities::kRegister}},
                  config.unknown);
   members.Text("name_claim", config.name_claim);
+  members.Text("client_id", config.client_id);
+  members.Text("scope", config.scope);
   if (!algorithms.empty()) config.issuer.algorithms.clear();
   for (const std::string& name : algorithms) {
     const auth::Algorithm* const algorithm = auth::FindAlgorithm(name);

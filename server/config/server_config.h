@@ -46,6 +46,9 @@ enum class UnknownIdentities {
 struct IssuerConfig {
   auth::Issuer issuer;
   UnknownIdentities unknown = UnknownIdentities::kRefuse;
+  // As which client people log in there from the command line (`curator login`); empty: they cannot.
+  std::string client_id;
+  std::string scope = "openid profile offline_access";
   // The claim of which kRegister makes the principal's name, after the alias and a dot.
   std::string name_claim = "preferred_username";
 };

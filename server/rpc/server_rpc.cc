@@ -146,7 +146,11 @@ void HealthRpc::ShutDown() {
 grpc::ServerUnaryReactor* VersionRpc::GetVersion(grpc::CallbackServerContext* context,
                                                  const v1::GetVersionRequest*,
                                                  v1::GetVersionResponse* response) {
-  if (version_.development_mode() || authenticator_.Identify(*context).ok()) *response = version_;
+  *response = version_;
+  if (!version_.development_mode() && !authenticator_.Identify(*context).ok()) {
+    response->clear_version();
+    response->clear_ledger_backend();
+  }
   return AnswerAtOnce(*context);
 }
 

@@ -86,7 +86,7 @@ class HealthRpc final : public grpc::health::v1::Health::CallbackService {
 
 class VersionRpc final : public v1::VersionService::CallbackService {
  public:
-  // Who is not identified learns no more than whether this is development mode.
+  // Who is not identified learns no more than whether this is development mode, and where to log in.
   VersionRpc(v1::GetVersionResponse version, Authenticator& authenticator)
       : version_(std::move(version)), authenticator_(authenticator) {}
 

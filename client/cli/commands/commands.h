@@ -28,6 +28,7 @@ struct Document;
 // The context of a running command. Belongs to one command; not thread-safe.
 struct Session {
   const Client& client;
+  const std::string& server;  // its address, as the user gave it
   OutputForm form = OutputForm::kTable;
   Terminal terminal;
   std::istream& in;
@@ -62,6 +63,7 @@ void AddChargeCommands(CLI::App& app, Chosen& chosen);
 void AddDatasetCommands(CLI::App& app, Chosen& chosen);
 void AddIdentityCommands(CLI::App& app, Chosen& chosen);
 void AddLedgerCommands(CLI::App& app, Chosen& chosen);
+void AddLoginCommands(CLI::App& app, Chosen& chosen);
 void AddOperationCommands(CLI::App& app, Chosen& chosen);
 void AddOwnerCommands(CLI::App& app, Chosen& chosen);
 void AddReleaseCommands(CLI::App& app, Chosen& chosen);
