@@ -4,8 +4,9 @@ loopback. Everybody whom a test names may log in. The paths below /test/ are wha
 
   POST /test/approve  user_code, sub     the person enters the code
   POST /test/deny     user_code          the person refuses
-  POST /test/rotate                      a new key signs from now on; the old ones stay published
-  POST /test/withdraw                    only the newest key stays published
+  POST /test/publish                     a new key is published, and does not sign yet
+  POST /test/use                         the newest key signs from now on; the old ones stay published
+  POST /test/withdraw                    only the key that signs stays published
   GET  /test/fetches                     how often the keys were fetched
 
 Says on standard error where it serves: {"event":"serving","address":"https://localhost:PORT"}.
@@ -55,6 +56,7 @@ class Provider:
         self.client_id = client_id
         self.lifetime = lifetime
         self.keys = [SigningKey(1)]
+        self.signing = self.keys[0]
         self.made_keys = 1
         self.fetches = 0
         self.devices = {}  # by device code
@@ -74,8 +76,7 @@ class Provider:
                   "preferred_username": subject}
         if nonce:
             claims["nonce"] = nonce
-        key = self.keys[-1]
-        token = jwt.encode(claims, key.private, algorithm="ES256", headers={"kid": key.kid})
+        token = jwt.encode(claims, self.signing.private, algorithm="ES256", headers={"kid": self.signing.kid})
         refresh_token = secrets.token_urlsafe(32)
         self.refresh_tokens[refresh_token] = subject
         return 200, {"id_token": token, "access_token": token, "token_type": "Bearer", "expires_in": self.lifetime,
@@ -135,13 +136,17 @@ class Provider:
                 return 200, {}
         return 404, {}
 
-    def rotate(self):
+    def publish(self):
         self.made_keys += 1
         self.keys.append(SigningKey(self.made_keys))
         return 200, {"kid": self.keys[-1].kid}
 
+    def use(self):
+        self.signing = self.keys[-1]
+        return 200, {"kid": self.signing.kid}
+
     def withdraw(self):
-        del self.keys[:-1]
+        self.keys = [self.signing]
         return 200, {}
 
 
@@ -174,8 +179,8 @@ class Handler(BaseHTTPRequestHandler):
         with provider.lock:
             answers = {"/device": lambda: provider.device(form), "/token": lambda: provider.token(form),
                        "/test/approve": lambda: provider.decide(form, "approved"),
-                       "/test/deny": lambda: provider.decide(form, "denied"), "/test/rotate": provider.rotate,
-                       "/test/withdraw": provider.withdraw}
+                       "/test/deny": lambda: provider.decide(form, "denied"), "/test/publish": provider.publish,
+                       "/test/use": provider.use, "/test/withdraw": provider.withdraw}
             self.answer(*answers.get(self.path, lambda: (404, {}))())
 
     def answer(self, status, document):
