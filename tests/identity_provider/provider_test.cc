@@ -1,0 +1,187 @@
+// A whole installation but for the edge: an identity provider, the program that fetches its keys, a server, and the
+// command line. Each is a process of its own.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "auth/testing/test_certificates.h"
+#include "auth/testing/test_keys.h"
+#include "client/client.h"
+#include "client/https/https.h"
+#include "tests/testing/scratch_folder.h"
+#include "tests/testing/server_process.h"
+
+namespace curator::testing {
+namespace {
+
+using nlohmann::json;
+using std::chrono::steady_clock;
+using ::testing::HasSubstr;
+
+constexpr char kDeviceGrant[] = "urn:ietf:params:oauth:grant-type:device_code";
+
+class Provider : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auth::IssuedCertificate certificate =
+        authority_.Issue({.names = {"DNS:localhost"}, .usage = "serverAuth"});
+    Write("idp.pem", certificate.pem + certificate.key_pem);
+    Write("ca.pem", authority_.pem());
+    idp_ = std::make_unique<ServerProcess>(
+        "/usr/bin/python3", std::vector<std::string>{IDENTITY_PROVIDER, "--certificate", File("idp.pem")});
+    issuer_ = idp_->Address().value();
+    Write("jwks.json", json{{"folder", folder_.path()},
+                            {"wake_socket", File("wake.sock")},
+                            {"authorities", File("ca.pem")},
+                            {"issuers", {{{"alias", "corp"}, {"issuer", issuer_}}}}}
+                           .dump());
+    StartFetching();
+    Write("curatord.json",
+          json{{"listeners", {{{"kind", "local"}, {"address", "unix:" + File("local.sock")}}}},
+               {"ledger", "sqlite:" + File("ledger.db")},
+               {"data_dir", File("data")},
+               {"issuers",
+                {{{"alias", "corp"},
+                  {"issuer", issuer_},
+                  {"audiences", {"curator"}},
+                  {"client_id", "curator"},
+                  {"unknown", "register"}}}},
+               {"jwks_folder", folder_.path()},
+               {"jwks_wake_socket", File("wake.sock")}}
+              .dump());
+    server_ = std::make_unique<ServerProcess>(std::vector<std::string>{"--config", File("curatord.json")});
+    address_ = server_->Address().value();
+    // A log that nobody reads would hold the server up.
+    log_reader_ = std::thread([this] { server_->AwaitLog("no line has this"); });
+  }
+  void TearDown() override {
+    server_->Signal(SIGKILL);
+    log_reader_.join();
+  }
+
+  void StartFetching() {
+    fetcher_ = std::make_unique<ServerProcess>(CURATOR_JWKS,
+                                               std::vector<std::string>{"--config", File("jwks.json")});
+    ASSERT_TRUE(fetcher_->AwaitLog("keys_fetched")) << fetcher_->log();
+  }
+
+  std::string File(const std::string& name) const { return folder_.path() + "/" + name; }
+  void Write(const std::string& name, const std::string& text) const { std::ofstream(File(name)) << text; }
+
+  // What a test asks of the provider.
+  json Ask(const std::string& path, const https::Fields& fields = {}) const {
+    return json::parse(https::PostForm(issuer_ + path, fields, Tls())->body);
+  }
+  int64_t Fetches() const {
+    return json::parse(*https::GetBody(issuer_ + "/test/fetches", Tls())).at("fetches");
+  }
+  https::Options Tls() const { return {.authorities = File("ca.pem")}; }
+
+  // By the device flow.
+  std::string TokenOf(const std::string& subject) const {
+    const json device = Ask("/device", {{"client_id", "curator"}});
+    Ask("/test/approve", {{"user_code", device.at("user_code")}, {"sub", subject}});
+    return Ask("/token", {{"grant_type", kDeviceGrant},
+                          {"device_code", device.at("device_code")},
+                          {"client_id", "curator"}})
+        .at("id_token");
+  }
+  Client With(const std::string& token) const {
+    return Client(
+        {.server = address_, .principal = {}, .retry = {}, .token = [token](bool) { return token; }});
+  }
+
+  const ScratchFolder folder_;
+  const auth::TestAuthority authority_{absl::Now()};
+  std::unique_ptr<ServerProcess> idp_;
+  std::unique_ptr<ServerProcess> fetcher_;
+  std::unique_ptr<ServerProcess> server_;
+  std::thread log_reader_;
+  std::string issuer_;
+  std::string address_;
+};
+
+TEST_F(Provider, LetsInWhomTheProviderVouchesFor) {
+  const std::string token = TokenOf("eve");
+  EXPECT_EQ(With(token).Enrol({})->principal().name(), "corp.eve");
+  EXPECT_EQ(With(token).WhoAmI()->principal().name(), "corp.eve");
+}
+
+TEST_F(Provider, ANewKeyThatIsPublishedBeforeItSignsCostsNoCall) {
+  const std::string before = TokenOf("eve");
+  ASSERT_TRUE(With(before).Enrol({}).ok());
+  std::atomic<bool> is_over = false;
+  std::atomic<int> calls = 0;
+  std::thread load([&] {
+    const Client client = With(before);
+    while (!is_over) {
+      EXPECT_TRUE(client.WhoAmI().ok());
+      ++calls;
+    }
+  });
+  Ask("/test/publish");
+  fetcher_.reset();
+  StartFetching();  // as its timer would
+  // Within the second in which the server looks at the file.
+  Ask("/test/use");
+  const std::string after = TokenOf("eve");
+  const auto deadline = steady_clock::now() + std::chrono::seconds(3);
+  while (!With(after).WhoAmI().ok() && steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_TRUE(With(after).WhoAmI().ok());
+  is_over = true;
+  load.join();
+  EXPECT_GT(calls, 10);
+}
+
+TEST_F(Provider, AKeyThatNobodyKnowsYetIsFetchedWhenACallNeedsIt) {
+  ASSERT_TRUE(With(TokenOf("eve")).Enrol({}).ok());
+  Ask("/test/publish");
+  Ask("/test/use");
+  const std::string token = TokenOf("eve");
+  fetcher_.reset();
+  StartFetching();  // else its cool-down had to pass
+  const auto deadline = steady_clock::now() + std::chrono::seconds(5);
+  while (!With(token).WhoAmI().ok() && steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_TRUE(With(token).WhoAmI().ok());
+}
+
+TEST_F(Provider, AThousandRandomKeyIdsCauseOneFetchAtMost) {
+  const int64_t before = Fetches();
+  const auth::TestKey stranger("P-256", "stranger", "ES256");
+  for (int i = 0; i < 1000; ++i) {
+    const std::string token =
+        stranger.Token({{"iss", issuer_}, {"sub", "eve"}, {"aud", "curator"}, {"exp", 4e9}},
+                       {{"kid", absl::StrCat("random ", i)}});
+    EXPECT_TRUE(absl::IsUnauthenticated(With(token).WhoAmI().status()));
+  }
+  EXPECT_LE(Fetches() - before, 1);
+}
+
+TEST_F(Provider, ALoginOfTheCommandLineIsKept) {
+  setenv("XDG_STATE_HOME", folder_.path().c_str(), 1);
+  ServerProcess login(CURATOR_CLI, {"--server", address_, "login", "--issuer-ca", File("ca.pem")});
+  ASSERT_TRUE(login.AwaitLog("enter the code ")) << login.log();
+  const std::string code = login.log().substr(login.log().find("enter the code ") + 15, 8);
+  Ask("/test/approve", {{"user_code", code}, {"sub", "eve"}});
+  EXPECT_EQ(login.WaitForEnd(), 0) << login.log();
+  ServerProcess enrol(CURATOR_CLI, {"--server", address_, "enrol"});
+  EXPECT_EQ(enrol.WaitForEnd(), 0) << enrol.log();
+  ServerProcess logout(CURATOR_CLI, {"--server", address_, "logout"});
+  EXPECT_EQ(logout.WaitForEnd(), 0);
+  ServerProcess nobody(CURATOR_CLI, {"--server", address_, "whoami"});
+  EXPECT_EQ(nobody.WaitForEnd(), 1);
+  EXPECT_THAT(nobody.log(), HasSubstr("curator login"));
+}
+
+}  // namespace
+}  // namespace curator::testing
