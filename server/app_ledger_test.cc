@@ -85,6 +85,26 @@ TEST_F(LedgerCommands, AnEditedLedgerIsReported) {
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("entry 1 was edited"), HasSubstr("the ledger is NOT sound")));
 }
 
+TEST_F(LedgerCommands, AnEditedHistoryOfTheServerIsReported) {
+  MakeLedger();
+  {
+    const auto ledger = ledger::OpenLedger({.url = url(),
+                                            .anchor_dir = absl::StrCat(scratch_.path(), "/anchor"),
+                                            .entropy = [](size_t size) { return std::string(size, 'z'); }});
+    ASSERT_TRUE(ledger.ok()) << ledger.status();
+    ASSERT_TRUE((*ledger)
+                    ->AppendServerEntry(
+                        {.after_seq = 0, .kind = "PRINCIPAL_CREATED", .payload = "bob", .actor = "ada"})
+                    .ok());
+  }
+  EXPECT_EQ(RunCheckLedger(options(), out_, error_), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("@server: sound, 1 entries"));
+  Tamper("DROP TRIGGER server_entries_are_never_updated; UPDATE server_entries SET actor = 'eve'");
+  out_.str("");
+  EXPECT_EQ(RunCheckLedger(options(), out_, error_), 3);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("@server: CONTRADICTS ITSELF"), HasSubstr("entry 1 was edited")));
+}
+
 TEST_F(LedgerCommands, ALedgerBehindItsAnchorIsReported) {
   MakeLedger();
   Tamper(

@@ -74,7 +74,7 @@ namespace {
 
 struct LedgerContents {
   std::string uuid;  // empty until a server has opened the ledger
-  bool has_datasets = false;
+  bool has_history = false;
 };
 
 absl::StatusOr<LedgerContents> ContentsOf(sql::Database& database) {
@@ -84,9 +84,11 @@ absl::StatusOr<LedgerContents> ContentsOf(sql::Database& database) {
     ASSIGN_OR_RETURN(const std::vector<sql::Row> identity,
                      transaction.Execute("SELECT ledger_uuid FROM ledger_identity", {}));
     if (!identity.empty()) contents.uuid = identity.front().Text(0);
-    ASSIGN_OR_RETURN(const std::vector<sql::Row> datasets,
-                     transaction.Execute("SELECT id FROM datasets LIMIT 1", {}));
-    contents.has_datasets = !datasets.empty();
+    for (const char* select :
+         {"SELECT id FROM datasets LIMIT 1", "SELECT kind FROM server_entries LIMIT 1"}) {
+      ASSIGN_OR_RETURN(const std::vector<sql::Row> rows, transaction.Execute(select, {}));
+      contents.has_history = contents.has_history || !rows.empty();
+    }
     return absl::OkStatus();
   });
   RETURN_IF_ERROR(read.status);
@@ -102,10 +104,10 @@ absl::Status CheckBelongsTogether(sql::Database& database, const std::string& an
   // An anchor of this ledger is here: an earlier start was accepted.
   if (anchored.count(contents.uuid) > 0) return absl::OkStatus();
   const std::string url = UrlWithoutPassword(options.url);
-  if (contents.has_datasets) {
-    const std::string finding = absl::StrCat(
-        "the ledger ", url, " has a history, and ", anchor_dir,
-        " has no anchor of it, so a restored backup, which would reset budgets, cannot be detected");
+  if (contents.has_history) {
+    const std::string finding = absl::StrCat("the ledger ", url, " has a history, and ", anchor_dir,
+                                             " has no anchor of it, so a restored backup, which would reset "
+                                             "budgets and enable disabled principals, cannot be detected");
     Notify(options.report, "missing_anchor", finding);
     if (options.accept_missing_anchor) return absl::OkStatus();
     return absl::FailedPreconditionError(absl::StrCat(
