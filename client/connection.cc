@@ -91,8 +91,7 @@ absl::Status Connection::CheckOptions() const {
   if (options_.token == nullptr || is_private) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "server: a token is sent over TLS (https://HOST) or a unix socket (unix:/PATH) only, so that nobody on "
-      "the "
-      "way can read it");
+      "the way can read it");
 }
 
 absl::Status Connection::AttemptWith(const Attempt& attempt, bool has_expired) const {

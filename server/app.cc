@@ -12,11 +12,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "app_identities.h"
+#include "app_ledger.h"
 #include "app_listener.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/rule.h"
-#include "host/entropy.h"
 #include "host/logging.h"
 #include "host/scheduling.h"
 #include "host/server_key.h"
@@ -84,15 +83,6 @@ void LogCall(const rpc::CallEnd& call) {
             {{"method", call.method},
              {"principal", call.principal},
              {"status", absl::StatusCodeToString(call.status)}});
-}
-
-// `folder` if it contains folders; else empty.
-std::string FolderIfUsed(const std::filesystem::path& folder) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (entry.is_directory(error)) return folder;
-  }
-  return {};
 }
 
 void LogHiddenError(const absl::Status& status) {
@@ -183,7 +173,7 @@ class RunningApp final : public App {
   std::string address() const override { return listeners_.front()->address(); }
 
   void Drain() override {
-    if (listeners_.empty()) return;
+    if (listeners_.empty() || std::exchange(is_drained_, true)) return;
     admission_.Close();
     host::Log(host::LogLevel::kInfo, "refusing_calls");
     work_.Close();
@@ -195,7 +185,6 @@ class RunningApp final : public App {
     late_.AwaitNone(absl::Now() + kGraceForAnswers);
     calls_.AwaitNoCalls(absl::Now() + kGraceForAnswers);
     for (const std::unique_ptr<AppListener>& listener : listeners_) listener->Stop();
-    listeners_.clear();
   }
 
  private:
@@ -252,10 +241,11 @@ class RunningApp final : public App {
   rpc::Admission admission_;
   rpc::CallThreads threads_{rpc::kCallThreads};
   rpc::PendingSends sends_{admission_, rpc::kStreamPatience};
-  rpc::LiveCalls live_;
   rpc::HealthRpc health_;
   std::unique_ptr<AppIdentities> identities_;  // null in development mode
   std::vector<std::unique_ptr<AppListener>> listeners_;
+  rpc::LiveCalls live_;  // destroyed before the listeners, whose authenticators it asks
+  bool is_drained_ = false;
   service::LedgerMaintenance maintenance_{*ledger_, kBetweenSweeps};
 };
 
@@ -286,17 +276,13 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
   ASSIGN_OR_RETURN(const host::ServerKey key, host::ServerKey::OpenOrCreate(data_directory / "server.key"));
   ASSIGN_OR_RETURN(std::unique_ptr<records::DatasetStore> store,
                    records::DatasetStore::Open(data_directory / "datasets", TableHash(key)));
-  const std::string anchor_directory =
-      options.anchor_directory.empty() ? std::string(data_directory / "anchor") : options.anchor_directory;
-  ASSIGN_OR_RETURN(std::unique_ptr<ledger::Ledger> ledger,
-                   ledger::OpenLedger({.url = options.ledger,
-                                       .anchor_dir = anchor_directory,
-                                       .entropy = host::RandomBytes,
-                                       .amount_text = dp::FormatCounter,
-                                       .report = LogLedger,
-                                       .kept_datasets = FolderIfUsed(data_directory / "datasets"),
-                                       .accept_missing_anchor = options.accept_missing_anchor,
-                                       .init = options.init}));
+  ledger::LedgerOptions ledger_options = OpenOptionsOf({.ledger = options.ledger,
+                                                        .anchor_directory = options.anchor_directory,
+                                                        .data_directory = options.data_directory});
+  ledger_options.report = LogLedger;
+  ledger_options.accept_missing_anchor = options.accept_missing_anchor;
+  ledger_options.init = options.init;
+  ASSIGN_OR_RETURN(std::unique_ptr<ledger::Ledger> ledger, ledger::OpenLedger(ledger_options));
   auto app = std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger));
   RETURN_IF_ERROR(app->Serve(key));
   return app;

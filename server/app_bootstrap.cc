@@ -15,12 +15,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "app_identities.h"
+#include "app_ledger.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/accounting/rule.h"
 #include "edge_secret.h"
 #include "host/entropy.h"
-#include "ledger/open_ledger.h"
 
 namespace curator {
 namespace {
@@ -44,15 +43,6 @@ absl::StatusOr<directory::Identity> IdentityOf(const BootstrapOptions& options) 
       .kind = directory::CredentialKind::kCertificate, .issuer = {}, .subject = options.certificate};
 }
 
-absl::StatusOr<std::unique_ptr<ledger::Ledger>> OpenLedgerOf(const config::ServerConfig& config) {
-  const std::filesystem::path data_dir = config.data_dir;
-  return ledger::OpenLedger(
-      {.url = config.ledger,
-       .anchor_dir = config.anchor.empty() ? std::string(data_dir / "anchor") : config.anchor,
-       .entropy = host::RandomBytes,
-       .amount_text = dp::FormatCounter});
-}
-
 absl::Status Bootstrap(const config::ServerConfig& config, const BootstrapOptions& options,
                        std::ostream& out) {
   ASSIGN_OR_RETURN(const directory::Identity identity, IdentityOf(options));
@@ -60,13 +50,16 @@ absl::Status Bootstrap(const config::ServerConfig& config, const BootstrapOption
   std::filesystem::create_directories(config.data_dir, failed);
   ASSIGN_OR_RETURN(const host::ServerKey key,
                    host::ServerKey::OpenOrCreate(std::filesystem::path(config.data_dir) / "server.key"));
-  ASSIGN_OR_RETURN(const std::unique_ptr<ledger::Ledger> ledger, OpenLedgerOf(config));
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<ledger::Ledger> ledger,
+      ledger::OpenLedger(OpenOptionsOf(
+          {.ledger = config.ledger, .anchor_directory = config.anchor, .data_directory = config.data_dir})));
   ASSIGN_OR_RETURN(const std::unique_ptr<AppIdentities> identities,
                    AppIdentities::Open(config, key, *ledger));
   ASSIGN_OR_RETURN(
       const service::NewEnrolment enrolment,
       service::OpenEnrolmentOnHost(identities->services(), options.principal, identity, options.break_glass));
-  out << "Whoever proves to be " << identity.issuer << (identity.issuer.empty() ? "" : " ")
+  out << "A caller authenticated as " << identity.issuer << (identity.issuer.empty() ? "" : " ")
       << identity.subject << " becomes the administrator " << options.principal
       << " with this code, within 15 minutes:\n\n"
       << "  curator enrol " << enrolment.code << "\n";
@@ -74,7 +67,7 @@ absl::Status Bootstrap(const config::ServerConfig& config, const BootstrapOption
 }
 
 // What haproxy does for this server: TLS, limits for each source, and headers that nobody else may set.
-// docs/OPERATING.md says why each rule is there.
+// docs/adr/0059-haproxy-speaks-to-the-network.md says why.
 constexpr std::string_view kEdge =
     R"(# Made by `curatord edge-config`. It contains a secret: mode 0640, group haproxy.
 global

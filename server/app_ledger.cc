@@ -1,5 +1,6 @@
 #include "app_ledger.h"
 
+#include <filesystem>
 #include <map>
 #include <string_view>
 
@@ -7,8 +8,8 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "dp/accounting/rule.h"
+#include "host/entropy.h"
 #include "ledger/inspect_ledger.h"
-#include "ledger/open_ledger.h"
 
 namespace curator {
 namespace {
@@ -27,11 +28,35 @@ std::string AnchorOf(const LedgerCommandOptions& options) {
   return absl::StrCat(options.data_directory, "/anchor");
 }
 
+// `folder` if it contains folders; else empty.
+std::string FolderIfUsed(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.is_directory(error)) return folder;
+  }
+  return {};
+}
+
 void PrintFindings(const std::vector<std::string>& findings, std::ostream& out) {
   for (const std::string& finding : findings) out << "  " << finding << "\n";
 }
 
+void PrintVerification(std::string_view name, const ledger::Verification& verification, std::ostream& out) {
+  out << name << ": " << (verification.ok ? "sound" : "CONTRADICTS ITSELF") << ", "
+      << verification.entries_checked << " entries, head " << absl::BytesToHexString(verification.head_hash)
+      << ", anchored up to entry " << verification.anchored_seq << "\n";
+  PrintFindings(verification.findings, out);
+}
+
 }  // namespace
+
+ledger::LedgerOptions OpenOptionsOf(const LedgerCommandOptions& places) {
+  return {.url = places.ledger,
+          .anchor_dir = AnchorOf(places),
+          .entropy = host::RandomBytes,
+          .amount_text = dp::FormatCounter,
+          .kept_datasets = FolderIfUsed(std::filesystem::path(places.data_directory) / "datasets")};
+}
 
 int RunMigrate(const std::string& ledger, MigrateMode mode, std::ostream& out, std::ostream& error) {
   const ledger::Report progress = [&out](std::string_view event, std::string_view detail) {
@@ -50,17 +75,6 @@ int RunMigrate(const std::string& ledger, MigrateMode mode, std::ostream& out, s
   if (steps->empty()) out << (mode == MigrateMode::kPrint ? "-- " : "") << "the schema is up to date\n";
   return 0;
 }
-
-namespace {
-
-void PrintVerification(std::string_view name, const ledger::Verification& verification, std::ostream& out) {
-  out << name << ": " << (verification.ok ? "sound" : "CONTRADICTS ITSELF") << ", "
-      << verification.entries_checked << " entries, head " << absl::BytesToHexString(verification.head_hash)
-      << ", anchored up to entry " << verification.anchored_seq << "\n";
-  PrintFindings(verification.findings, out);
-}
-
-}  // namespace
 
 int RunCheckLedger(const LedgerCommandOptions& options, std::ostream& out, std::ostream& error) {
   const auto inspection = ledger::InspectLedger(options.ledger, AnchorOf(options), dp::FormatCounter);

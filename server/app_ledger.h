@@ -1,11 +1,13 @@
-// The subcommands of curatord that maintain a ledger without a running server.
+// How curatord opens its ledger, and the subcommands that maintain one without a running server.
 //
-// Each returns the exit status: 0 done and sound, 1 failed, 3 the ledger contradicts itself or its anchor,
-// 4 it has a history and no anchor (RunCheckLedger() only).
+// Each subcommand returns the exit status: 0 done and sound, 1 failed, 3 the ledger contradicts itself or its
+// anchor, 4 it has a history and no anchor (RunCheckLedger() only).
 #pragma once
 
 #include <ostream>
 #include <string>
+
+#include "ledger/open_ledger.h"
 
 namespace curator {
 
@@ -14,6 +16,9 @@ struct LedgerCommandOptions {
   std::string anchor_directory;  // empty: below `data_directory`, as for a server
   std::string data_directory;
 };
+
+// For ledger::OpenLedger(): of a server, or of a subcommand that changes the ledger of one.
+ledger::LedgerOptions OpenOptionsOf(const LedgerCommandOptions& places);
 
 enum class MigrateMode { kApply, kPrint };
 

@@ -209,7 +209,7 @@ void AddAccessCommands(CLI::App& flags, Invocation& invocation) {
     });
   };
   CLI::App* const bootstrap = flags.add_subcommand(
-      "bootstrap", "Let in the first administrator: print a one-time code for an identity");
+      "bootstrap", "Enrol the first administrator: print a one-time code for an identity");
   AddBootstrap(*bootstrap, invocation.bootstrap);
   run_with_config(bootstrap, [&invocation](const curator::config::ServerConfig& config) {
     return curator::RunBootstrap(config, invocation.bootstrap, std::cout, std::cerr);

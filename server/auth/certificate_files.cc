@@ -26,27 +26,8 @@ absl::StatusOr<std::unique_ptr<CertificateFiles>> CertificateFiles::Open(Paths p
   std::unique_ptr<CertificateFiles> files(new CertificateFiles(std::move(paths), std::move(options)));
   files->Look();
   RETURN_IF_ERROR(files->state());
-  files->watcher_ = std::thread([opened = files.get()] { opened->Watch(); });
+  files->watcher_.emplace(files->options_.between_looks, [opened = files.get()] { opened->Look(); });
   return files;
-}
-
-CertificateFiles::~CertificateFiles() {
-  {
-    const std::scoped_lock lock(mutex_);
-    is_stopping_ = true;
-  }
-  stopping_.notify_all();
-  if (watcher_.joinable()) watcher_.join();
-}
-
-void CertificateFiles::Watch() {
-  while (true) {
-    {
-      std::unique_lock lock(mutex_);
-      if (stopping_.wait_for(lock, options_.between_looks, [this] { return is_stopping_; })) return;
-    }
-    Look();
-  }
 }
 
 absl::Status CertificateFiles::Read(TlsFiles& files) const {
@@ -65,6 +46,9 @@ void CertificateFiles::Look() {
   if (is_checked) state = CheckTlsFiles(files, options_.now()).status();
   absl::StatusOr<ClientAuthorities> authorities = ClientAuthorities::Parse(files.client_ca);
   if (state.ok()) state = authorities.status();
+  std::shared_ptr<const ClientAuthorities> usable;
+  if (state.ok()) usable = std::make_shared<const ClientAuthorities>(*std::move(authorities));
+  // Memory cannot run out from here on: after that the next look would not find the change.
   const bool has_changed = !AreEqual(files, read_);
   read_ = std::move(files);
   bool is_news = false;
@@ -72,8 +56,7 @@ void CertificateFiles::Look() {
     const std::scoped_lock state_lock(mutex_);
     is_news = has_changed || state != state_;
     state_ = state;
-    if (state.ok() && has_changed)
-      authorities_ = std::make_shared<const ClientAuthorities>(*std::move(authorities));
+    if (state.ok() && has_changed) authorities_ = std::move(usable);
   }
   if (is_news) options_.report(state);
 }

@@ -9,13 +9,12 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -23,6 +22,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "auth/certificate.h"
+#include "base/periodic.h"
 
 namespace curator::auth {
 
@@ -43,7 +43,7 @@ class CertificateFiles {
 
   // Errors: INVALID_ARGUMENT that names the file and what is wrong.
   static absl::StatusOr<std::unique_ptr<CertificateFiles>> Open(Paths paths, Options options);
-  ~CertificateFiles();
+  ~CertificateFiles() = default;
   CertificateFiles(const CertificateFiles&) = delete;
   CertificateFiles& operator=(const CertificateFiles&) = delete;
 
@@ -57,7 +57,6 @@ class CertificateFiles {
  private:
   CertificateFiles(Paths paths, Options options) : paths_(std::move(paths)), options_(std::move(options)) {}
   absl::Status Read(TlsFiles& files) const;
-  void Watch();
 
   const Paths paths_;
   const Options options_;
@@ -66,9 +65,7 @@ class CertificateFiles {
   mutable std::mutex mutex_;
   std::shared_ptr<const ClientAuthorities> authorities_ ABSL_GUARDED_BY(mutex_);
   absl::Status state_ ABSL_GUARDED_BY(mutex_);
-  bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::condition_variable stopping_;
-  std::thread watcher_;
+  std::optional<Periodic> watcher_;  // the last member: it uses the others
 };
 
 }  // namespace curator::auth

@@ -44,26 +44,7 @@ IssuerKeys::IssuerKeys(std::vector<Issuer> issuers, Options options) : options_(
     known_[key].issuer = std::move(issuer);
   }
   Look();
-  watcher_ = std::thread([this] { Watch(); });
-}
-
-IssuerKeys::~IssuerKeys() {
-  {
-    const std::scoped_lock lock(mutex_);
-    is_stopping_ = true;
-  }
-  stopping_.notify_all();
-  watcher_.join();
-}
-
-void IssuerKeys::Watch() {
-  while (true) {
-    {
-      std::unique_lock lock(mutex_);
-      if (stopping_.wait_for(lock, options_.between_looks, [this] { return is_stopping_; })) return;
-    }
-    Look();
-  }
+  watcher_.emplace(options_.between_looks, [this] { Look(); });
 }
 
 void IssuerKeys::Look() {
@@ -80,10 +61,11 @@ void IssuerKeys::LookAt(Known& known) {
                       .seconds = found.st_mtim.tv_sec,
                       .nanoseconds = found.st_mtim.tv_nsec};
   if (time == known.read) return;
-  known.read = time;
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   absl::StatusOr<KeyFile> parsed = ParseKeyFile(known.issuer, text);
+  // Only now: when memory runs out, the next look reads the file again.
+  known.read = time;
   if (!parsed.ok()) {
     options_.report(known.issuer,
                     absl::StrCat("its key file is not used: ", std::string(parsed.status().message())));

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,7 +18,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -28,6 +26,7 @@
 #include "absl/time/time.h"
 #include "auth/jwt.h"
 #include "auth/key_set.h"
+#include "base/periodic.h"
 
 namespace curator::auth {
 
@@ -48,7 +47,7 @@ class IssuerKeys {
   };
 
   IssuerKeys(std::vector<Issuer> issuers, Options options);
-  ~IssuerKeys();
+  ~IssuerKeys() = default;
   IssuerKeys(const IssuerKeys&) = delete;
   IssuerKeys& operator=(const IssuerKeys&) = delete;
 
@@ -79,7 +78,6 @@ class IssuerKeys {
     std::optional<absl::Time> woken_at;
   };
 
-  void Watch();
   void LookAt(Known& known);
   absl::Status CheckAge(const Known& known) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
 
@@ -87,9 +85,7 @@ class IssuerKeys {
   std::mutex looking_;  // one reader of the files at a time; before mutex_
   mutable std::mutex mutex_;
   std::map<std::string, Known, std::less<>> known_;  // by "iss"; the keys do not change
-  std::condition_variable stopping_;
-  bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread watcher_;
+  std::optional<Periodic> watcher_;                  // the last member: it uses the others
 };
 
 }  // namespace curator::auth

@@ -221,7 +221,7 @@ bool KeySet::HasThumbprint(std::string_view thumbprint) const {
 absl::StatusOr<std::string> DecodeBase64Url(std::string_view text) {
   std::string bytes;
   const bool is_decoded = absl::WebSafeBase64Unescape(std::string(text), &bytes);
-  // Abseil accepts padding, blanks and bits that nobody writes.
+  // Abseil accepts padding, blanks and trailing bits.
   if (is_decoded && absl::WebSafeBase64Escape(bytes) == text) return bytes;
   return absl::InvalidArgumentError("not canonical base64url");
 }

@@ -21,7 +21,7 @@ namespace curator::directory {
 
 // The actor of a change that was made on the server's own host, with the server's key.
 inline constexpr char kHostActor[] = "@host";
-// The actor of a registration that an issuer's settings allow to everybody whom it vouches for.
+// The actor of a registration that an issuer's settings allow to all its users.
 inline constexpr char kIssuerActor[] = "@issuer";
 
 enum class PrincipalKind : int64_t { kPerson = 1, kService = 2 };
@@ -46,8 +46,8 @@ struct Identity {
 enum class Basis : int64_t {
   kAdministrator = 1,  // an administrator said so
   kOwnProof = 2,       // the principal did, and the new identity agreed
-  kIssuer = 3,         // the issuer's settings say so of everybody whom it vouches for
-  kHost = 4,           // whoever has the server's host did, and the new identity agreed
+  kIssuer = 3,         // the issuer's settings register all its users
+  kHost = 4,           // by `curatord bootstrap` on the server's host, and the new identity agreed
 };
 
 enum class Role : int64_t {
@@ -111,7 +111,7 @@ struct PrincipalRegistered {
   Identity identity = {};
 };
 
-// ENROLMENT_OPENED: whoever proves to be `identity` and knows the code becomes able to act as `principal`.
+// ENROLMENT_OPENED: a caller that proves `identity` and knows the code may then act as `principal`.
 struct EnrolmentOpened {
   static constexpr std::string_view kKind = "ENROLMENT_OPENED";
   std::string id = {};

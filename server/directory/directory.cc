@@ -77,7 +77,7 @@ absl::Status Directory::Make(const CredentialApproved& change, const ledger::Ent
   credential.is_pending = false;
   credential.approved_by = entry.actor;
   holder->may_have_rights = true;
-  // Whoever made an API token has seen its secret, whoever approves it.
+  // The maker of an API token has seen its secret; an approval does not change that.
   const bool is_known_to_maker = credential.identity.kind == CredentialKind::kApiToken;
   if (is_known_to_maker) holder->vouched_alone[credential.id] = credential.added_by;
   if (!is_known_to_maker) holder->vouched_alone.erase(credential.id);
@@ -235,10 +235,10 @@ bool Directory::HasRole(Role role, std::string_view principal, std::string_view 
 
 std::vector<std::string> Directory::Administrators() const {
   std::vector<std::string> names;
-  for (const auto& [key, binding] : roles_) {
-    if (binding.role == Role::kAdministrator && HasRole(binding.role, binding.principal)) {
-      names.push_back(binding.principal);
-    }
+  for (auto each = roles_.lower_bound({Role::kAdministrator, "", ""});
+       each != roles_.end() && each->second.role == Role::kAdministrator; ++each) {
+    const std::string& name = each->second.principal;
+    if (HasRole(Role::kAdministrator, name)) names.push_back(name);
   }
   return names;
 }
@@ -275,8 +275,11 @@ std::vector<const PrincipalRecord*> Directory::ListPrincipals(std::string_view a
 
 std::vector<const RoleBinding*> Directory::RolesOf(std::string_view principal) const {
   std::vector<const RoleBinding*> roles;
-  for (const auto& [key, binding] : roles_) {
-    if (binding.principal == principal) roles.push_back(&binding);
+  for (const Role role : {Role::kAdministrator, Role::kApprover}) {
+    for (auto each = roles_.lower_bound({role, std::string(principal), ""});
+         each != roles_.end() && each->second.role == role && each->second.principal == principal; ++each) {
+      roles.push_back(&each->second);
+    }
   }
   return roles;
 }

@@ -15,35 +15,17 @@ absl::StatusOr<std::unique_ptr<DirectoryStore>> DirectoryStore::Open(ledger::Led
                                                                      Options options) {
   std::unique_ptr<DirectoryStore> store(new DirectoryStore(ledger, std::move(options)));
   RETURN_IF_ERROR(store->Refresh());
-  store->poller_ = std::thread([opened = store.get()] { opened->Poll(); });
+  // After a failure the directory grows old; Current() reports that.
+  store->poller_.emplace(store->options_.between_polls,
+                         [opened = store.get()] { opened->Refresh().IgnoreError(); });
   return store;
-}
-
-DirectoryStore::~DirectoryStore() {
-  {
-    const std::scoped_lock lock(mutex_);
-    is_stopping_ = true;
-  }
-  stopping_.notify_all();
-  if (poller_.joinable()) poller_.join();
-}
-
-void DirectoryStore::Poll() {
-  while (true) {
-    {
-      std::unique_lock lock(mutex_);
-      if (stopping_.wait_for(lock, options_.between_polls, [this] { return is_stopping_; })) return;
-    }
-    // A failure lets the directory grow old; nobody waits for the result.
-    Refresh().IgnoreError();
-  }
 }
 
 absl::StatusOr<DirectoryStore::Snapshot> DirectoryStore::Current() const {
   const std::scoped_lock lock(mutex_);
   RETURN_IF_ERROR(damage_);
   if (options_.now() - confirmed_ <= kMostAge) return current_;
-  return absl::UnavailableError("the ledger does not answer, so it is unknown who may be let in: ask again");
+  return absl::UnavailableError("the ledger does not answer, so callers cannot be authenticated: ask again");
 }
 
 absl::Status DirectoryStore::Refresh() {

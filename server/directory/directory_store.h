@@ -2,23 +2,23 @@
 // never older than kMostAge.
 //
 // A change is appended to the history before anybody sees it. One that another server makes is seen within
-// kMostAge here; when the ledger cannot say in that time whether there is one, nobody is let in.
+// kMostAge here; when the ledger cannot say in that time whether there is one, all calls are refused.
 //
 // Thread-safe.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/periodic.h"
 #include "directory/directory.h"
 #include "ledger/history/hash_chain.h"
 #include "ledger/ledger.h"
@@ -40,7 +40,7 @@ class DirectoryStore {
   // Reads the whole history. `ledger` must outlive the store. Errors: the ledger's; DATA_LOSS when the
   // history contradicts itself.
   static absl::StatusOr<std::unique_ptr<DirectoryStore>> Open(ledger::Ledger& ledger, Options options);
-  ~DirectoryStore();
+  ~DirectoryStore() = default;
   DirectoryStore(const DirectoryStore&) = delete;
   DirectoryStore& operator=(const DirectoryStore&) = delete;
 
@@ -59,7 +59,6 @@ class DirectoryStore {
 
  private:
   DirectoryStore(ledger::Ledger& ledger, Options options);
-  void Poll();
   absl::Status ReadNew() ABSL_EXCLUSIVE_LOCKS_REQUIRED(refreshing_);
   void Publish(Directory directory, ledger::ChainHead head) ABSL_EXCLUSIVE_LOCKS_REQUIRED(refreshing_);
 
@@ -71,9 +70,7 @@ class DirectoryStore {
   Snapshot current_ ABSL_GUARDED_BY(mutex_) = std::make_shared<Directory>();
   Steady::time_point confirmed_ ABSL_GUARDED_BY(mutex_);
   absl::Status damage_ ABSL_GUARDED_BY(mutex_);
-  bool is_stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::condition_variable stopping_;
-  std::thread poller_;
+  std::optional<Periodic> poller_;  // the last member: it uses the others
 };
 
 }  // namespace curator::directory

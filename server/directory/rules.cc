@@ -229,7 +229,7 @@ absl::StatusOr<Change> OpenEnrolment(const Directory& directory, const Asked& as
         "there is an active administrator, who can let others in; --break-glass makes another one, which the "
         "history of the server shows for ever");
   }
-  // Whoever has the host must not act as somebody whose name has data.
+  // Root on the host must not act as a principal that has data.
   if (holder->may_have_rights && directory.FindRole(Role::kAdministrator, wanted.principal, "") == nullptr) {
     return absl::FailedPreconditionError(
         absl::StrCat(wanted.principal, " may have rights: choose a new name for the administrator"));

@@ -214,7 +214,7 @@ TEST_F(Rules, ASecondAdministratorsWordMakesThemTwo) {
   EXPECT_TRUE(directory().AreTwoPersons("ada", "bob"));
 }
 
-TEST_F(Rules, WhoMadeATokenHasSeenItWhoeverApprovesIt) {
+TEST_F(Rules, TheMakerOfATokenHasSeenItAlsoAfterAnApproval) {
   ASSERT_TRUE(at_.Token("ada", "eve", "t").ok());
   EXPECT_TRUE(directory().AreTwoPersons("ada", "eve")) << "the token is pending";
   ASSERT_TRUE(at_.Approve("abe", "t").ok());

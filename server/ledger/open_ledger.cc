@@ -107,7 +107,7 @@ absl::Status CheckBelongsTogether(sql::Database& database, const std::string& an
   if (contents.has_history) {
     const std::string finding = absl::StrCat("the ledger ", url, " has a history, and ", anchor_dir,
                                              " has no anchor of it, so a restored backup, which would reset "
-                                             "budgets and let in who was disabled, cannot be detected");
+                                             "budgets and enable disabled principals, cannot be detected");
     Notify(options.report, "missing_anchor", finding);
     if (options.accept_missing_anchor) return absl::OkStatus();
     return absl::FailedPreconditionError(absl::StrCat(

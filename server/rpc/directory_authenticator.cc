@@ -177,8 +177,9 @@ absl::StatusOr<std::string> DirectoryAuthenticator::NameOf(const Proof& proof) c
   ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot directory, parts_.directory.Current());
   const directory::Credential* const credential = directory->FindIdentity(proof.identity);
   if (credential == nullptr || credential->is_pending) {
-    return NotAccepted(Fault::kUnknownPrincipal, absl::StrCat("nobody is linked to ", proof.identity.issuer,
-                                                              " ", proof.identity.subject));
+    return NotAccepted(
+        Fault::kUnknownPrincipal,
+        absl::StrCat("no principal is linked to ", proof.identity.issuer, " ", proof.identity.subject));
   }
   const absl::Time ends = absl::FromUnixMicros(credential->expires_at_us);
   if (credential->expires_at_us > 0 && parts_.now() >= ends) {

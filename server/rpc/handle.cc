@@ -106,6 +106,20 @@ absl::Status RunGuarded(const std::function<absl::Status()>& work) {
   }
 }
 
+absl::Status NoThreadOrMemory() {
+  return Overloaded("the server has no thread or memory left for this call; ask again");
+}
+
+// For what runs on gRPC's own threads.
+template <typename Result>
+absl::StatusOr<Result> OrOverloaded(const std::function<absl::StatusOr<Result>()>& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return NoThreadOrMemory();
+  }
+}
+
 }  // namespace
 
 void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context, CallKind kind, Work work) {
@@ -116,7 +130,7 @@ void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context
   try {
     Queue(calls, *std::move(caller), *std::move(place), std::move(work));
   } catch (const std::exception&) {
-    End(ToGrpcStatus(Overloaded("the server has no thread or memory left for this call; ask again")));
+    End(ToGrpcStatus(NoThreadOrMemory()));
   }
 }
 
@@ -153,7 +167,7 @@ void HandledCall::Queue(Calls& calls, Caller caller, Admission::Place place, Wor
 
 void HandledCall::BeginForIdentity(Calls& calls, const grpc::CallbackServerContext& context,
                                    WorkForIdentity work) {
-  absl::StatusOr<Proof> proof = calls.authenticator.Prove(context);
+  absl::StatusOr<Proof> proof = OrOverloaded<Proof>([&] { return calls.authenticator.Prove(context); });
   if (PublicErrorOf(proof.status())) calls.on_hidden_error(proof.status());
   if (!proof.ok()) return End(ToGrpcStatus(proof.status()));
   absl::StatusOr<Admission::Place> place = calls.admission.Admit(CallKind::kCall, "");
@@ -167,12 +181,12 @@ void HandledCall::BeginForIdentity(Calls& calls, const grpc::CallbackServerConte
       End(ToGrpcStatus(status));
     });
   } catch (const std::exception&) {
-    End(ToGrpcStatus(Overloaded("the server has no thread or memory left for this call; ask again")));
+    End(ToGrpcStatus(NoThreadOrMemory()));
   }
 }
 
 absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerContext& context) {
-  absl::StatusOr<Caller> caller = calls.authenticator.Identify(context);
+  absl::StatusOr<Caller> caller = OrOverloaded<Caller>([&] { return calls.authenticator.Identify(context); });
   if (caller.ok()) calls.on_identified(context, caller->principal.name());
   if (PublicErrorOf(caller.status())) calls.on_hidden_error(caller.status());
   return caller;

@@ -161,8 +161,7 @@ class HandledCall {
   virtual ~HandledCall() = default;
 
   // Authenticates and admits the call, and runs `work` on one of the threads; ends the call with its status,
-  // or at once with a refusal; with the error of whoever may not go on when the principal was disabled
-  // meanwhile.
+  // or at once with a refusal; with the revocation's error when the principal was disabled meanwhile.
   void Begin(Calls& calls, const grpc::CallbackServerContext& context, CallKind kind, Work work);
   // The same for a call by an identity that need not be a principal's. All of them share the places of one.
   void BeginForIdentity(Calls& calls, const grpc::CallbackServerContext& context, WorkForIdentity work);
@@ -243,7 +242,8 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
 
  protected:
   void End(grpc::Status status) override {
-    send_ != nullptr&& status.ok() ? SendNext() : this->Finish(std::move(status));
+    if (send_ != nullptr && status.ok()) return SendNext();
+    this->Finish(std::move(status));
   }
 
  private:

@@ -102,6 +102,24 @@ TEST(GrpcStatus, OkIsOk) {
 }
 
 // A server of two methods in this process, whose unary handler the test chooses.
+// Believes names, as in development mode, while there is memory.
+class AuthenticatorWithoutMemory final : public Authenticator {
+ public:
+  absl::StatusOr<Caller> Identify(const grpc::ServerContextBase& context) override {
+    if (is_out_of_memory) throw std::bad_alloc();
+    return development_.Identify(context);
+  }
+  absl::StatusOr<Proof> Prove(const grpc::ServerContextBase& context) override {
+    return development_.Prove(context);
+  }
+  absl::Status CheckStill(const Caller&) override { return absl::OkStatus(); }
+
+  bool is_out_of_memory = false;
+
+ private:
+  DevelopmentAuthenticator development_;
+};
+
 class HandleTest : public service::ServiceTest {
  protected:
   HandleTest() {
@@ -203,7 +221,7 @@ class HandleTest : public service::ServiceTest {
                          return std::thread(std::move(loop));
                        }};
   PendingSends sends_{admission_, absl::Milliseconds(50)};
-  DevelopmentAuthenticator authenticator_;
+  AuthenticatorWithoutMemory authenticator_;
   LiveCalls live_;
   Calls calls_{services_,
                admission_,
@@ -310,6 +328,14 @@ TEST_F(HandleTest, ACallForWhichNoThreadCanBeStartedIsOverloadAndNeverHandled) {
   can_start_threads_ = true;
   EXPECT_EQ(CallOf({"bea"}).error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(handled_, std::vector<std::string>{"bea"});
+}
+
+TEST_F(HandleTest, ACallThatCannotBeAuthenticatedForLackOfMemoryIsOverloadAndNeverHandled) {
+  authenticator_.is_out_of_memory = true;
+  const grpc::Status refused = CallOf({"ana"});
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(refused)->reason(), "OVERLOADED");
+  EXPECT_TRUE(handled_.empty());
 }
 
 TEST_F(HandleTest, ATaskForWhichNoThreadCanBeStartedRunsOnOneThatIsThere) {

@@ -3,20 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/time.h"
-
 namespace curator::rpc {
 
 LiveCalls::LiveCalls(std::chrono::milliseconds between_checks)
-    : between_checks_(between_checks), thread_([this] { CheckUntilDestroyed(); }) {}
-
-LiveCalls::~LiveCalls() {
-  {
-    const absl::MutexLock lock(&mutex_);
-    is_ending_ = true;
-  }
-  thread_.join();
-}
+    : checks_(between_checks, [this] { Check(); }) {}
 
 std::unique_ptr<LiveCalls::Entry> LiveCalls::Add(Authenticator& authenticator, Caller caller,
                                                  OnRevoked on_revoked) {
@@ -42,20 +32,10 @@ void LiveCalls::Check() {
   for (const std::shared_ptr<Live>& live : calls) {
     if (live->is_revoked) continue;
     const absl::Status still = live->authenticator.CheckStill(live->caller);
-    // When nobody can tell, a call that was let in goes on.
+    // While the directory is unavailable, calls that were authenticated go on.
     if (still.ok() || absl::IsUnavailable(still)) continue;
     live->is_revoked = true;
     live->on_revoked(still);
-  }
-}
-
-void LiveCalls::CheckUntilDestroyed() {
-  while (true) {
-    {
-      const absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&is_ending_), absl::FromChrono(between_checks_))) return;
-    }
-    Check();
   }
 }
 

@@ -9,11 +9,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "base/periodic.h"
 #include "rpc/authenticator.h"
 
 namespace curator::rpc {
@@ -23,7 +23,7 @@ class LiveCalls {
   static constexpr std::chrono::milliseconds kBetweenChecks = std::chrono::milliseconds(500);
 
   explicit LiveCalls(std::chrono::milliseconds between_checks = kBetweenChecks);
-  ~LiveCalls();
+  ~LiveCalls() = default;
   LiveCalls(const LiveCalls&) = delete;
   LiveCalls& operator=(const LiveCalls&) = delete;
 
@@ -32,7 +32,8 @@ class LiveCalls {
   // Called once at most, with the error that ends the call; must not block. It may still run when its entry
   // is being destroyed, so it holds what it needs.
   using OnRevoked = std::function<void(const absl::Status& status)>;
-  // `authenticator` identified the caller, and outlives the entry.
+  // `authenticator` identified the caller, and must outlive this object: a check may still use it when the
+  // entry has been destroyed.
   std::unique_ptr<Entry> Add(Authenticator& authenticator, Caller caller, OnRevoked on_revoked);
 
   // Checks all callers now.
@@ -45,15 +46,12 @@ class LiveCalls {
     OnRevoked on_revoked;
     bool is_revoked = false;  // guarded by checking_
   };
-  void CheckUntilDestroyed();
 
-  const std::chrono::milliseconds between_checks_;
   absl::Mutex checking_;  // one check at a time; before mutex_
   absl::Mutex mutex_;
   std::map<uint64_t, std::shared_ptr<Live>> calls_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool is_ending_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Periodic checks_;  // the last member: it uses the others
 };
 
 class LiveCalls::Entry {

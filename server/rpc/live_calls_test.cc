@@ -59,7 +59,7 @@ TEST_F(LiveCallsTest, AreForgottenWhenTheyHaveEnded) {
   EXPECT_THAT(revoked_, IsEmpty());
 }
 
-TEST_F(LiveCallsTest, GoOnWhileNobodyCanTell) {
+TEST_F(LiveCallsTest, GoOnWhileTheDirectoryIsUnavailable) {
   const auto of_bob = Begin("bob");
   authenticator_.of_bob_ = absl::UnavailableError("the ledger does not answer");
   calls_.Check();

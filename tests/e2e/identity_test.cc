@@ -1,5 +1,5 @@
-// A server with a configuration: who is let in, by what, and how soon not any more. On both ledgers, with two
-// servers on one.
+// A server with a configuration: how calls are authenticated, and how soon a revocation is seen. On both
+// ledgers, with two servers on one.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ class Identities : public ::testing::TestWithParam<Backend> {
     if (!enrolled.ok()) return enrolled.status();
     return enrolled->principal().name();
   }
-  void LetInAdministrator(const std::string& name) {
+  void EnrolAdministrator(const std::string& name) {
     ASSERT_EQ(Enrol(As(name), CodeIn(Bootstrap(name, /*break_glass=*/true))).value(), name);
   }
   std::string Registered(const std::string& subject) const { return Enrol(As(subject), "").value(); }
@@ -102,7 +102,7 @@ class Identities : public ::testing::TestWithParam<Backend> {
 INSTANTIATE_TEST_SUITE_P(Ledgers, Identities, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
                          [](const auto& backend) { return BackendName(backend.param); });
 
-TEST_P(Identities, AFreshServerLetsInWhomItsHostNames) {
+TEST_P(Identities, TheHostNamesTheFirstAdministratorOfAFreshServer) {
   EXPECT_EQ(ReasonOf(As("ada").WhoAmI().status()), "UNKNOWN_PRINCIPAL");
   const std::string code = CodeIn(Bootstrap("ada"));
   EXPECT_TRUE(absl::IsNotFound(Enrol(As("mallory"), code).status()));
@@ -113,7 +113,7 @@ TEST_P(Identities, AFreshServerLetsInWhomItsHostNames) {
 }
 
 TEST_P(Identities, ANameProvesNothing) {
-  LetInAdministrator("ada");
+  EnrolAdministrator("ada");
   const Client named({.server = first_->address(), .principal = "ada"});
   const absl::Status status = named.WhoAmI().status();
   EXPECT_TRUE(absl::IsUnauthenticated(status));
@@ -154,7 +154,7 @@ TEST_P(Identities, ForgedTokensAreRefusedAndReachNoHandler) {
 
 // What only administrators may, without the rights of one.
 TEST_P(Identities, CallsOfAdministratorsAreRefusedToOthers) {
-  LetInAdministrator("ada");
+  EnrolAdministrator("ada");
   const Client eve = As(Registered("eve").substr(5));
   v1::CreatePrincipalRequest create;
   create.set_name("puppet");
@@ -204,7 +204,7 @@ TEST_P(Identities, CallsOfAdministratorsAreRefusedToOthers) {
 }
 
 TEST_P(Identities, DisablingWorksAtTheNextCallOnThisServerAndWithinTwoSecondsOnTheOther) {
-  LetInAdministrator("ada");
+  EnrolAdministrator("ada");
   const std::string eve = Registered("eve");
   const std::unique_ptr<App> second = Start("second");
   const Client elsewhere = With(issuer_.TokenOf("eve"), second.get());
@@ -220,7 +220,7 @@ TEST_P(Identities, DisablingWorksAtTheNextCallOnThisServerAndWithinTwoSecondsOnT
 }
 
 TEST_P(Identities, DisablingEndsARunningStream) {
-  LetInAdministrator("ada");
+  EnrolAdministrator("ada");
   const std::string eve = Registered("eve");
   const v1::CreateDatasetRequest create = NewDataset("census", v1::RULE_ZCDP, "3", "1e-9");
   ASSERT_TRUE(As("eve").CreateDataset(create).ok());
@@ -244,7 +244,7 @@ TEST_P(Identities, DisablingEndsARunningStream) {
 }
 
 TEST_P(Identities, RightsGoToPrincipalsThatCanProveWhoTheyAre) {
-  LetInAdministrator("ada");
+  EnrolAdministrator("ada");
   Registered("olga");
   const v1::CreateDatasetRequest create = NewDataset("census", v1::RULE_ZCDP, "3", "1e-9");
   ASSERT_TRUE(As("olga").CreateDataset(create).ok());
@@ -265,15 +265,15 @@ TEST_P(Identities, RightsGoToPrincipalsThatCanProveWhoTheyAre) {
   ASSERT_FALSE(As("ada").LinkIdentity(link)->pending());
   EXPECT_TRUE(As("olga").GrantAccess(grant).ok());
   EXPECT_TRUE(As("bob").GetDataset("census").ok());
-  // To others the dataset does not exist, whoever is named.
+  // To others the dataset does not exist, whichever principal is named.
   for (const char* name : {"bob", "nobody"}) {
     grant.set_principal(name);
     EXPECT_TRUE(absl::IsNotFound(As("ada").GrantAccess(grant).status())) << name;
   }
 }
 
-TEST_P(Identities, WhoIsLetInStandsInTheHistoryOfTheServer) {
-  LetInAdministrator("ada");
+TEST_P(Identities, ChangesOfTheDirectoryStandInTheHistoryOfTheServer) {
+  EnrolAdministrator("ada");
   Registered("eve");
   first_.reset();
   const auto ledger = ledger::OpenLedger({.url = options_.ledger,

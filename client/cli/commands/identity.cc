@@ -203,7 +203,7 @@ absl::Status Run(Session& session, const InviteIdentity& command) {
   Document document;
   document.fields = {{"code", "code", opened.code()},
                      {"expire_time", "expires", TimeUtil::ToString(opened.expire_time())}};
-  document.notes.emplace_back("whoever has that identity runs: curator enrol CODE");
+  document.notes.emplace_back("with a token of that identity, run: curator enrol CODE");
   session.Print(document);
   return absl::OkStatus();
 }

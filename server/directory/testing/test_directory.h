@@ -85,7 +85,7 @@ class TestDirectory {
                                          .code_hash = code_hash,
                                          .credential_id = identity.subject}));
   }
-  // An administrator whom the host let in.
+  // An administrator by `curatord bootstrap`.
   void LetInAdministrator(const std::string& name) {
     const Identity identity = OidcOf("sub of " + name);
     ASSERT_TRUE(Create(kHostActor, name).ok());

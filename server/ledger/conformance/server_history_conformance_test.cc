@@ -86,7 +86,7 @@ TEST_P(ServerHistoryConformance, FindsWhatAnAttemptWroteWhoseConnectionBroke) {
 
 TEST_P(ServerHistoryConformance, IsRefusedWhenABackupOfItIsRestored) {
   std::unique_ptr<Ledger> ledger = Open();
-  Must(ledger->AppendServerEntry(Change(0, "bob is let in")));
+  Must(ledger->AppendServerEntry(Change(0, "bob is enabled")));
   ledger.reset();
   const std::string backup = CopyDatabase();
   ledger = Open();

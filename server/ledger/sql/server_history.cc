@@ -44,7 +44,7 @@ void QueueInsertion(WriteSet& change, const Entry& entry) {
 absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(absl::StrCat(
       "the history of the server, which says who may be whom, is damaged: ", std::string(what),
-      ". Nobody is let in until the server's administrator restores the newest copy of the database"));
+      ". All calls are refused until the server's administrator restores the newest copy of the database"));
 }
 
 }  // namespace
@@ -141,7 +141,7 @@ absl::StatusOr<Entry> SqlLedger::AppendServerEntry(const NewServerEntry& entry) 
   absl::Status damage;
   const absl::Status written = WriteInLane(kServerHistory, [&](WriteSet& change) -> absl::Status {
     Transaction& transaction = change.transaction();
-    // A migration waits for whoever locks rows of this table, and lets nobody lock any.
+    // A migration waits for the locks of rows of this table, and blocks new ones.
     RETURN_IF_ERROR(transaction
                         .Execute(absl::StrCat("SELECT h.seq FROM chain_heads h WHERE h.dataset_id = $1",
                                               LockingRowsOf(change.dialect(), "h")),

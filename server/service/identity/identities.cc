@@ -283,7 +283,8 @@ absl::StatusOr<std::string> Register(IdentityServices& services, const directory
                                                : std::nullopt;
   if (!alias.has_value()) {
     return absl::PermissionDeniedError(
-        "nobody registers here without a code: ask an administrator to link your identity to a principal");
+        "this issuer's identities do not register without a code: ask an administrator to link your identity "
+        "to a principal");
   }
   std::string wanted = absl::StrCat(*alias, ".", CleanName(name.empty() ? identity.subject : name));
   ASSIGN_OR_RETURN(const Snapshot directory, services.directory.Current());

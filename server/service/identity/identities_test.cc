@@ -27,7 +27,7 @@ Identity Oidc(const std::string& subject) {
   return {.kind = CredentialKind::kOidc, .issuer = kIssuer, .subject = subject};
 }
 
-// Ada and abe are administrators whom the host let in. "owner" owns the dataset "census".
+// Ada and abe are administrators by `curatord bootstrap`. "owner" owns the dataset "census".
 class IdentitiesTest : public ServiceTest {
  protected:
   void SetUp() override {
@@ -43,10 +43,10 @@ class IdentitiesTest : public ServiceTest {
           return registers_ && issuer == kIssuer ? std::optional<std::string>("corp") : std::nullopt;
         },
         .now_us = [] { return absl::ToUnixMicros(absl::Now()); }});
-    for (const Principal& administrator : {ada_, abe_}) LetIn(administrator);
+    for (const Principal& administrator : {ada_, abe_}) EnrolOnHost(administrator);
   }
 
-  void LetIn(const Principal& administrator) {
+  void EnrolOnHost(const Principal& administrator) {
     const Identity identity = Oidc("sub of " + administrator.name());
     const auto enrolment = OpenEnrolmentOnHost(*identities_, administrator.name(), identity, true);
     ASSERT_TRUE(enrolment.ok()) << enrolment.status();
