@@ -77,8 +77,8 @@ class Client {
 
   absl::StatusOr<v1::GetVersionResponse> GetVersion() const;
 
-  // Changes of who may be whom have no request ids, so they are made once: after UNAVAILABLE, look whether
-  // the change was made before it is asked for again.
+  // Changes of principals, credentials and roles have no request ids, so they are made once: after
+  // UNAVAILABLE, look whether the change was made before it is asked for again.
   absl::StatusOr<v1::WhoAmIResponse> WhoAmI() const;
   absl::StatusOr<v1::WhoAmIResponse> Enrol(const v1::EnrolRequest& request) const;
   absl::StatusOr<v1::OpenEnrolmentResponse> OpenEnrolment(const v1::OpenEnrolmentRequest& request) const;

@@ -1,5 +1,5 @@
-// Who may be whom: principals, their credentials, roles and open enrolments, as the changes so far have made
-// them. A principal is never renamed, and its name never used again: it is disabled.
+// Principals, their credentials, roles and open enrolments, as the changes so far have made them. A principal
+// is never renamed, and its name never used again: it is disabled.
 //
 // A value: copyable; thread-safe to read.
 #pragma once

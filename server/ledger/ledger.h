@@ -271,7 +271,7 @@ class Ledger {
   // Entries with seq > page.after_seq, ascending, at most page.limit.
   virtual absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) = 0;
 
-  // ---- The server's own history: who may be whom (server/directory)
+  // ---- The server's own history: principals, credentials and roles (server/directory)
 
   // The place of its newest entry, which the anchor covers on return; seq 0 before the first one. DATA_LOSS
   // when it is behind the anchor or contradicts it.

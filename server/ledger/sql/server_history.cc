@@ -43,7 +43,7 @@ void QueueInsertion(WriteSet& change, const Entry& entry) {
 
 absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(absl::StrCat(
-      "the history of the server, which says who may be whom, is damaged: ", std::string(what),
+      "the history of the server, with its principals and credentials, is damaged: ", std::string(what),
       ". All calls are refused until the server's administrator restores the newest copy of the database"));
 }
 

@@ -1,5 +1,5 @@
-// The server's own history (ledger.h) in the store: who may be whom, as a hash chain like a dataset's, in a
-// table of its own. It has no counters and no lineage.
+// The server's own history (ledger.h) in the store: principals, credentials and roles, as a hash chain like a
+// dataset's, in a table of its own. It has no counters and no lineage.
 //
 // Thread-safe: functions over transactions.
 #pragma once

@@ -1,4 +1,4 @@
-// The use cases of the directory: who may be whom, and the secrets that prove it. The rules are those of
+// The use cases of the directory: principals, their credentials and roles. The rules are those of
 // directory/rules.h.
 //
 // Thread-safe. Every function blocks on the ledger. Errors beside those of the rules: INVALID_ARGUMENT with
