@@ -54,6 +54,7 @@ LINKED = (
             "its health.proto is compiled into the server", 0, always=True),
     Library("LEMON", ("liblemon-dev",), "BSL-1.0", "minimum-cost flow in the synthesis method dpsyn"),
     Library("libcsv", ("libcsv3", "libcsv-dev"), "LGPL-2.1-or-later", "reading CSV files"),
+    Library("libcurl", ("libcurl4", "libcurl4-openssl-dev"), "curl", "what the command line and curator-jwks ask issuers"),
     Library("libpqxx", ("libpqxx-6.4", "libpqxx-dev"), "BSD-3-Clause", "ledgers in PostgreSQL"),
     Library("MPFR", ("libmpfr6", "libmpfr-dev"), "LGPL-3.0-or-later", "correctly rounded functions: accounting, samplers"),
     Library("nlohmann/json", ("nlohmann-json3-dev",), "MIT", "reading and writing JSON"),
@@ -66,6 +67,7 @@ LINKED = (
 )
 
 LOADED = (
+    Loaded("libbrotli1", "MIT"),
     Loaded("libc-ares2", "MIT"),
     Loaded("libcom-err2", "LicenseRef-MIT-SIPB AND BSD-3-Clause",
            "Debian lists all of e2fsprogs as GPL-2; the library's own sources (lib/et) carry these two notices"),
@@ -81,12 +83,17 @@ LOADED = (
     Loaded("libkrb5support0", "BSD-2-Clause"),
     Loaded("libldap-2.5-0", "OLDAP-2.8"),
     Loaded("libnettle8", "LGPL-3.0-or-later OR GPL-2.0-or-later"),
+    Loaded("libnghttp2-14", "MIT"),
     Loaded("libp11-kit0", "BSD-3-Clause"),
     Loaded("libpq5", "PostgreSQL"),
+    Loaded("libpsl5", "MIT"),
     Loaded("libre2-9", "BSD-3-Clause"),
+    Loaded("librtmp1", "LGPL-2.1-or-later", "its programs are GPL-2, its library is not"),
     Loaded("libsasl2-2", "BSD-Attribution-HPND-disclaimer"),
+    Loaded("libssh2-1", "BSD-3-Clause"),
     Loaded("libtasn1-6", "LGPL-2.1-or-later", "its tools are GPL-3, its library is not"),
     Loaded("libunistring2", "LGPL-3.0-or-later OR GPL-2.0-or-later"),
+    Loaded("libzstd1", "BSD-3-Clause OR GPL-2.0-only"),
 )
 
 TOOLS = (
@@ -99,11 +106,14 @@ TOOLS = (
     Tool("Google Benchmark", ("libbenchmark-dev",), "Apache-2.0", "benchmarks"),
     Tool("GoogleTest", ("libgtest-dev", "libgmock-dev"), "BSD-3-Clause", "tests"),
     Tool("gRPC plugin of protoc", ("protobuf-compiler-grpc",), "Apache-2.0", "generates the services' code"),
+    Tool("HAProxy", ("haproxy",), "GPL-2.0-or-later", "tests of the edge; a separate program in production"),
     Tool("libpq", ("libpq-dev",), "PostgreSQL", "test clusters, and rivals in benchmarks"),
     Tool("Ninja", ("ninja-build",), "Apache-2.0", "build"),
     Tool("NumPy", ("python3-numpy",), "BSD-3-Clause", "a rival in the benchmark of counting"),
     Tool("pkgconf", ("pkg-config",), "ISC", "finds libraries"),
     Tool("PostgreSQL server", ("postgresql-15",), "PostgreSQL", "tests of the ledger; a separate program in production"),
     Tool("protoc", ("protobuf-compiler",), "BSD-3-Clause", "generates the messages' code"),
+    Tool("PyCA cryptography", ("python3-cryptography",), "Apache-2.0", "the tests' identity provider"),
+    Tool("PyJWT", ("python3-jwt",), "MIT", "the tests' identity provider"),
     Tool("Python", ("python3",), "PSF-2.0", "gates, and verifiers of their own"),
 )

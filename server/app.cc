@@ -66,6 +66,10 @@ v1::GetVersionResponse VersionOf(const AppOptions& options) {
   return version;
 }
 
+rpc::Metadata MetadataOfAnswers(const AppOptions& options) {
+  return options.development ? rpc::Metadata{{rpc::kSecurityKey, rpc::kNoSecurity}} : rpc::Metadata();
+}
+
 void LogLedger(std::string_view event, std::string_view detail) {
   host::LogLevel level = host::LogLevel::kWarning;
   if (event.starts_with("dataset_")) level = host::LogLevel::kError;
@@ -165,6 +169,7 @@ class RunningApp final : public App {
     for (ListenerAddress& address : addresses) {
       ASSIGN_OR_RETURN(std::unique_ptr<AppListener> listener,
                        AppListener::Start(Parts(), std::move(address)));
+      host::Log(host::LogLevel::kInfo, "listening", {{"address", listener->address()}});
       listeners_.push_back(std::move(listener));
     }
     return absl::OkStatus();
@@ -192,8 +197,11 @@ class RunningApp final : public App {
     if (!options_.development) {
       ASSIGN_OR_RETURN(identities_, AppIdentities::Open(*options_.config, key, *ledger_));
       services_.directory = &identities_->directory();
+      health_.Add(rpc::HealthRpc::kCertificates, [this] { return identities_->StateOfCertificates().ok(); });
+      health_.Add(rpc::HealthRpc::kIssuerKeys, [this] { return identities_->StateOfKeys().ok(); });
       return identities_->TakeAddresses();
     }
+    host::Log(host::LogLevel::kWarning, "no_security", {{"detail", rpc::kNoSecurity}});
     std::vector<ListenerAddress> addresses;
     addresses.push_back({.option = "--listen",
                          .address = options_.listen,
@@ -223,7 +231,7 @@ class RunningApp final : public App {
   const std::unique_ptr<records::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
   service::TableLoader loader_;
-  rpc::CallObserver calls_{LogCall};
+  rpc::CallObserver calls_{LogCall, MetadataOfAnswers(options_)};
   service::RunningOperations operations_;
   service::RequestLocks requests_;
   service::LateEndings late_{*ledger_};

@@ -92,15 +92,17 @@ frontend edge
     acl grpc req.hdr(content-type) -m beg application/grpc
     # What is no gRPC call has nothing to find here.
     http-request deny deny_status 404 if !grpc
-    http-request deny deny_status 429 if { sc0_http_req_rate gt 2000 }
+    # A status of gRPC's (14 UNAVAILABLE, 12 UNIMPLEMENTED), which a page of HTML is not.
+    http-request return status 200 content-type application/grpc hdr grpc-status 14 hdr grpc-message "this address may make at most 2000 calls in 10 seconds: ask again later" if { sc0_http_req_rate gt 2000 }
     # A watch of the server's health holds a place, and is for its own host.
-    http-request deny deny_status 404 if { path /grpc.health.v1.Health/Watch } or { path_beg /grpc.reflection }
+    acl hidden path /grpc.health.v1.Health/Watch
+    acl hidden path_beg /grpc.reflection
+    http-request return status 200 content-type application/grpc hdr grpc-status 12 if hidden
     http-request del-header -bin -m end
     http-request del-header grpclb_client_stats
     http-request del-header te
     http-request set-header te trailers
     http-request del-header x-curator- -m beg
-    http-request del-header curator- -m beg
     http-request set-header x-curator-edge {SECRET}
     http-request set-header x-curator-client-cert %[ssl_c_der,base64] if { ssl_c_used } { ssl_c_verify 0 }
     default_backend curatord

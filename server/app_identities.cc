@@ -114,6 +114,11 @@ rpc::IdentityParts AppIdentities::PartsOfAuthenticators() {
           .hash_of_secret = services_.hash_of_secret};
 }
 
+absl::Status AppIdentities::StateOfCertificates() const {
+  for (const std::unique_ptr<auth::CertificateFiles>& each : files_) RETURN_IF_ERROR(each->state());
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<ListenerAddress>> AppIdentities::TakeAddresses() {
   std::vector<ListenerAddress> addresses;
   for (size_t i = 0; i < config_.listeners.size(); ++i) {

@@ -31,6 +31,10 @@ class AppIdentities {
 
   service::IdentityServices& services() { return services_; }
   const directory::DirectoryStore& directory() const { return *directory_; }
+  // OK while the certificates of all listeners are usable; else the fault of one.
+  absl::Status StateOfCertificates() const;
+  // OK while tokens of every issuer can be verified; else the fault of one.
+  absl::Status StateOfKeys() const { return issuers_.State(); }
   // The addresses of the configuration, in its order. Once.
   absl::StatusOr<std::vector<ListenerAddress>> TakeAddresses();
 

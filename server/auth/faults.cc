@@ -14,6 +14,11 @@ PublicError PublicOf(Fault fault) {
           "who are you? This server wants a token or a client certificate: log in with `curator login`, or "
           "set CURATOR_TOKEN_FILE or CURATOR_TOKEN_COMMAND",
           "NO_CREDENTIAL"};
+    case Fault::kNameGiven:
+      return {
+          "who are you? This server accepts a proof, not a name: leave out --as, and log in with `curator "
+          "login`, or set CURATOR_TOKEN_FILE or CURATOR_TOKEN_COMMAND",
+          "NAME_NOT_ACCEPTED"};
     case Fault::kExpired:
       return {"who are you? The token has expired: log in again with `curator login`, or get a new token",
               "TOKEN_EXPIRED"};

@@ -12,6 +12,7 @@ namespace curator::auth {
 
 enum class Fault {
   kMissing,           // the call proves nothing
+  kNameGiven,         // it names a principal, as only development mode accepts
   kExpired,           // it was valid
   kInvalid,           // it is not, and never will be
   kUnknownPrincipal,  // it is valid, and of nobody who is known here

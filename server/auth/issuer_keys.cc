@@ -49,7 +49,21 @@ IssuerKeys::IssuerKeys(std::vector<Issuer> issuers, Options options) : options_(
 
 void IssuerKeys::Look() {
   const std::scoped_lock lock(looking_);
-  for (auto& [issuer, known] : known_) LookAt(known);
+  for (auto& [issuer, known] : known_) {
+    LookAt(known);
+    ReportAge(known);
+  }
+}
+
+void IssuerKeys::ReportAge(Known& known) {
+  absl::Status age;
+  {
+    const std::scoped_lock lock(mutex_);
+    age = CheckAge(known);
+  }
+  const bool is_news = !age.ok() && known.was_fresh;
+  if (is_news) options_.report(known.issuer, absl::StrCat("its tokens are refused: ", age.message()));
+  known.was_fresh = age.ok();
 }
 
 void IssuerKeys::LookAt(Known& known) {
@@ -77,6 +91,12 @@ void IssuerKeys::LookAt(Known& known) {
   const std::scoped_lock lock(mutex_);
   known.keys = std::make_shared<const KeySet>(std::move(parsed->keys));
   known.fetched_at = parsed->fetched_at;
+}
+
+absl::Status IssuerKeys::State() const {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [issuer, known] : known_) RETURN_IF_ERROR(CheckAge(known));
+  return absl::OkStatus();
 }
 
 const Issuer* IssuerKeys::Find(std::string_view issuer) const {

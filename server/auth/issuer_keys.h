@@ -41,7 +41,7 @@ class IssuerKeys {
     std::function<absl::Time()> now = absl::Now;  // thread-safe
     // Asks for the keys of this issuer to be fetched; must not block. Called once in kBetweenWakes at most.
     std::function<void(const Issuer& issuer)> wake = [](const Issuer&) {};
-    // A line for the log: what changed in a file, or why it is not used.
+    // A line for the log: what changed in a file, why it is not used, or that the keys are too old.
     std::function<void(const Issuer& issuer, std::string_view what)> report = [](const Issuer&,
                                                                                  std::string_view) {};
   };
@@ -58,6 +58,8 @@ class IssuerKeys {
   absl::StatusOr<VerificationKey> FindKey(const Issuer& issuer, std::string_view kid);
   // OK when this key is still one of the issuer's. Errors as of FindKey().
   absl::Status CheckHas(const Issuer& issuer, std::string_view thumbprint) const;
+  // OK while every issuer has keys that are not too old; else the fault of one.
+  absl::Status State() const;
 
   // Reads the files that have changed. Blocks.
   void Look();
@@ -76,9 +78,11 @@ class IssuerKeys {
     std::shared_ptr<const KeySet> keys;  // null until a good file was read
     absl::Time fetched_at;
     std::optional<absl::Time> woken_at;
+    bool was_fresh = true;  // when it was last looked at
   };
 
   void LookAt(Known& known);
+  void ReportAge(Known& known);
   absl::Status CheckAge(const Known& known) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
 
   const Options options_;

@@ -112,6 +112,17 @@ TEST_F(IssuerKeysTest, AreUsedForTwentyFourHours) {
   EXPECT_TRUE(keys_->FindKey(TheIssuer(), "first").ok());
 }
 
+TEST_F(IssuerKeysTest, ReportOnceThatTheyAreTooOld) {
+  EXPECT_TRUE(keys_->State().ok());
+  now_ = now_.load() + absl::Hours(25);
+  EXPECT_FALSE(keys_->State().ok());
+  keys_->Look();
+  EXPECT_THAT(reported_, ::testing::HasSubstr("its tokens are refused"));
+  reported_.clear();
+  keys_->Look();
+  EXPECT_EQ(reported_, "");
+}
+
 TEST_F(IssuerKeysTest, FromTheFutureAreNotUsed) {
   Write({first_.Jwk()}, {{"fetched_at", "2100-01-01T00:00:00Z"}});
   keys_->Look();

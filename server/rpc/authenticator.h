@@ -18,6 +18,10 @@ namespace curator::rpc {
 // The metadata key in which a client names its principal in development mode.
 inline constexpr char kPrincipalKey[] = "curator-principal";
 
+// In development mode every answer has this metadata, so that nobody takes it for more.
+inline constexpr char kSecurityKey[] = "curator-security";
+inline constexpr char kNoSecurity[] = "none: development mode believes any name";
+
 // What a call has proved: that it comes from this identity.
 struct Proof {
   directory::Identity identity = {};

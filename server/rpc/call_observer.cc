@@ -38,6 +38,9 @@ class CallObserver::Interceptor final : public grpc::experimental::Interceptor {
   ~Interceptor() override { calls_.End(info_.server_context()); }
 
   void Intercept(InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
+      methods->GetSendInitialMetadata()->insert(calls_.of_answers_.begin(), calls_.of_answers_.end());
+    }
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
       if (CouldNotParse(info_, methods->GetSendStatus()))
         methods->ModifySendStatus(ToGrpcStatus(CannotRead()));

@@ -1,4 +1,4 @@
-// Observes all calls: how many are being answered, and how each ended.
+// Observes all calls: how many are being answered, and how each ended. Adds metadata to all answers.
 //
 // A server that stops waits for the calls that are being answered. It cannot wait for connections to close
 // instead: a client with an idle connection notices nothing until its next call.
@@ -15,6 +15,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -29,11 +30,15 @@ struct CallEnd {
   absl::StatusCode status = absl::StatusCode::kOk;
 };
 
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
 // Thread-safe. Must outlive the server whose calls it observes.
 class CallObserver {
  public:
-  // `on_end` may be called from any thread and must not block.
-  explicit CallObserver(std::function<void(const CallEnd&)> on_end) : on_end_(std::move(on_end)) {}
+  // `on_end` may be called from any thread and must not block. `of_answers` is sent before every answer and
+  // every error.
+  explicit CallObserver(std::function<void(const CallEnd&)> on_end, Metadata of_answers = {})
+      : on_end_(std::move(on_end)), of_answers_(std::move(of_answers)) {}
 
   // For the server's builder.
   std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeInterceptorFactory();
@@ -52,6 +57,7 @@ class CallObserver {
   std::string PrincipalOf(const grpc::ServerContextBase* context) const;
 
   const std::function<void(const CallEnd&)> on_end_;
+  const Metadata of_answers_;
   mutable absl::Mutex mutex_;
   int count_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unordered_map<const grpc::ServerContextBase*, std::string> principals_ ABSL_GUARDED_BY(mutex_);

@@ -35,6 +35,7 @@ std::vector<std::string> ValuesOf(const grpc::ServerContextBase& context, const 
 
 Presented PresentedIn(const grpc::ServerContextBase& context) {
   Presented presented{.authorizations = ValuesOf(context, "authorization"),
+                      .names = ValuesOf(context, kPrincipalKey),
                       .edge_secrets = ValuesOf(context, kEdgeSecretKey),
                       .certificate_headers = ValuesOf(context, kClientCertificateKey)};
   const std::shared_ptr<const grpc::AuthContext> connection = context.auth_context();
@@ -81,6 +82,7 @@ absl::StatusOr<Proof> DirectoryAuthenticator::Prove(const Presented& presented) 
   const bool has_secret = presented.edge_secrets.size() == 1 &&
                           auth::AreEqualSecrets(presented.edge_secrets.front(), listener_.edge_secret);
   if (is_edge && !has_secret) return Invalid("a call on the edge's socket does not have its secret");
+  if (!presented.names.empty()) return NotAccepted(Fault::kNameGiven, "a call names a principal");
   if (presented.authorizations.size() > 1) return Invalid("a call has more than one header authorization");
   ASSIGN_OR_RETURN(const std::string certificate, CertificateIn(presented));
   const bool has_token = !presented.authorizations.empty();

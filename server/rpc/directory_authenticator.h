@@ -58,6 +58,7 @@ struct ListenerTrust {
 // What a call presents, before anything of it is believed.
 struct Presented {
   std::vector<std::string> authorizations = {};  // values of the header
+  std::vector<std::string> names = {};           // which are never believed
   std::vector<std::string> edge_secrets = {};
   std::vector<std::string> certificate_headers = {};
   std::optional<std::string> connection_certificate = std::nullopt;  // PEM

@@ -43,6 +43,9 @@ HealthRpc::~HealthRpc() {
 
 HealthRpc::Status HealthRpc::StatusOf(const std::string& service) const {
   if (!IsOurs(service)) return HealthCheckResponse::SERVICE_UNKNOWN;
+  if (const auto part = parts_.find(service); part != parts_.end()) {
+    return part->second() && !shut_down_ ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
+  }
   const bool is_fresh = absl::FromChrono(std::chrono::steady_clock::now() - answered_at_) < patience_;
   const bool is_verified = service != kHistories || ledger_state_.are_histories_verified;
   return ledger_state_.is_healthy && is_verified && is_fresh && !shut_down_

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,10 +27,13 @@ namespace curator::rpc {
 
 // SERVING while the ledger could accept a charge when it was last asked, which a thread does every half
 // second; NOT_SERVING when it has not answered for kLedgerPatience. The service kHistories is SERVING, in
-// addition, only after all histories were verified in whole since the start.
+// addition, only after all histories were verified in whole since the start. kCertificates and kIssuerKeys
+// report the files with which callers are authenticated, and nothing of the ledger.
 class HealthRpc final : public grpc::health::v1::Health::CallbackService {
  public:
   static constexpr char kHistories[] = "curator.v1.Histories";
+  static constexpr char kCertificates[] = "curator.v1.Certificates";
+  static constexpr char kIssuerKeys[] = "curator.v1.IssuerKeys";
   static constexpr absl::Duration kLedgerPatience = absl::Seconds(10);
 
   HealthRpc(ledger::Ledger& ledger, Admission& admission, absl::Duration patience = kLedgerPatience);
@@ -41,6 +45,9 @@ class HealthRpc final : public grpc::health::v1::Health::CallbackService {
   // Sends a message whenever the state changes, and holds no thread.
   grpc::ServerWriteReactor<grpc::health::v1::HealthCheckResponse>* Watch(
       grpc::CallbackServerContext* context, const grpc::health::v1::HealthCheckRequest* request) override;
+
+  // The service `name` is SERVING while `is_usable` says so, which must not block. Before the first call.
+  void Add(const std::string& name, std::function<bool()> is_usable) { parts_[name] = std::move(is_usable); }
 
   // Reports NOT_SERVING from now on, and ends all Watch() streams.
   void ShutDown();
@@ -75,6 +82,7 @@ class HealthRpc final : public grpc::health::v1::Health::CallbackService {
   ledger::Ledger& ledger_;
   Admission& admission_;
   const absl::Duration patience_;
+  std::map<std::string, std::function<bool()>> parts_;
   absl::Mutex mutex_;
   LedgerState ledger_state_ ABSL_GUARDED_BY(mutex_);
   std::chrono::steady_clock::time_point answered_at_ ABSL_GUARDED_BY(mutex_);

@@ -26,6 +26,7 @@
 namespace curator::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const std::string kIssuer = TestIssuer::kIssuer;
@@ -117,8 +118,13 @@ TEST_P(Identities, ANameProvesNothing) {
   const Client named({.server = first_->address(), .principal = "ada"});
   const absl::Status status = named.WhoAmI().status();
   EXPECT_TRUE(absl::IsUnauthenticated(status));
-  EXPECT_EQ(ReasonOf(status), "NO_CREDENTIAL");
-  EXPECT_THAT(std::string(status.message()), HasSubstr("curator login"));
+  EXPECT_EQ(ReasonOf(status), "NAME_NOT_ACCEPTED");
+  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("leave out --as"), HasSubstr("curator login")));
+  const Client beside({.server = first_->address(),
+                       .principal = "ada",
+                       .retry = {},
+                       .token = [token = issuer_.TokenOf("ada")](bool) { return token; }});
+  EXPECT_EQ(ReasonOf(beside.WhoAmI().status()), "NAME_NOT_ACCEPTED") << "also beside a proof";
   EXPECT_FALSE(named.GetVersion()->development_mode());
   EXPECT_EQ(named.GetVersion()->version(), "") << "before somebody is known";
 }

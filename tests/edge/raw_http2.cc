@@ -5,6 +5,7 @@
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -65,6 +66,9 @@ struct RawHttp2::Connection {
 
 RawHttp2::RawHttp2(int port, Transport transport) : connection_(std::make_unique<Connection>()) {
   connection_->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  // A server that reads no more is waited for no longer than that.
+  constexpr timeval kPatience = {.tv_sec = 2, .tv_usec = 0};
+  setsockopt(connection_->socket, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
   sockaddr_in source = {};
   source.sin_family = AF_INET;
   source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);

@@ -59,9 +59,9 @@ absl::Status Run(Session& session, const LogInCommand& command) {
   ASSIGN_OR_RETURN(const LoginState state, StateOfUser());
   ASSIGN_OR_RETURN(const LoginPlace place, PlaceOf(session, command.place));
   ASSIGN_OR_RETURN(Tokens tokens, LogIn(place, PartsOfLogin(command.issuer_authorities, session.error)));
-  RETURN_IF_ERROR(state.Keep(session.server, {.place = place,
-                                              .issuer_authorities = command.issuer_authorities,
-                                              .tokens = std::move(tokens)}));
+  RETURN_IF_ERROR(state.Keep(
+      session.server,
+      {.place = place, .issuer_authorities = command.issuer_authorities, .tokens = std::move(tokens)}));
   Document document;
   document.fields = {{"server", "server", session.server},
                      {"issuer", "issuer", place.issuer},
@@ -87,11 +87,14 @@ void AddLoginCommands(CLI::App& app, Chosen& chosen) {
   CLI::App* const command = AddCommand(app, "login", "Log in at your identity provider, in any browser",
                                        "curator --server https://curator.example login");
   CLI::Option* const issuer =
-      command->add_option("--issuer", options->place.issuer, "Where, if the server has several")->type_name("URL");
-  command->add_option("--client-id", options->place.client_id, "As which client of the issuer")->needs(issuer);
+      command->add_option("--issuer", options->place.issuer, "Where, if the server has several")
+          ->type_name("URL");
+  command->add_option("--client-id", options->place.client_id, "As which client of the issuer")
+      ->needs(issuer);
   command->add_option("--scope", options->place.scope, "What to ask for; default: as the server says");
-  command->add_option("--issuer-ca", options->issuer_authorities,
-                      "Who signed the issuer's certificate, in PEM; else the system's")
+  command
+      ->add_option("--issuer-ca", options->issuer_authorities,
+                   "Who signed the issuer's certificate, in PEM; else the system's")
       ->type_name("FILE");
   Choose(command, options, chosen);
   Choose(AddCommand(app, "logout", "Forget the login at this server", "curator logout"),

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "client/cli/login/json_text.h"
 
 namespace curator::cli {
 namespace {
@@ -18,12 +19,6 @@ absl::StatusOr<json> ObjectIn(const https::Response& response, std::string_view 
   if (object.is_object()) return object;
   return absl::DataLossError(
       absl::StrCat("the issuer's ", std::string(what), " is no JSON object (status ", response.status, ")"));
-}
-
-// Empty when it is missing, or no text.
-std::string TextOf(const json& object, const char* member) {
-  const auto found = object.find(member);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 absl::StatusOr<std::string> RequiredText(const json& object, const char* member, std::string_view what) {

@@ -11,7 +11,6 @@
 namespace curator::cli {
 namespace {
 
-using nlohmann::json;
 using ::testing::ElementsAre;
 
 class DeviceFlow : public ::testing::Test {
@@ -42,16 +41,18 @@ class DeviceFlow : public ::testing::Test {
                 },
             .show = [this](const std::string& url, const std::string& code) { shown_ = url + " " + code; }};
   }
-  static https::Response Refused(const std::string& error) { return {400, json{{"error", error}}.dump()}; }
-  static https::Response Granted(const json& tokens) { return {200, tokens.dump()}; }
+  static https::Response Refused(const std::string& error) {
+    return {400, nlohmann::json{{"error", error}}.dump()};
+  }
+  static https::Response Granted(const nlohmann::json& tokens) { return {200, tokens.dump()}; }
 
   const LoginPlace place_{.issuer = "https://idp.example", .client_id = "curator-cli"};
-  json discovery_;
-  json begun_ = {{"device_code", "d"},
-                 {"user_code", "ABCD-EFGH"},
-                 {"verification_uri", "https://idp.example/go"},
-                 {"interval", 2},
-                 {"expires_in", 60}};
+  nlohmann::json discovery_;
+  nlohmann::json begun_ = {{"device_code", "d"},
+                           {"user_code", "ABCD-EFGH"},
+                           {"verification_uri", "https://idp.example/go"},
+                           {"interval", 2},
+                           {"expires_in", 60}};
   std::deque<https::Response> answers_;
   absl::Time now_ = absl::FromUnixSeconds(1'800'000'000);
   std::vector<int64_t> slept_;

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "client/cli/login/json_text.h"
 
 namespace curator::cli {
 namespace {
@@ -33,8 +34,8 @@ absl::StatusOr<json> ReadAll(const std::string& path) {
     return CannotRead(path);
   }
   if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, " can be opened by others, and it has tokens of yours: chmod 600 it, or log in again"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        path, " can be opened by others, and it has tokens of yours: chmod 600 it, or log in again"));
   }
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -49,16 +50,12 @@ absl::Status WriteAll(const std::string& path, const json& document) {
   const std::string new_path = absl::StrCat(path, ".", getpid());
   const std::string text = document.dump(1) + "\n";
   const int file = open(new_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  const bool is_written = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const bool is_written =
+      file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   if (file >= 0) close(file);
   if (is_written && rename(new_path.c_str(), path.c_str()) == 0) return absl::OkStatus();
   unlink(new_path.c_str());
   return absl::UnavailableError(absl::StrCat(path, " cannot be written"));
-}
-
-std::string TextOf(const json& object, const char* member) {
-  const auto found = object.find(member);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
 }  // namespace
@@ -91,12 +88,9 @@ absl::StatusOr<std::optional<Login>> LoginState::Find(const std::string& server)
 
 absl::Status LoginState::Keep(const std::string& server, const Login& login) const {
   ASSIGN_OR_RETURN(json document, ReadAll(path_));
-  document[server] = {{"issuer", login.place.issuer},
-                      {"client_id", login.place.client_id},
-                      {"scope", login.place.scope},
-                      {"issuer_authorities", login.issuer_authorities},
-                      {"token", login.tokens.token},
-                      {"refresh_token", login.tokens.refresh_token}};
+  document[server] = {{"issuer", login.place.issuer}, {"client_id", login.place.client_id},
+                      {"scope", login.place.scope},   {"issuer_authorities", login.issuer_authorities},
+                      {"token", login.tokens.token},  {"refresh_token", login.tokens.refresh_token}};
   return WriteAll(path_, document);
 }
 
