@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes THIRD-PARTY.md: the libraries that the programs link or compile in, their Debian packages and their licences.
 
-    deploy/third-party                         write THIRD-PARTY.md for build/release's curatord and curator
+    deploy/third-party                         write THIRD-PARTY.md for build/release's curatord, curator and curator-jwks
     deploy/third-party --check                 change nothing; fail when THIRD-PARTY.md is out of date
-    deploy/third-party [--check] PROGRAM ...   for the two programs of another build
+    deploy/third-party [--check] PROGRAM ...   for the programs of another build
 
 Both fail when a package that is linked, compiled in or loaded has no entry in third_party_table.py, when an entry is no
 longer needed, and when a licence is not allowed: permissive licences and the MPL are, the LGPL where the library is linked
@@ -24,15 +24,15 @@ sys.path.insert(0, str(ROOT / ".ci"))
 import tidy  # noqa: E402  (what is product code, and what it includes, is decided there)
 import tidy_cpp  # noqa: E402
 
-PROGRAMS = ("build/release/server/curatord", "build/release/client/curator")
+PROGRAMS = ("build/release/server/curatord", "build/release/client/curator", "build/release/client/curator-jwks")
 DOCUMENT = "THIRD-PARTY.md"
 TABLE = "deploy/third_party_table.py"
 # Folders of /usr/include that a compiler is given by name.
 FOLDERS_OF_HEADERS = ("eigen3", "postgresql")
 
 ACCEPTED = {
-    "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSD-Attribution-HPND-disclaimer", "BSL-1.0", "blessing", "ISC",
-    "LicenseRef-MIT-SIPB", "MIT", "MPL-2.0", "OLDAP-2.8", "PostgreSQL", "Zlib",
+    "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSD-Attribution-HPND-disclaimer", "BSL-1.0", "blessing", "curl",
+    "ISC", "LicenseRef-MIT-SIPB", "MIT", "MPL-2.0", "OLDAP-2.8", "PostgreSQL", "Zlib",
     "GPL-3.0-or-later WITH GCC-exception-3.1",
 }  # fmt: skip
 IF_LINKED_DYNAMICALLY = {"LGPL-2.0-or-later", "LGPL-2.1-or-later", "LGPL-3.0-or-later"}

@@ -16,6 +16,7 @@
 #include "app.h"
 #include "app_bootstrap.h"
 #include "app_ledger.h"
+#include "app_server_history.h"
 #include "host/logging.h"
 #include "host/scheduling.h"
 
@@ -138,6 +139,7 @@ struct Invocation {
   curator::AppOptions options;
   Amounts amounts;
   bool print_only = false;
+  std::string reason;  // of a repair
   curator::BootstrapOptions bootstrap;
   curator::EdgeOptions edge{.bind = "*:443", .certificate = "/etc/curator/edge.pem"};
   // Of the subcommand, after the configuration was read; serves where there is none.
@@ -196,6 +198,25 @@ void AddLedgerCommands(CLI::App& flags, Invocation& invocation) {
           return curator::RunBackupNote(invocation.ledger(), std::cout, std::cerr);
         };
       });
+}
+
+void AddServerHistoryCommands(CLI::App& flags, Invocation& invocation) {
+  flags
+      .add_subcommand("server-history",
+                      "Print the server's own history: who made which principal, credential and role")
+      ->callback([&invocation] {
+        invocation.run = [&invocation] {
+          return curator::RunServerHistory(invocation.ledger(), std::cout, std::cerr);
+        };
+      });
+  CLI::App* const repair = flags.add_subcommand(
+      "repair-server", "Continue the server's own history when its newest entries are lost for good");
+  repair->add_option("--reason", invocation.reason, "Why, which the history shows for ever")->required();
+  repair->callback([&invocation] {
+    invocation.run = [&invocation] {
+      return curator::RunRepairServer(invocation.ledger(), invocation.reason, std::cout, std::cerr);
+    };
+  });
 }
 
 // The subcommands that a configuration is needed for.
@@ -268,6 +289,7 @@ int main(int argc, char** argv) {
   flags.fallthrough();
   flags.require_subcommand(0, 1);
   AddLedgerCommands(flags, invocation);
+  AddServerHistoryCommands(flags, invocation);
   AddAccessCommands(flags, invocation);
   try {
     flags.parse(argc, argv);

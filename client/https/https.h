@@ -22,8 +22,9 @@ struct Response {
 };
 
 // No redirect is followed: an issuer's keys and tokens come from the addresses that it names. Errors:
-// INVALID_ARGUMENT for an address that does not begin with "https://", UNAVAILABLE for everything else without a
-// whole response: no connection, a certificate that is not the host's, more than 1 MiB, more than 10 seconds.
+// INVALID_ARGUMENT for an address that does not begin with "https://", UNAVAILABLE for everything else
+// without a whole response: no connection, a certificate that is not the host's, more than 1 MiB, more than
+// 10 seconds.
 absl::StatusOr<Response> Get(const std::string& url, const Options& options = {});
 // A form (application/x-www-form-urlencoded).
 using Fields = std::vector<std::pair<std::string, std::string>>;

@@ -1,5 +1,5 @@
-// curator-jwks: fetches the keys of the issuers that a server trusts, and writes them into files that the server
-// reads. It runs under a user of its own: the server with the records connects to no issuer.
+// curator-jwks: fetches the keys of the issuers that a server trusts, and writes them into files that the
+// server reads. It runs under a user of its own: the server with the records connects to no issuer.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

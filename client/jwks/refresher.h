@@ -1,5 +1,5 @@
-// Keeps the key files of a server (server/auth/issuer_keys.h) up to date: fetches each issuer's keys from time to
-// time, and when the server asks for them because it has met a key that it does not know.
+// Keeps the key files of a server (server/auth/issuer_keys.h) up to date: fetches each issuer's keys from
+// time to time, and when the server asks for them because it has met a key that it does not know.
 //
 // Not thread-safe.
 #pragma once
@@ -48,8 +48,8 @@ class Refresher {
 
   // Fetches what is due. Returns when the next one is.
   absl::Time Run();
-  // The server asks for the keys of this issuer: due at once, or when the last fetch is kCoolDown old. Unknown
-  // aliases are ignored.
+  // The server asks for the keys of this issuer: due at once, or when the last fetch is kCoolDown old.
+  // Unknown aliases are ignored.
   void Ask(std::string_view alias);
 
  private:

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "ledger/history/entry_payload.h"
 
 namespace curator::directory {
 namespace {
@@ -21,11 +22,18 @@ absl::Status NoPrincipal(std::string_view name) {
 }  // namespace
 
 absl::Status Directory::Apply(const ledger::Entry& entry) {
-  if (entry.seq != seq_ + 1) {
+  const bool is_repair = entry.kind == ledger::kRepaired;
+  if (entry.seq != seq_ + 1 && !(is_repair && entry.seq > seq_)) {
     return Impossible(absl::StrCat("entry ", entry.seq, " follows entry ", seq_));
   }
-  ASSIGN_OR_RETURN(const Change change, ParseChange(entry.kind, entry.payload));
-  const absl::Status made = std::visit([&](const auto& payload) { return Make(payload, entry); }, change);
+  absl::Status made;
+  if (is_repair) {
+    RETURN_IF_ERROR(ledger::ParseRepair(entry.payload).status());
+    DistrustAll();
+  } else {
+    ASSIGN_OR_RETURN(const Change change, ParseChange(entry.kind, entry.payload));
+    made = std::visit([&](const auto& payload) { return Make(payload, entry); }, change);
+  }
   if (!made.ok()) return Impossible(absl::StrCat("entry ", entry.seq, ": ", std::string(made.message())));
   Count(entry.actor, entry.created_at_us);
   seq_ = entry.seq;
@@ -164,6 +172,19 @@ absl::Status Directory::Make(const RoleApproved& change, const ledger::Entry& en
 absl::Status Directory::Make(const RoleUnbound& change, const ledger::Entry&) {
   if (roles_.erase({change.role, change.principal, change.dataset_id}) == 1) return absl::OkStatus();
   return Impossible("there is no such role");
+}
+
+void Directory::DistrustAll() {
+  for (auto& [name, record] : principals_) record.is_disabled = true;
+  roles_.clear();
+  enrolments_.clear();
+  std::erase_if(credentials_, [this](const auto& each) {
+    const Credential& credential = each.second;
+    if (credential.identity.kind != CredentialKind::kApiToken) return false;
+    identities_.erase(credential.identity);
+    principal(credential.principal)->credentials.erase(credential.id);
+    return true;
+  });
 }
 
 absl::Status Directory::AddPrincipal(PrincipalRecord principal) {

@@ -274,7 +274,7 @@ class Ledger {
   // ---- The server's own history: principals, credentials and roles (server/directory)
 
   // The place of its newest entry, which the anchor covers on return; seq 0 before the first one. DATA_LOSS
-  // when it is behind the anchor or contradicts it.
+  // when it is behind the anchor or contradicts it, and no repair accounts for that.
   virtual absl::StatusOr<EntryPlace> ServerHead() = 0;
   // Appends the entry that follows `entry.after_seq`, and returns it once the anchor covers it. ABORTED, and
   // nothing is appended, when another change follows that one already. DATA_LOSS as of ServerHead().
@@ -282,6 +282,13 @@ class Ledger {
   // ListEntries() and Verify() of the server's own history.
   virtual absl::StatusOr<std::vector<Entry>> ListServerEntries(const Page& page) = 0;
   virtual absl::StatusOr<Verification> VerifyServerHistory() = 0;
+
+  // Continues a server's history whose newest entries are lost, as after a restored backup, with an entry
+  // REPAIRED (history/entry_payload.h) whose number skips the lost ones; what that means for principals says
+  // directory/directory.h. Returns the entry; none, and nothing is written, when nothing is lost. DATA_LOSS
+  // when the history contradicts itself, which this cannot repair.
+  virtual absl::StatusOr<std::optional<Entry>> RepairServerHistory(std::string_view actor,
+                                                                   std::string_view reason) = 0;
 
   // Whether the ledger has a dataset that is owned by this name, a grant to it, or a charge of it.
   virtual absl::StatusOr<bool> KnowsPrincipal(std::string_view name) = 0;

@@ -116,18 +116,23 @@ absl::StatusOr<std::string> DirectoryAuthenticator::CertificateIn(const Presente
 absl::StatusOr<Proof> DirectoryAuthenticator::ProofByCertificate(const std::string& der) {
   const std::shared_ptr<const auth::ClientAuthorities> authorities = listener_.authorities();
   if (authorities == nullptr) return Invalid("this listener has no authorities for client certificates");
+  const std::string key = Sha256(der);
+  const std::shared_ptr<const Verified> verified = Remembered(key);
+  if (verified != nullptr && verified->authorities == authorities) return verified->proof;
   ASSIGN_OR_RETURN(const auth::ClientCertificate checked, authorities->Check(der, parts_.now()));
-  return Proof{.identity = {.kind = CredentialKind::kCertificate, .issuer = {}, .subject = checked.uri},
-               .expires = checked.expires};
+  Proof proof{.identity = {.kind = CredentialKind::kCertificate, .issuer = {}, .subject = checked.uri},
+              .expires = checked.expires};
+  Remember(key, proof, authorities);
+  return proof;
 }
 
 absl::StatusOr<Proof> DirectoryAuthenticator::ProofByToken(const std::string& token) {
   if (token.starts_with(auth::kApiTokenPrefix)) return ProofByApiToken(token);
   const std::string key = Sha256(token);
-  if (std::optional<Proof> proof = Remembered(key)) {
-    const auth::Issuer* const issuer = parts_.issuers.Find(proof->identity.issuer);
-    RETURN_IF_ERROR(parts_.issuers.CheckHas(*issuer, proof->key_thumbprint));
-    return *std::move(proof);
+  if (const std::shared_ptr<const Verified> verified = Remembered(key)) {
+    const auth::Issuer* const issuer = parts_.issuers.Find(verified->proof.identity.issuer);
+    RETURN_IF_ERROR(parts_.issuers.CheckHas(*issuer, verified->proof.key_thumbprint));
+    return verified->proof;
   }
   ASSIGN_OR_RETURN(Proof proof, VerifySignedToken(token));
   Remember(key, proof);
@@ -164,15 +169,17 @@ absl::StatusOr<Proof> DirectoryAuthenticator::ProofByApiToken(std::string_view t
   return Proof{.identity = identity, .expires = absl::FromUnixMicros(credential->expires_at_us)};
 }
 
-std::optional<Proof> DirectoryAuthenticator::Remembered(const std::string& key) const {
-  const std::shared_ptr<const Verified> found = verified_.Find(key);
-  if (found == nullptr || parts_.now() >= found->until) return std::nullopt;
-  return found->proof;
+std::shared_ptr<const DirectoryAuthenticator::Verified> DirectoryAuthenticator::Remembered(
+    const std::string& key) const {
+  std::shared_ptr<const Verified> found = verified_.Find(key);
+  return found != nullptr && parts_.now() < found->until ? found : nullptr;
 }
 
-void DirectoryAuthenticator::Remember(const std::string& key, const Proof& proof) {
+void DirectoryAuthenticator::Remember(const std::string& key, const Proof& proof,
+                                      std::shared_ptr<const auth::ClientAuthorities> authorities) {
   const absl::Time until = std::min(proof.expires, parts_.now() + kLongestMemory);
-  verified_.Keep(key, std::make_shared<const Verified>(Verified{proof, until}), kBytesOfOne);
+  verified_.Keep(key, std::make_shared<const Verified>(Verified{proof, until, std::move(authorities)}),
+                 kBytesOfOne);
 }
 
 absl::StatusOr<std::string> DirectoryAuthenticator::NameOf(const Proof& proof) const {

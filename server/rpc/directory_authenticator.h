@@ -9,8 +9,8 @@
 //   mutual_tls   the certificate of the connection, verified again, and no token beside it
 //
 // A call proves exactly one identity. Verified tokens and certificates are remembered for a minute at most,
-// and never beyond their end; that their principal is active, and that their issuer's key is not withdrawn,
-// is looked up in every call.
+// and never beyond their end; that their principal is active, and that their issuer's key or the listener's
+// authorities are still the same, is looked up in every call.
 //
 // Thread-safe.
 #pragma once
@@ -83,15 +83,17 @@ class DirectoryAuthenticator final : public Authenticator {
   absl::StatusOr<Proof> ProofByToken(const std::string& token);
   absl::StatusOr<Proof> ProofByApiToken(std::string_view token) const;
   absl::StatusOr<Proof> VerifySignedToken(const std::string& token);
-  // What is remembered of this proof; none when it is to be verified.
-  std::optional<Proof> Remembered(const std::string& key) const;
-  void Remember(const std::string& key, const Proof& proof);
-  absl::StatusOr<std::string> NameOf(const Proof& proof) const;
-
   struct Verified {
     Proof proof;
     absl::Time until;
+    std::shared_ptr<const auth::ClientAuthorities> authorities;  // of a certificate: those that verified it
   };
+
+  // What is remembered of this proof; null when it is to be verified.
+  std::shared_ptr<const Verified> Remembered(const std::string& key) const;
+  void Remember(const std::string& key, const Proof& proof,
+                std::shared_ptr<const auth::ClientAuthorities> authorities = nullptr);
+  absl::StatusOr<std::string> NameOf(const Proof& proof) const;
 
   const IdentityParts parts_;
   const ListenerTrust listener_;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -243,6 +244,11 @@ TEST_F(DirectoryAuthenticatorTest, AnApiTokenEndsWhenItExpiresAndHasOneSecret) {
 
 TEST_F(DirectoryAuthenticatorTest, AnAuthorityThatIsWithdrawnStopsItsCertificates) {
   const auto edge = On(ListenerKind::kEdge);
+  EXPECT_EQ(Who(*edge, Certificate()), "bob");
+  const auto of_others = auth::ClientAuthorities::Parse(auth::TestAuthority(now_.load()).pem()).value();
+  const auto before = std::exchange(authorities_, std::make_shared<const auth::ClientAuthorities>(of_others));
+  EXPECT_EQ(Who(*edge, Certificate()), "TOKEN_INVALID") << "though it was remembered";
+  authorities_ = before;
   EXPECT_EQ(Who(*edge, Certificate()), "bob");
   authorities_ = nullptr;
   EXPECT_EQ(Who(*edge, Certificate()), "TOKEN_INVALID");

@@ -1,26 +1,35 @@
 // A listener for one's own services: TLS that requires client certificates, and certificates that are
 // replaced while the server runs.
 #include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "app_bootstrap.h"
 #include "auth/testing/test_certificates.h"
+#include "curator/v1/version.grpc.pb.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "tests/testing/test_server.h"
 
 namespace curator::testing {
 namespace {
 
+using ::grpc::health::v1::HealthCheckResponse;
+using std::chrono::steady_clock;
 using ::testing::HasSubstr;
 
+constexpr std::chrono::seconds kRefresh(1);
 constexpr char kNightly[] = "spiffe://curator.example/nightly";
 
 std::string Written(const std::string& path, const std::string& content) {
@@ -54,7 +63,7 @@ class MutualTls : public ::testing::Test {
     config_.listeners = {{.kind = config::ListenerKind::kMutualTls,
                           .address = "localhost:0",
                           .tls_folder = link_,
-                          .refresh_seconds = 1}};
+                          .refresh_seconds = kRefresh.count()}};
     AppOptions options = options_;
     options.development = false;
     options.config = config_;
@@ -74,6 +83,20 @@ class MutualTls : public ::testing::Test {
                    .principal = {},
                    .retry = {.window = std::chrono::seconds(2)},
                    .tls = tls});
+  }
+
+  std::shared_ptr<grpc::Channel> HealthChannel(const auth::TestAuthority& server) const {
+    return grpc::CreateChannel(app_->address(), grpc::SslCredentials({.pem_root_certs = server.pem(),
+                                                                      .pem_private_key = nightly_.key_pem,
+                                                                      .pem_cert_chain = nightly_.pem}));
+  }
+  static HealthCheckResponse::ServingStatus AskOver(const std::shared_ptr<grpc::Channel>& channel) {
+    grpc::ClientContext context;
+    grpc::health::v1::HealthCheckRequest request;
+    request.set_service("curator.v1.Certificates");
+    HealthCheckResponse response;
+    EXPECT_TRUE(grpc::health::v1::Health::NewStub(channel)->Check(&context, request, &response).ok());
+    return response.status();
   }
 
   std::string CodeFor(const std::string& principal, const std::string& uri) {
@@ -130,6 +153,62 @@ TEST_F(MutualTls, ANewCertificateIsUsedWithoutARestart) {
     status = With(successor, &nightly_).WhoAmI().status();
   }
   EXPECT_TRUE(absl::IsUnauthenticated(status)) << "reached, by a caller that is linked to nobody: " << status;
+}
+
+// Over a connection of its own: the certificate that the server shows, or the error.
+absl::StatusOr<std::string> CertificateShown(const std::string& address, const auth::TestAuthority& authority,
+                                             const auth::IssuedCertificate& client) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  const auto channel = grpc::CreateCustomChannel(address,
+                                                 grpc::SslCredentials({.pem_root_certs = authority.pem(),
+                                                                       .pem_private_key = client.key_pem,
+                                                                       .pem_cert_chain = client.pem}),
+                                                 arguments);
+  grpc::ClientContext context;
+  v1::GetVersionResponse response;
+  const grpc::Status status = v1::VersionService::NewStub(channel)->GetVersion(&context, {}, &response);
+  if (!status.ok()) return absl::UnavailableError(status.error_message());
+  const std::vector<grpc::string_ref> shown = context.auth_context()->FindPropertyValues("x509_pem_cert");
+  return shown.empty() ? "" : std::string(shown.front().data(), shown.front().size());
+}
+
+TEST_F(MutualTls, ASwapUnderLoadFailsNoCall) {
+  const std::string first = CertificateShown(app_->address(), authority_, nightly_).value();
+  std::atomic<bool> is_over = false;
+  std::atomic<int> calls = 0;
+  std::thread kept([&] {
+    const Client client = With(authority_, &nightly_);
+    for (; !is_over; ++calls) EXPECT_TRUE(client.GetVersion().ok());
+  });
+  PutInPlace("second", ServerCertificate(authority_));
+  const auto deadline = steady_clock::now() + 2 * kRefresh + std::chrono::seconds(1);
+  std::string shown = first;
+  while (shown == first && steady_clock::now() < deadline) {
+    const absl::StatusOr<std::string> now = CertificateShown(app_->address(), authority_, nightly_);
+    ASSERT_TRUE(now.ok()) << now.status();
+    shown = *now;
+    ++calls;
+  }
+  is_over = true;
+  kept.join();
+  EXPECT_NE(shown, first) << "within two refreshes";
+  EXPECT_GT(calls, 100);
+}
+
+TEST_F(MutualTls, AKeyThatFitsNoMoreIsReportedAndOpenConnectionsGoOn) {
+  const Client connected = With(authority_, &nightly_);
+  ASSERT_TRUE(connected.GetVersion().ok());
+  const auto health = HealthChannel(authority_);
+  ASSERT_EQ(AskOver(health), HealthCheckResponse::SERVING);
+  auth::IssuedCertificate misfit = ServerCertificate(authority_);
+  misfit.key_pem = ServerCertificate(authority_).key_pem;
+  PutInPlace("misfit", misfit);
+  const auto deadline = steady_clock::now() + 2 * kRefresh + std::chrono::seconds(1);
+  auto state = HealthCheckResponse::SERVING;
+  while (state == HealthCheckResponse::SERVING && steady_clock::now() < deadline) state = AskOver(health);
+  EXPECT_EQ(state, HealthCheckResponse::NOT_SERVING);
+  EXPECT_TRUE(connected.GetVersion().ok());
 }
 
 }  // namespace

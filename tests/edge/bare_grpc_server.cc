@@ -1,5 +1,5 @@
-// A gRPC server as its manual shows one that authenticates callers, with nothing before it: the control of the
-// hostile tests, which must end it. Prints its port, and serves until it is killed.
+// A gRPC server as its manual shows one that authenticates callers, with nothing before it: the control of
+// the hostile tests, which must end it. Prints its port, and serves until it is killed.
 #include <grpcpp/grpcpp.h>
 
 #include <iostream>

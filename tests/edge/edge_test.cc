@@ -1,6 +1,6 @@
 // The edge: haproxy with the configuration that `curatord edge-config` prints, before a curatord of its own
-// process. What goes through, what does not, and hostile clients, with a bare gRPC server as their control: if
-// they no longer end that one, the test says so, and 0059 can be thought over again.
+// process. What goes through, what does not, and hostile clients, with a bare gRPC server as their control:
+// if they no longer end that one, the test says so, and decision 0059 can be reconsidered.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -246,8 +246,8 @@ void ResetRapidly(RawHttp2 attacker) {
   }
 }
 
-// Changes of the size of the table of headers, as many as a frame holds; and references to entries that it does
-// not have.
+// Changes of the size of the table of headers, as many as a frame holds; and references to entries that it
+// does not have.
 void FloodHeaderTable(RawHttp2 attacker) {
   std::string sizes;
   for (int i = 0; i < 4000; ++i) sizes += std::string("\x3f\xe1\x1f\x20", 4);
@@ -322,8 +322,8 @@ TEST_F(Edge, LetsOneSourceHaveFiftyConnections) {
   EXPECT_EQ(std::ranges::count_if(connections, [](const RawHttp2& each) { return each.is_open(); }), 50);
 }
 
-// The control: without the edge, one request of a stranger ends a gRPC server of this system that authenticates as
-// gRPC's manual shows it. Ours does it otherwise, so the same headers do not end it either.
+// The control: without the edge, one request of a stranger ends a gRPC server of this system that
+// authenticates as gRPC's manual shows it. Ours has no AuthMetadataProcessor, so these headers do not end it.
 TEST(EdgeControl, AGrpcServerWithAProcessorEndsByTheSameHeaders) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -344,7 +344,7 @@ TEST(EdgeControl, AGrpcServerWithAProcessorEndsByTheSameHeaders) {
   while (ended == 0 && steady_clock::now() < deadline) ended = waitpid(bare, &status, WNOHANG);
   if (ended == 0) kill(bare, SIGKILL);
   EXPECT_EQ(ended, bare)
-      << "it lives: CVE-2023-1428 may be mended here, so docs/adr/0059 can be thought over";
+      << "it lives: CVE-2023-1428 may be mended here, so docs/adr/0059 can be reconsidered";
   EXPECT_TRUE(WIFSIGNALED(status));
 }
 

@@ -1,5 +1,5 @@
-// A whole installation but for the edge: an identity provider, the program that fetches its keys, a server, and the
-// command line. Each is a process of its own.
+// A whole installation but for the edge: an identity provider, the program that fetches its keys, a server,
+// and the command line. Each is a process of its own.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

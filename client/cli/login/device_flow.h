@@ -37,9 +37,9 @@ struct LoginParts {
   std::function<void(const std::string& url, const std::string& code)> show;
 };
 
-// Returns when the user has logged in. Errors: UNAVAILABLE when the issuer cannot be reached, FAILED_PRECONDITION
-// when it has no device flow, PERMISSION_DENIED when the user refused, DEADLINE_EXCEEDED when the code expired,
-// DATA_LOSS for an answer that cannot be read.
+// Returns when the user has logged in. Errors: UNAVAILABLE when the issuer cannot be reached,
+// FAILED_PRECONDITION when it has no device flow, PERMISSION_DENIED when the user refused, DEADLINE_EXCEEDED
+// when the code expired, DATA_LOSS for an answer that cannot be read.
 absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts);
 
 // New tokens for an old refresh token. UNAUTHENTICATED when the issuer does not accept it any more.

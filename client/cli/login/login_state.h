@@ -1,8 +1,8 @@
-// What `curator login` keeps: for each server, where the user logged in and the tokens from there. One file that
-// only the user can read, $XDG_STATE_HOME/curator/login.json.
+// What `curator login` keeps: for each server, where the user logged in and the tokens from there. One file
+// that only the user can read, $XDG_STATE_HOME/curator/login.json.
 //
-// Not thread-safe; programs that run at the same time do not lose each other's logins at other servers, unless
-// both write in the same moment.
+// Not thread-safe; programs that run at the same time do not lose each other's logins at other servers,
+// unless both write in the same moment.
 #pragma once
 
 #include <optional>

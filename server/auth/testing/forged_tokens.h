@@ -34,8 +34,8 @@ struct ForgedToken {
   std::string reason = "TOKEN_INVALID";  // that its holder is told
 };
 
-// Each is `claims`, which are right, with one thing that is not; `now` is in seconds since 1970. What is too early
-// or too late is so by `beyond` seconds, of which a verifier allows 60.
+// Each is `claims`, which are right, with one thing that is not; `now` is in seconds since 1970. What is too
+// early or too late is so by `beyond` seconds, of which a verifier allows 60.
 std::vector<ForgedToken> ForgedTokens(const TokenKeys& keys, const nlohmann::json& claims, int64_t now,
                                       int64_t beyond = 61);
 

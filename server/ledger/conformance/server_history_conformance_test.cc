@@ -3,13 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/testing/names.h"
 #include "ledger/conformance/faulty_database.h"
 #include "ledger/conformance/ledger_conformance.h"
+#include "ledger/history/entry_payload.h"
 #include "ledger/inspect_ledger.h"
 #include "ledger/sql/sql_ledger.h"
 
@@ -25,6 +28,13 @@ class ServerHistoryConformance : public LedgerConformance {
  protected:
   static NewServerEntry Change(int64_t after_seq, const std::string& payload) {
     return {.after_seq = after_seq, .kind = "PRINCIPAL_CREATED", .payload = payload, .actor = "ada"};
+  }
+
+  void EditTheFirstEntry() {
+    Tamper(GetParam() == "postgres" ? "ALTER TABLE server_entries DISABLE TRIGGER ALL; UPDATE server_entries "
+                                      "SET actor = 'eve' WHERE seq = 1"
+                                    : "DROP TRIGGER server_entries_are_never_updated; UPDATE server_entries "
+                                      "SET actor = 'eve' WHERE seq = 1");
   }
 
   static std::vector<std::string> Payloads(Ledger& ledger) {
@@ -97,15 +107,63 @@ TEST_P(ServerHistoryConformance, IsRefusedWhenABackupOfItIsRestored) {
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->AppendServerEntry(Change(1, "eve")).status());
 }
 
+TEST_P(ServerHistoryConformance, ARepairContinuesARestoredBackupAndLeavesAGap) {
+  std::unique_ptr<Ledger> ledger = Open();
+  const Entry kept = Must(ledger->AppendServerEntry(Change(0, "bob")));
+  ledger.reset();
+  const std::string backup = CopyDatabase();
+  ledger = Open();
+  Must(ledger->AppendServerEntry(Change(1, "eve")));
+  const Entry lost = Must(ledger->AppendServerEntry(Change(2, "bob is disabled")));
+  ledger.reset();
+  std::unique_ptr<Ledger> restored = Must(TryOpenCopy(backup));
+  const std::optional<Entry> repair = Must(restored->RepairServerHistory("@host", "the disk was lost"));
+  ASSERT_TRUE(repair.has_value());
+  EXPECT_EQ(repair->seq, 4);
+  EXPECT_EQ(repair->prev_hash, kept.hash);
+  const Repair payload = Must(ParseRepair(repair->payload));
+  EXPECT_EQ(payload.last_kept_seq, 1);
+  EXPECT_EQ(payload.anchored_hash, lost.hash);
+  Must(restored->AppendServerEntry(Change(4, "ada")));
+  restored.reset();
+  restored = Must(TryOpenCopy(backup));
+  EXPECT_EQ(Must(restored->ServerHead()).seq, 5);
+  EXPECT_TRUE(Must(restored->VerifyServerHistory()).ok);
+}
+
+// Its anchor is a file of its own, which knows what was lost and not yet that it is.
+TEST_P(ServerHistoryConformance, ARepairIsFoundByAnotherServerThatKnowsWhatWasLost) {
+  std::unique_ptr<Ledger> ledger = Open();
+  Must(ledger->AppendServerEntry(Change(0, "bob")));
+  ledger.reset();
+  const std::string backup = CopyDatabase();
+  ledger = Open();
+  Must(ledger->AppendServerEntry(Change(1, "bob is disabled")));
+  ledger.reset();
+  const std::string other_anchor = anchor_dir() + "-of-another";
+  std::filesystem::copy(anchor_dir(), other_anchor, std::filesystem::copy_options::recursive);
+  Must(Must(TryOpenCopy(backup))->RepairServerHistory("@host", "lost"));
+  const Inspection inspection = Must(InspectLedger(backup, other_anchor));
+  EXPECT_THAT(inspection.server_history.findings, IsEmpty());
+}
+
+TEST_P(ServerHistoryConformance, NothingIsRepairedWhereNothingIsLostOrWhatIsThereWasEdited) {
+  std::unique_ptr<Ledger> ledger = Open();
+  Must(ledger->AppendServerEntry(Change(0, "bob")));
+  EXPECT_EQ(Must(ledger->RepairServerHistory("@host", "why not")), std::nullopt);
+  EXPECT_EQ(Must(ledger->ServerHead()).seq, 1);
+  ledger.reset();
+  EditTheFirstEntry();
+  ledger = Open();
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->RepairServerHistory("@host", "why not").status());
+}
+
 TEST_P(ServerHistoryConformance, IsRefusedWhenAnEntryOfItWasEdited) {
   std::unique_ptr<Ledger> ledger = Open();
   Must(ledger->AppendServerEntry(Change(0, "bob")));
   Must(ledger->AppendServerEntry(Change(1, "eve")));
   ledger.reset();
-  Tamper(GetParam() == "postgres" ? "ALTER TABLE server_entries DISABLE TRIGGER ALL; UPDATE server_entries "
-                                    "SET actor = 'eve' WHERE seq = 1"
-                                  : "DROP TRIGGER server_entries_are_never_updated; UPDATE server_entries "
-                                    "SET actor = 'eve' WHERE seq = 1");
+  EditTheFirstEntry();
   ledger = Open();
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->ServerHead().status());
   const Inspection inspection = Must(InspectLedger(url(), anchor_dir()));

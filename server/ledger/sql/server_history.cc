@@ -10,6 +10,7 @@
 #include "ledger/history/entry_payload.h"
 #include "ledger/history/hash_chain.h"
 #include "ledger/history/recount.h"
+#include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger::sql {
@@ -44,7 +45,46 @@ void QueueInsertion(WriteSet& change, const Entry& entry) {
 absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(absl::StrCat(
       "the history of the server, with its principals and credentials, is damaged: ", std::string(what),
-      ". All calls are refused until the server's administrator restores the newest copy of the database"));
+      ". All calls are refused until the server's operator restores the newest copy of the database, or runs "
+      "curatord repair-server"));
+}
+
+// Whether this repair says that the entry of the anchor is lost. Of a history that went on beside the lost
+// one, only the anchor's last entry can be told from others.
+bool AccountsFor(const Repair& repair, const ChainHead& anchored) {
+  const bool is_last = anchored.seq == repair.anchored_seq && anchored.hash == repair.anchored_hash;
+  return is_last || (anchored.seq > repair.last_kept_seq && anchored.seq < repair.anchored_seq);
+}
+
+absl::StatusOr<bool> IsKnownLoss(Transaction& transaction, const ChainHead& anchored) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute("SELECT payload FROM server_entries WHERE seq > $1 AND kind = $2 "
+                                       "ORDER BY seq",
+                                       {anchored.seq, std::string(kRepaired)}));
+  for (const Row& row : rows) {
+    ASSIGN_OR_RETURN(const Repair repair, ParseRepair(row.Blob(0)));
+    if (AccountsFor(repair, anchored)) return true;
+  }
+  return false;
+}
+
+// A migration waits for the locks of rows of this table, and blocks new ones.
+absl::Status LockAgainstMigrations(WriteSet& change) {
+  return change.transaction()
+      .Execute(absl::StrCat("SELECT h.seq FROM chain_heads h WHERE h.dataset_id = $1",
+                            LockingRowsOf(change.dialect(), "h")),
+               {std::string(kServerHistory)})
+      .status();
+}
+
+// Completes `entry` as the one after `head`, and queues it.
+absl::Status QueueAfter(WriteSet& change, const ChainHead& head, int64_t head_created_at_us, Entry& entry) {
+  ASSIGN_OR_RETURN(const int64_t now_us, ReadClock(change.transaction(), change.dialect()));
+  entry.dataset_id = kServerHistory;
+  entry.created_at_us = std::max(now_us, head_created_at_us);
+  change.Reach(kServerHistory, Append(head, entry));
+  QueueInsertion(change, entry);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -71,17 +111,15 @@ absl::StatusOr<std::vector<Entry>> ReadServerEntries(Transaction& transaction, i
 
 absl::Status CheckServerHead(Transaction& transaction, const EntryPlace& head, const AnchorView& anchored) {
   ASSIGN_OR_RETURN(const ChainHead expected, anchored.HeadOf(kServerHistory));
-  if (expected.seq == 0) return absl::OkStatus();
+  if (expected.seq == 0 || (head.seq == expected.seq && head.hash == expected.hash)) return absl::OkStatus();
   if (head.seq < expected.seq) {
     return Damaged(
         absl::StrCat("it ends with entry ", head.seq, ", and the anchor knows entry ", expected.seq));
   }
-  std::string hash = head.hash;
-  if (head.seq > expected.seq) {
-    ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadServerEntries(transaction, expected.seq - 1, 1));
-    hash = entries.empty() ? std::string() : entries.front().hash;
-  }
-  if (hash == expected.hash) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadServerEntries(transaction, expected.seq - 1, 1));
+  if (!entries.empty() && entries.front().hash == expected.hash) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const bool is_known_loss, IsKnownLoss(transaction, expected));
+  if (is_known_loss) return absl::OkStatus();
   return Damaged(absl::StrCat("it has another entry ", expected.seq, " than the anchor"));
 }
 
@@ -103,6 +141,10 @@ absl::StatusOr<Verification> VerifyServerEntries(const ReadTransaction& read, co
       for (std::string& finding : BrokenLinks(head, entry)) findings.Add(std::move(finding));
       head = {entry.seq, entry.hash};
       has_expected = has_expected || head == expected;
+      if (entry.kind == kRepaired) {
+        ASSIGN_OR_RETURN(const Repair repair, ParseRepair(entry.payload));
+        has_expected = has_expected || AccountsFor(repair, expected);
+      }
       ++count;
     }
   } while (std::cmp_equal(entries.size(), kPage));
@@ -141,12 +183,7 @@ absl::StatusOr<Entry> SqlLedger::AppendServerEntry(const NewServerEntry& entry) 
   absl::Status damage;
   const absl::Status written = WriteInLane(kServerHistory, [&](WriteSet& change) -> absl::Status {
     Transaction& transaction = change.transaction();
-    // A migration waits for the locks of rows of this table, and blocks new ones.
-    RETURN_IF_ERROR(transaction
-                        .Execute(absl::StrCat("SELECT h.seq FROM chain_heads h WHERE h.dataset_id = $1",
-                                              LockingRowsOf(change.dialect(), "h")),
-                                 {std::string(kServerHistory)})
-                        .status());
+    RETURN_IF_ERROR(LockAgainstMigrations(change));
     RETURN_IF_ERROR(CheckSchemaIs(transaction, schema_));
     ASSIGN_OR_RETURN(const EntryPlace head, ReadServerHead(transaction));
     damage = CheckServerHead(transaction, head, *anchor_);
@@ -160,20 +197,46 @@ absl::StatusOr<Entry> SqlLedger::AppendServerEntry(const NewServerEntry& entry) 
       change.Reach(kServerHistory, {head.seq, head.hash});
       return absl::OkStatus();
     }
-    ASSIGN_OR_RETURN(const int64_t now_us, ReadClock(transaction, change.dialect()));
     appended = Entry();
-    appended.dataset_id = kServerHistory;
     appended.kind = entry.kind;
     appended.charge_id = change_id;
     appended.payload = entry.payload;
     appended.actor = entry.actor;
-    appended.created_at_us = std::max(now_us, head.created_at_us);
-    change.Reach(kServerHistory, Append({head.seq, head.hash}, appended));
-    QueueInsertion(change, appended);
-    return absl::OkStatus();
+    return QueueAfter(change, {head.seq, head.hash}, head.created_at_us, appended);
   });
   RETURN_IF_ERROR(damage);
   RETURN_IF_ERROR(written);
+  return appended;
+}
+
+absl::StatusOr<std::optional<Entry>> SqlLedger::RepairServerHistory(std::string_view actor,
+                                                                    std::string_view reason) {
+  RETURN_IF_ERROR(CheckText("reason", reason));
+  ASSIGN_OR_RETURN(const Verification alone,
+                   VerifyServerEntries([this](const Body& body) { return ReadLong(body); }, AnchorState()));
+  if (!alone.ok) return Damaged(alone.findings.front());
+  std::optional<Entry> appended;
+  RETURN_IF_ERROR(WriteInLane(kServerHistory, [&](WriteSet& change) -> absl::Status {
+    Transaction& transaction = change.transaction();
+    RETURN_IF_ERROR(LockAgainstMigrations(change));
+    RETURN_IF_ERROR(CheckSchemaIs(transaction, schema_));
+    appended.reset();
+    ASSIGN_OR_RETURN(const EntryPlace head, ReadServerHead(transaction));
+    // After a lost connection this is also how an attempt that was committed is found.
+    if (CheckServerHead(transaction, head, *anchor_).ok()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const ChainHead anchored, anchor_->HeadOf(kServerHistory));
+    appended.emplace();
+    appended->kind = kRepaired;
+    appended->charge_id = NewUuid();
+    appended->payload = EncodePayload(Repair{.reason = std::string(reason),
+                                             .last_kept_seq = head.seq,
+                                             .anchored_seq = anchored.seq,
+                                             .anchored_hash = anchored.hash});
+    appended->actor = std::string(actor);
+    return QueueAfter(change, {std::max(head.seq, anchored.seq), head.hash}, head.created_at_us, *appended);
+  }));
+  RETURN_IF_ERROR(VerifyServerHistory().status());
+  RETURN_IF_ERROR(CheckServerHistory());
   return appended;
 }
 

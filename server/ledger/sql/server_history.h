@@ -23,7 +23,8 @@ absl::StatusOr<EntryPlace> ReadServerHead(Transaction& transaction);
 absl::StatusOr<std::vector<Entry>> ReadServerEntries(Transaction& transaction, int64_t after_seq,
                                                      int64_t limit);
 
-// DATA_LOSS unless the history whose newest entry is `head` continues what the anchor knows of it.
+// DATA_LOSS unless the history whose newest entry is `head` continues what the anchor knows of it, or has an
+// entry REPAIRED that says that this was lost.
 absl::Status CheckServerHead(Transaction& transaction, const EntryPlace& head, const AnchorView& anchored);
 
 // Recomputes the chain and compares it with the anchor, which was read before. Contradictions are findings;

@@ -161,6 +161,8 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Entry> AppendServerEntry(const NewServerEntry& entry) override;
   absl::StatusOr<std::vector<Entry>> ListServerEntries(const Page& page) override;
   absl::StatusOr<Verification> VerifyServerHistory() override;
+  absl::StatusOr<std::optional<Entry>> RepairServerHistory(std::string_view actor,
+                                                           std::string_view reason) override;
   absl::StatusOr<bool> KnowsPrincipal(std::string_view name) override;
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
   absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,

@@ -1,0 +1,82 @@
+#include "directory/directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "directory/describe.h"
+#include "ledger/history/entry_payload.h"
+
+namespace curator::directory {
+namespace {
+
+using ::testing::IsEmpty;
+
+// Ada is an administrator; bob has an identity, an API token and an open enrolment.
+class ADirectory : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"ada", "bob"}) Apply(PrincipalCreated{.name = name});
+    Apply(RoleBound{.role = Role::kAdministrator, .principal = "ada"});
+    Apply(CredentialAdded{.id = "c1", .principal = "bob", .identity = kBob});
+    Apply(CredentialAdded{.id = "t1", .principal = "bob", .identity = kToken, .secret_hash = "h"});
+    Apply(EnrolmentOpened{.id = "e1", .principal = "bob", .identity = {.issuer = "i", .subject = "other"}});
+  }
+
+  void Apply(const Change& change) {
+    const absl::Status applied = directory_.Apply({.seq = directory_.seq() + 1,
+                                                   .kind = std::string(KindOf(change)),
+                                                   .payload = EncodeChange(change),
+                                                   .actor = kHostActor});
+    ASSERT_TRUE(applied.ok()) << applied;
+  }
+  absl::Status Repair(int64_t seq) {
+    return directory_.Apply({.seq = seq,
+                             .kind = ledger::kRepaired,
+                             .payload = EncodePayload(ledger::Repair{.reason = "lost"}),
+                             .actor = kHostActor});
+  }
+
+  static inline const Identity kBob{.issuer = "i", .subject = "bob"};
+  static inline const Identity kToken{.kind = CredentialKind::kApiToken, .subject = "t1"};
+  Directory directory_;
+};
+
+TEST_F(ADirectory, TrustsNobodyAfterARepair) {
+  ASSERT_TRUE(Repair(directory_.seq() + 10).ok());
+  EXPECT_TRUE(directory_.FindPrincipal("ada")->is_disabled);
+  EXPECT_TRUE(directory_.FindPrincipal("bob")->is_disabled);
+  EXPECT_THAT(directory_.Administrators(), IsEmpty());
+  EXPECT_THAT(directory_.RolesOf("ada"), IsEmpty());
+  EXPECT_EQ(directory_.FindIdentity(kToken), nullptr) << "it may have been removed";
+  EXPECT_EQ(directory_.FindEnrolment("e1"), nullptr);
+  EXPECT_NE(directory_.FindIdentity(kBob), nullptr) << "for an administrator to decide";
+}
+
+TEST_F(ADirectory, GoesOnAfterTheGap) {
+  ASSERT_TRUE(Repair(directory_.seq() + 10).ok());
+  Apply(PrincipalEnabled{.name = "bob", .reason = "checked"});
+  EXPECT_FALSE(directory_.FindPrincipal("bob")->is_disabled);
+}
+
+TEST_F(ADirectory, OnlyARepairMayLeaveAGap) {
+  EXPECT_TRUE(absl::IsDataLoss(Repair(directory_.seq())));
+  const Change change = PrincipalCreated{.name = "eve"};
+  EXPECT_TRUE(absl::IsDataLoss(directory_.Apply({.seq = directory_.seq() + 2,
+                                                 .kind = std::string(KindOf(change)),
+                                                 .payload = EncodeChange(change),
+                                                 .actor = kHostActor})));
+}
+
+TEST(Describe, SaysNoSecret) {
+  const std::string text =
+      Describe(CredentialAdded{.id = "t1",
+                               .principal = "bob",
+                               .identity = {.kind = CredentialKind::kApiToken, .subject = "t1"},
+                               .secret_hash = "hash of it"});
+  EXPECT_EQ(text, "t1 for bob: API_TOKEN t1, by an administrator");
+}
+
+}  // namespace
+}  // namespace curator::directory
