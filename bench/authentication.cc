@@ -1,4 +1,5 @@
-// What it takes to identify the caller of a call, by each kind of proof, and which part of a unary call that is.
+// What it takes to identify the caller of a call, by each kind of proof, and which part of a unary call that
+// is.
 //
 //   bench_authentication [SECONDS]
 //

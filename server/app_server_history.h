@@ -1,5 +1,5 @@
-// The subcommands of curatord for the server's own history, of principals, credentials and roles. Each returns
-// the exit status of app_ledger.h.
+// The subcommands of curatord for the server's own history, of principals, credentials and roles. Each
+// returns the exit status of app_ledger.h.
 #pragma once
 
 #include <ostream>

@@ -130,11 +130,13 @@ absl::StatusOr<ClientCertificate> ClientAuthorities::Check(std::string_view der,
 }
 
 absl::StatusOr<std::string> DerOfPem(std::string_view pem) {
-  const std::vector<Certificate> certificates = CertificatesIn(pem);
-  if (certificates.empty()) return absl::InvalidArgumentError("there is no certificate in PEM");
+  const Bio bio = Reading(pem);
   unsigned char* der = nullptr;
-  const int length = i2d_X509(certificates.front().get(), &der);
-  if (length < 0) return absl::InvalidArgumentError("the certificate cannot be encoded");
+  long length = 0;
+  const bool is_there =
+      PEM_bytes_read_bio(&der, &length, nullptr, PEM_STRING_X509, bio.get(), NoPassphrase, nullptr) == 1;
+  ERR_clear_error();
+  if (!is_there) return absl::InvalidArgumentError("there is no certificate in PEM");
   std::string bytes(reinterpret_cast<const char*>(der), static_cast<size_t>(length));
   OPENSSL_free(der);
   return bytes;

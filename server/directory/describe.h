@@ -9,7 +9,8 @@
 
 namespace curator::directory {
 
-// One line, without secrets: "bob (PERSON)", "f3k9 for bob: OIDC https://idp.example 91c0, by an administrator".
+// One line, without secrets: "bob (PERSON)", "f3k9 for bob: OIDC https://idp.example 91c0, by an
+// administrator".
 std::string Describe(const Change& change);
 
 }  // namespace curator::directory

@@ -69,10 +69,11 @@ struct Enrolment {
 
 class Directory {
  public:
-  // Makes the change of the entry that follows seq(). After an entry REPAIRED (ledger/ledger.h) nobody is what
-  // a lost entry may have ended: all principals are disabled, and roles, API tokens and enrolments are gone;
-  // who was linked to an identity or a certificate still is, when an administrator enables it. DATA_LOSS, and the directory is not to be used any
-  // more, for one that no rule of any version allowed: a name that is taken, an unknown principal.
+  // Makes the change of the entry that follows seq(). After an entry REPAIRED (ledger/ledger.h) nobody is
+  // what a lost entry may have ended: all principals are disabled, and roles, API tokens and enrolments are
+  // gone; who was linked to an identity or a certificate still is, when an administrator enables it.
+  // DATA_LOSS, and the directory is not to be used any more, for one that no rule of any version allowed: a
+  // name that is taken, an unknown principal.
   absl::Status Apply(const ledger::Entry& entry);
 
   // Of the last entry; 0 before the first one.
