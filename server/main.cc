@@ -1,4 +1,5 @@
 // curatord: reads flags, starts the server, drains it on a signal; or runs a ledger subcommand.
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
@@ -33,6 +34,10 @@ void PrepareProcess() {
   curator::host::RequestShortTimeSlice();
   // No other user of the machine may read the ledger, the records or the key.
   umask(S_IRWXG | S_IRWXO);
+  // A core would contain records, keys and tokens. To the kernel 1 also means none where cores are piped to
+  // a program; 0 does not.
+  constexpr rlimit kNoCore = {.rlim_cur = 1, .rlim_max = 1};
+  setrlimit(RLIMIT_CORE, &kNoCore);
 }
 
 // The main thread waits for signals: no code runs in a signal handler.

@@ -6,7 +6,9 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -165,6 +167,49 @@ TEST_F(Provider, AThousandRandomKeyIdsCauseOneFetchAtMost) {
     EXPECT_TRUE(absl::IsUnauthenticated(With(token).WhoAmI().status()));
   }
   EXPECT_LE(Fetches() - before, 1);
+}
+
+// Of the ledger, the data folder, and everything else that the server may write.
+std::string EverythingBelow(const std::string& folder) {
+  std::string all;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    all.append(std::istreambuf_iterator<char>(file), {});
+  }
+  return all;
+}
+
+TEST_F(Provider, SecretsAreInNoLogNoFileAndNoCore) {
+  const std::string token = TokenOf("eve");
+  const Client eve = With(token);
+  ASSERT_TRUE(eve.Enrol({}).ok());
+  v1::CreateApiTokenRequest create;
+  create.set_label("nightly");
+  create.mutable_expire_time()->set_seconds(absl::ToUnixSeconds(absl::Now()) + 3600);
+  const std::string api_token = eve.CreateApiToken(create)->token();
+  ASSERT_TRUE(With(api_token).WhoAmI().ok());
+  v1::OpenEnrolmentRequest open;
+  open.mutable_identity()->set_kind(v1::Identity::CERTIFICATE);
+  open.mutable_identity()->set_subject("spiffe://example/nightly");
+  const std::string code = eve.OpenEnrolment(open)->code();
+  // Refusals are logged in detail.
+  EXPECT_FALSE(With(token + "x").WhoAmI().ok());
+  EXPECT_FALSE(With(api_token + "x").WhoAmI().ok());
+
+  std::ifstream limits(absl::StrCat("/proc/", server_->pid(), "/limits"));
+  const std::string of_process{std::istreambuf_iterator<char>(limits), {}};
+  EXPECT_THAT(of_process, ::testing::ContainsRegex("Max core file size +1 +1 "));
+  server_->Signal(SIGKILL);
+  log_reader_.join();
+  log_reader_ = std::thread([] {});
+  const std::string written = EverythingBelow(folder_.path()) + server_->log();
+  ASSERT_THAT(written, HasSubstr("nightly")) << "which is no secret";
+  ASSERT_THAT(server_->log(), HasSubstr("an API token is malformed"));
+  for (const std::string& secret : {token, api_token, code}) {
+    // Its last third: the beginning of a token names its algorithm, and that of an API token is its id.
+    EXPECT_EQ(written.find(secret.substr(secret.size() * 2 / 3)), std::string::npos) << secret;
+  }
 }
 
 TEST_F(Provider, ALoginOfTheCommandLineIsKept) {
