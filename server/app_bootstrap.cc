@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -69,9 +71,9 @@ absl::Status Bootstrap(const config::ServerConfig& config, const BootstrapOption
 // What haproxy does for this server: TLS, limits for each source, and headers that nobody else may set.
 // docs/adr/0059-haproxy-speaks-to-the-network.md says why.
 constexpr std::string_view kEdge =
-    R"(# Made by `curatord edge-config`. It contains a secret: mode 0640, group haproxy.
+    R"(# Made by `curatord edge-config`. It contains a secret: mode 0600.
 global
-    maxconn 2000
+{USER}    maxconn 2000
     tune.bufsize 16384
     tune.h2.max-concurrent-streams 100
     ssl-default-bind-options ssl-min-ver TLSv1.2 no-tls-tickets
@@ -93,11 +95,11 @@ frontend edge
     # What is no gRPC call has nothing to find here.
     http-request deny deny_status 404 if !grpc
     # A status of gRPC's (14 UNAVAILABLE, 12 UNIMPLEMENTED), which a page of HTML is not.
-    http-request return status 200 content-type application/grpc hdr grpc-status 14 hdr grpc-message "this address may make at most 2000 calls in 10 seconds: ask again later" if { sc0_http_req_rate gt 2000 }
+    http-request return status 200 hdr content-type application/grpc hdr grpc-status 14 hdr grpc-message "this address may make at most 2000 calls in 10 seconds: ask again later" if { sc0_http_req_rate gt 2000 }
     # A watch of the server's health holds a place, and is for its own host.
     acl hidden path /grpc.health.v1.Health/Watch
     acl hidden path_beg /grpc.reflection
-    http-request return status 200 content-type application/grpc hdr grpc-status 12 if hidden
+    http-request return status 200 hdr content-type application/grpc hdr grpc-status 12 if hidden
     http-request del-header -bin -m end
     http-request del-header grpclb_client_stats
     http-request del-header te
@@ -113,16 +115,23 @@ backend curatord
     server curatord {SOCKET} proto h2
 )";
 
+// In place of what is there; only this user can read it.
+absl::Status WriteSecret(const std::string& path, const std::string& text) {
+  const std::string new_path = path + ".new";
+  unlink(new_path.c_str());
+  const int file = open(new_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  const bool is_written =
+      file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (file >= 0) close(file);
+  if (is_written && rename(new_path.c_str(), path.c_str()) == 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(path, " cannot be written"));
+}
+
 absl::StatusOr<std::string> EdgeSecretOf(const std::string& path) {
   struct stat found = {};
   if (stat(path.c_str(), &found) != 0 && errno == ENOENT) {
     const std::string secret = absl::BytesToHexString(host::RandomBytes(32));
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-    const std::string line = secret + "\n";
-    const bool is_written =
-        file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-    if (file >= 0) close(file);
-    if (!is_written) return absl::UnavailableError(absl::StrCat(path, " cannot be written"));
+    RETURN_IF_ERROR(WriteSecret(path, secret + "\n"));
     return secret;
   }
   std::string secret;
@@ -139,8 +148,12 @@ absl::Status PrintEdgeConfig(const config::ServerConfig& config, const EdgeOptio
   const std::string clients = edge->client_ca.empty()
                                   ? std::string()
                                   : absl::StrCat(" ca-file ", edge->client_ca, " verify optional");
+  const std::string user = options.user.empty()
+                               ? std::string()
+                               : absl::StrCat("    user ", options.user, "\n    group ", options.user, "\n");
   out << absl::StrReplaceAll(std::string(kEdge),
-                             {{"{BIND}", options.bind},
+                             {{"{USER}", user},
+                              {"{BIND}", options.bind},
                               {"{CERTIFICATE}", options.certificate},
                               {"{CLIENTS}", clients},
                               {"{SECRET}", secret},
@@ -157,7 +170,12 @@ int RunBootstrap(const config::ServerConfig& config, const BootstrapOptions& opt
 
 int RunEdgeConfig(const config::ServerConfig& config, const EdgeOptions& options, std::ostream& out,
                   std::ostream& error) {
-  return Report(PrintEdgeConfig(config, options, out), error);
+  if (options.out.empty()) return Report(PrintEdgeConfig(config, options, out), error);
+  std::ostringstream text;
+  if (const absl::Status printed = PrintEdgeConfig(config, options, text); !printed.ok()) {
+    return Report(printed, error);
+  }
+  return Report(WriteSecret(options.out, text.str()), error);
 }
 
 }  // namespace curator

@@ -146,7 +146,7 @@ struct Invocation {
   bool print_only = false;
   std::string reason;  // of a repair
   curator::BootstrapOptions bootstrap;
-  curator::EdgeOptions edge{.bind = "*:443", .certificate = "/etc/curator/edge.pem"};
+  curator::EdgeOptions edge{.bind = "*:443", .certificate = "/etc/curator/edge.pem", .user = "haproxy"};
   // Of the subcommand, after the configuration was read; serves where there is none.
   std::function<int()> run;
 
@@ -241,10 +241,13 @@ void AddAccessCommands(CLI::App& flags, Invocation& invocation) {
     return curator::RunBootstrap(config, invocation.bootstrap, std::cout, std::cerr);
   });
   CLI::App* const edge =
-      flags.add_subcommand("edge-config", "Print haproxy's configuration for the edge, with its secret");
+      flags.add_subcommand("edge-config", "Write haproxy's configuration for the edge, with its secret");
   edge->add_option("--bind", invocation.edge.bind, "Where haproxy listens")->capture_default_str();
   edge->add_option("--certificate", invocation.edge.certificate, "haproxy's certificate with its key, in PEM")
       ->capture_default_str();
+  edge->add_option("--user", invocation.edge.user, "haproxy's user and group, which may open the socket")
+      ->capture_default_str();
+  edge->add_option("--out", invocation.edge.out, "File to write, instead of standard output")->type_name("FILE");
   run_with_config(edge, [&invocation](const curator::config::ServerConfig& config) {
     return curator::RunEdgeConfig(config, invocation.edge, std::cout, std::cerr);
   });
@@ -269,7 +272,10 @@ int Run(Invocation& invocation) {
     std::cerr << "curatord: --config is missing, or --ledger: sqlite:PATH or postgresql://...\n";
     return 2;
   }
-  if (invocation.run) return invocation.run();
+  if (invocation.run) {
+    curator::host::SetUpLogging(curator::host::LogLevel::kWarning);
+    return invocation.run();
+  }
   invocation.options.drain_grace = absl::Seconds(invocation.amounts.grace_seconds);
   invocation.options.memory_budget = invocation.amounts.memory_megabytes * 1'000'000;
   invocation.options.synthesis_timeout = absl::Minutes(invocation.amounts.synthesis_minutes);

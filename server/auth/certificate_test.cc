@@ -86,6 +86,13 @@ TEST_F(ClientCertificates, OfNoAuthorityAreNotRead) {
   EXPECT_FALSE(ClientAuthorities::Parse(authority_.Issue({}).pem).ok());
 }
 
+// As `openssl req -x509` makes one: OpenSSL would then refuse every client of it.
+TEST_F(ClientCertificates, OfAnAuthorityWithoutKeyUsageAreNotRead) {
+  const IssuedCertificate lax =
+      authority_.Issue({.common_name = "lax", .is_authority = true, .has_key_usage = false, .usage = ""});
+  EXPECT_THAT(std::string(ClientAuthorities::Parse(lax.pem).status().message()), HasSubstr("key usage"));
+}
+
 TEST_F(ClientCertificates, AreTheSameInPemAndInDer) {
   const IssuedCertificate issued = authority_.Issue({});
   EXPECT_EQ(DerOfPem("a comment\n" + issued.pem).value(), issued.der);

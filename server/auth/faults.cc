@@ -29,8 +29,8 @@ PublicError PublicOf(Fault fault) {
           "TOKEN_INVALID"};
     case Fault::kUnknownPrincipal:
       return {
-          "who are you? Nobody is known here under this identity: an administrator can link it to a "
-          "principal",
+          "who are you? Nobody is known here under this identity: enrol with `curator enrol`, or ask an "
+          "administrator to link it to a principal",
           "UNKNOWN_PRINCIPAL"};
     case Fault::kDisabled:
       return {"who are you? This principal is disabled: an administrator can enable it", "DISABLED"};

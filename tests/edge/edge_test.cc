@@ -91,7 +91,7 @@ class Edge : public ::testing::Test {
     // A log that nobody reads would hold the server up.
     log_reader_ = std::thread([this] { server_->AwaitLog("no line has this"); });
     haproxy_ = std::make_unique<ServerProcess>("/usr/sbin/haproxy",
-                                               std::vector<std::string>{"-db", "-f", File("haproxy.cfg")});
+                                               std::vector<std::string>{"-dW", "-db", "-f", File("haproxy.cfg")});
     const auto deadline = steady_clock::now() + std::chrono::seconds(10);
     while (!Attacker().is_open() && steady_clock::now() < deadline) std::this_thread::yield();
   }

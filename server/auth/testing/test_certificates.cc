@@ -79,8 +79,9 @@ IssuedCertificate TestAuthority::IssueBy(const IssuedCertificate& issuer, const 
   X509_set_issuer_name(&made, X509_get_subject_name(&signed_by));
   AddExtension(made, signed_by, NID_basic_constraints,
                spec.is_authority ? "critical,CA:TRUE" : "critical,CA:FALSE");
-  AddExtension(made, signed_by, NID_key_usage,
-               spec.is_authority ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature");
+  const std::string key_usage =
+      spec.is_authority ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature";
+  AddExtension(made, signed_by, NID_key_usage, spec.has_key_usage ? key_usage : "");
   AddExtension(made, signed_by, NID_subject_key_identifier, "hash");
   AddExtension(made, signed_by, NID_authority_key_identifier, is_own ? "" : "keyid:always");
   AddExtension(made, signed_by, NID_ext_key_usage, spec.usage);

@@ -16,6 +16,7 @@ struct CertificateSpec {
   std::string common_name = "test";
   std::vector<std::string> names = {};  // subject alternative names as OpenSSL writes them: "URI:spiffe://x"
   bool is_authority = false;
+  bool has_key_usage = true;
   std::string usage = "clientAuth";  // extended key usage; empty: none stated
   absl::Duration from = -absl::Hours(1);
   absl::Duration until = absl::Hours(1);  // both from `now`
