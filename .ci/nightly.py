@@ -5,6 +5,7 @@
   upgrade-*                 an upgrade of a generated ledger of a million charges, verified after
   rows-read-*               the rows that each request reads, at 10 and at 100,000 datasets and releases
   *power-losses             losses of power of the ledger's disk and of its anchor's
+  edge                      random HTTP/2 frames at haproxy with the configuration that the server writes
   audits                    the statistical tests with ten times the samples, counts against SQLite's, crash matrices
   fuzz-*                    libFuzzer on every parser of foreign bytes; a corpus is kept in build/nightly/corpus
   one-by-one                a build of each file alone, without precompiled headers: it must include what it uses

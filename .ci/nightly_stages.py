@@ -417,6 +417,8 @@ def tonight(places):
         *[cases(f"rows-read-{store}", 1, ("tests/ledger/ledger_rows_read_test",
                                           "Stores/RowsRead.DoNotGrow*/"),
                 store, 1, "ledgers of 100,000 releases and datasets", 1) for store in ("sqlite", "postgres")],
+        cases("edge", 1, ("tests/edge/edge_test", "Edge.RandomFramesEndNothing"), "", 100_000,
+              "connections of random frames", 2_000),
         Audits("audits", 9, AUDITED, 3, places),
         *[FuzzingCanary(target, 0.2, places) for target in canaries],
         *[Fuzzing(target, 10 / len(fuzzed), places) for target in fuzzed],

@@ -95,11 +95,11 @@ frontend edge
     # What is no gRPC call has nothing to find here.
     http-request deny deny_status 404 if !grpc
     # A status of gRPC's (14 UNAVAILABLE, 12 UNIMPLEMENTED), which a page of HTML is not.
-    http-request return status 200 hdr content-type application/grpc hdr grpc-status 14 hdr grpc-message "this address may make at most 2000 calls in 10 seconds: ask again later" if { sc0_http_req_rate gt 2000 }
+    http-request return status 200 content-type application/grpc lf-string "%[str()]" hdr grpc-status 14 hdr grpc-message "this address may make at most 2000 calls in 10 seconds: ask again later" if { sc0_http_req_rate gt 2000 }
     # A watch of the server's health holds a place, and is for its own host.
     acl hidden path /grpc.health.v1.Health/Watch
     acl hidden path_beg /grpc.reflection
-    http-request return status 200 hdr content-type application/grpc hdr grpc-status 12 if hidden
+    http-request return status 200 content-type application/grpc lf-string "%[str()]" hdr grpc-status 12 if hidden
     http-request del-header -bin -m end
     http-request del-header grpclb_client_stats
     http-request del-header te

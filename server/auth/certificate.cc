@@ -82,23 +82,6 @@ absl::StatusOr<std::string> OnlyUriOf(X509& certificate) {
   return uri;
 }
 
-// Else every client of this authority would be refused, and only its first call would show that.
-absl::Status CheckFitsStrictRules(X509_STORE& store, X509& authority) {
-  const StoreContext context(X509_STORE_CTX_new());
-  if (X509_STORE_CTX_init(context.get(), &store, &authority, nullptr) != 1) {
-    return absl::InternalError("OpenSSL cannot verify certificates");
-  }
-  X509_VERIFY_PARAM_set_flags(X509_STORE_CTX_get0_param(context.get()), X509_V_FLAG_PARTIAL_CHAIN |
-                                                                            X509_V_FLAG_X509_STRICT |
-                                                                            X509_V_FLAG_NO_CHECK_TIME);
-  const bool fits = X509_verify_cert(context.get()) == 1;
-  const int error = X509_STORE_CTX_get_error(context.get());
-  ERR_clear_error();
-  if (fits) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("a certificate of an authority does not follow RFC 5280: ",
-                                                 X509_verify_cert_error_string(error)));
-}
-
 }  // namespace
 
 absl::StatusOr<ClientAuthorities> ClientAuthorities::Parse(std::string_view pem) {
@@ -107,13 +90,10 @@ absl::StatusOr<ClientAuthorities> ClientAuthorities::Parse(std::string_view pem)
     return absl::InvalidArgumentError("there is no certificate of an authority in PEM");
   std::shared_ptr<X509_STORE> store(X509_STORE_new(), X509_STORE_free);
   for (const Certificate& authority : authorities) {
-    if (X509_check_ca(authority.get()) == 0) {
+    if (X509_check_ca(authority.get()) != 1) {
       return absl::InvalidArgumentError("a certificate is not an authority's (basicConstraints: CA)");
     }
     X509_STORE_add_cert(store.get(), authority.get());
-  }
-  for (const Certificate& authority : authorities) {
-    RETURN_IF_ERROR(CheckFitsStrictRules(*store, *authority));
   }
   return ClientAuthorities(std::move(store));
 }
@@ -134,7 +114,7 @@ absl::StatusOr<ClientCertificate> ClientAuthorities::Check(std::string_view der,
   X509_VERIFY_PARAM_set_time(parameters, absl::ToTimeT(now));
   X509_VERIFY_PARAM_set_purpose(parameters, X509_PURPOSE_SSL_CLIENT);
   // The files name whom is trusted, which may be an intermediate authority.
-  X509_VERIFY_PARAM_set_flags(parameters, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_X509_STRICT);
+  X509_VERIFY_PARAM_set_flags(parameters, X509_V_FLAG_PARTIAL_CHAIN);
   const bool is_verified = X509_verify_cert(context.get()) == 1;
   const int error = X509_STORE_CTX_get_error(context.get());
   ERR_clear_error();

@@ -25,7 +25,7 @@ struct ClientCertificate {
 class ClientAuthorities {
  public:
   // `pem`: their certificates, also intermediate ones. INVALID_ARGUMENT when there is none, or one cannot be
-  // read or does not follow RFC 5280, as one without the key usage keyCertSign.
+  // read or is not an authority's.
   static absl::StatusOr<ClientAuthorities> Parse(std::string_view pem);
 
   // The certificate `der` is signed by one of the authorities, for clients, is valid at `now`, and has

@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -33,6 +34,7 @@
 #include "curator/v1/identity.grpc.pb.h"
 #include "curator/v1/version.grpc.pb.h"
 #include "tests/edge/raw_http2.h"
+#include "tests/testing/nightly.h"
 #include "tests/testing/scratch_folder.h"
 #include "tests/testing/server_process.h"
 #include "tests/testing/small_table.h"
@@ -63,6 +65,8 @@ int FreePort() {
 class Edge : public ::testing::Test {
  protected:
   void SetUp() override {
+    // OpenSSL writes to connections that the other side has closed.
+    std::signal(SIGPIPE, SIG_IGN);
     const auth::IssuedCertificate server =
         authority_.Issue({.names = {"DNS:localhost"}, .usage = "serverAuth"});
     Write("edge.pem", server.pem + server.key_pem);
@@ -90,8 +94,8 @@ class Edge : public ::testing::Test {
     ASSERT_TRUE(server_->Address().has_value()) << server_->log();
     // A log that nobody reads would hold the server up.
     log_reader_ = std::thread([this] { server_->AwaitLog("no line has this"); });
-    haproxy_ = std::make_unique<ServerProcess>("/usr/sbin/haproxy",
-                                               std::vector<std::string>{"-dW", "-db", "-f", File("haproxy.cfg")});
+    haproxy_ = std::make_unique<ServerProcess>(
+        "/usr/sbin/haproxy", std::vector<std::string>{"-dW", "-db", "-f", File("haproxy.cfg")});
     const auto deadline = steady_clock::now() + std::chrono::seconds(10);
     while (!Attacker().is_open() && steady_clock::now() < deadline) std::this_thread::yield();
   }
@@ -314,6 +318,32 @@ TEST_F(Edge, HostileClientsEndNothingAndDelayNobodyForASecond) {
   EXPECT_TRUE(As("eve").WhoAmI().ok());
   ASSERT_GT(took.size(), 10u);
   EXPECT_LT(took[took.size() * 99 / 100], std::chrono::seconds(1));
+}
+
+// Frames that begin as they should, and go on at random.
+void SendRandomFrames(RawHttp2 attacker, std::mt19937_64& random) {
+  const auto below = [&](uint64_t limit) { return random() % limit; };
+  attacker.SendHeaders(1, RawHttp2::CallOf("/curator.v1.IdentityService/WhoAmI"));
+  for (uint64_t left = 1 + below(100); left > 0 && attacker.is_open(); --left) {
+    std::string payload(below(below(2) == 0 ? 32 : 2000), '\0');
+    for (char& byte : payload) byte = static_cast<char>(random());
+    attacker.SendFrame(static_cast<uint8_t>(below(12)), static_cast<uint8_t>(random()),
+                       static_cast<uint32_t>(below(8)), payload);
+  }
+  attacker.AwaitEnd(20);
+}
+
+TEST_F(Edge, RandomFramesEndNothing) {
+  Registered("eve");
+  const Client eve = As("eve");
+  const size_t attacks = nightly::Cases(100);
+  for (size_t i = 0; i < attacks; ++i) {
+    std::mt19937_64 random(nightly::Seed(i));
+    SendRandomFrames(Attacker(), random);
+  }
+  EXPECT_EQ(kill(server_->pid(), 0), 0);
+  EXPECT_EQ(kill(haproxy_->pid(), 0), 0);
+  EXPECT_TRUE(eve.WhoAmI().ok());
 }
 
 TEST_F(Edge, LetsOneSourceHaveFiftyConnections) {
