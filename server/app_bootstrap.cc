@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -71,7 +69,7 @@ absl::Status Bootstrap(const config::ServerConfig& config, const BootstrapOption
 // What haproxy does for this server: TLS, limits for each source, and headers that nobody else may set.
 // docs/adr/0059-haproxy-speaks-to-the-network.md says why.
 constexpr std::string_view kEdge =
-    R"(# Made by `curatord edge-config`. It contains a secret: mode 0600.
+    R"(# Made by `curatord edge-config`. It contains a secret: mode 0600, owned by root.
 global
 {USER}    maxconn 2000
     tune.bufsize 16384
@@ -88,8 +86,9 @@ defaults
 
 frontend edge
     bind {BIND} ssl crt {CERTIFICATE} alpn h2,http/1.1{CLIENTS}
-    stick-table type ip size 100k expire 10m store conn_cur,http_req_rate(10s)
-    tcp-request connection track-sc0 src
+    # Of IPv6, a subscriber has a network of 64 bits; IPv4 addresses are mapped.
+    stick-table type ipv6 size 100k expire 10m store conn_cur,http_req_rate(10s)
+    tcp-request connection track-sc0 src,ipmask(32,64)
     tcp-request connection reject if { sc0_conn_cur gt 50 }
     acl grpc req.hdr(content-type) -m beg application/grpc
     # What is no gRPC call has nothing to find here.
@@ -115,23 +114,16 @@ backend curatord
     server curatord {SOCKET} proto h2
 )";
 
-// In place of what is there; only this user can read it.
-absl::Status WriteSecret(const std::string& path, const std::string& text) {
-  const std::string new_path = path + ".new";
-  unlink(new_path.c_str());
-  const int file = open(new_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  const bool is_written =
-      file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (file >= 0) close(file);
-  if (is_written && rename(new_path.c_str(), path.c_str()) == 0) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(path, " cannot be written"));
-}
-
 absl::StatusOr<std::string> EdgeSecretOf(const std::string& path) {
   struct stat found = {};
   if (stat(path.c_str(), &found) != 0 && errno == ENOENT) {
     const std::string secret = absl::BytesToHexString(host::RandomBytes(32));
-    RETURN_IF_ERROR(WriteSecret(path, secret + "\n"));
+    const std::string line = secret + "\n";
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    const bool is_written =
+        file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+    if (file >= 0) close(file);
+    if (!is_written) return absl::UnavailableError(absl::StrCat(path, " cannot be written"));
     return secret;
   }
   std::string secret;
@@ -170,12 +162,7 @@ int RunBootstrap(const config::ServerConfig& config, const BootstrapOptions& opt
 
 int RunEdgeConfig(const config::ServerConfig& config, const EdgeOptions& options, std::ostream& out,
                   std::ostream& error) {
-  if (options.out.empty()) return Report(PrintEdgeConfig(config, options, out), error);
-  std::ostringstream text;
-  if (const absl::Status printed = PrintEdgeConfig(config, options, text); !printed.ok()) {
-    return Report(printed, error);
-  }
-  return Report(WriteSecret(options.out, text.str()), error);
+  return Report(PrintEdgeConfig(config, options, out), error);
 }
 
 }  // namespace curator

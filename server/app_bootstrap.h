@@ -28,10 +28,9 @@ struct EdgeOptions {
   std::string bind;         // where haproxy listens: "*:443"
   std::string certificate;  // its certificate and key in one PEM, or a folder of them
   std::string user = {};    // which it becomes once it listens; empty: it stays the one that starts it
-  std::string out = {};     // the file to write, which only this user can read; empty: standard output
 };
 
-// Writes haproxy's configuration for the edge of `config`. Makes the edge's secret where there is none yet.
+// Prints haproxy's configuration for the edge of `config`. Makes the edge's secret where there is none yet.
 int RunEdgeConfig(const config::ServerConfig& config, const EdgeOptions& options, std::ostream& out,
                   std::ostream& error);
 

@@ -33,8 +33,9 @@ void Wake(const std::string& socket_path, const std::string& alias) {
   std::ranges::copy(socket_path, address.sun_path);
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (descriptor < 0) return;
-  sendto(descriptor, alias.data(), alias.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
-         sizeof(address));
+  const bool is_sent = sendto(descriptor, alias.data(), alias.size(), MSG_NOSIGNAL,
+                              reinterpret_cast<const sockaddr*>(&address), sizeof(address)) >= 0;
+  if (!is_sent) host::Log(host::LogLevel::kWarning, "jwks_not_woken", {{"socket", socket_path}});
   close(descriptor);
 }
 
@@ -49,8 +50,9 @@ auth::IssuerKeys::Options KeyOptionsOf(const config::ServerConfig& config) {
       .folder = config.jwks_folder,
       .wake = [socket = config.jwks_wake_socket](const auth::Issuer& issuer) { Wake(socket, issuer.alias); },
       .report =
-          [](const auth::Issuer& issuer, std::string_view what) {
-            host::Log(host::LogLevel::kInfo, "issuer_keys", {{"issuer", issuer.alias}, {"detail", what}});
+          [](const auth::Issuer& issuer, std::string_view what, bool is_fault) {
+            host::Log(is_fault ? host::LogLevel::kError : host::LogLevel::kInfo, "issuer_keys",
+                      {{"issuer", issuer.alias}, {"detail", what}});
           }};
 }
 

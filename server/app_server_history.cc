@@ -58,13 +58,16 @@ absl::Status Repair(const LedgerCommandOptions& options, const std::string& reas
   ASSIGN_OR_RETURN(const std::optional<ledger::Entry> entry,
                    ledger->RepairServerHistory(directory::kHostActor, reason));
   if (!entry.has_value()) {
-    out << "nothing of the server's history is lost, and nothing was changed\n";
+    out << "nothing of the server's history is missing, and nothing was changed; curatord server-history "
+           "shows "
+           "earlier repairs\n";
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(Print(*entry, out));
-  out << "\nNobody can call the server now: what is lost may have disabled anybody, or ended any role or API "
-         "token.\nMake a new administrator with curatord bootstrap, who enables principals again and checks "
-         "their credentials.\n";
+  out << "\nNobody who was known can call the server now: what is lost may have disabled anybody, or ended "
+         "any "
+         "credential or role.\nMake two new administrators with curatord bootstrap and --break-glass, who "
+         "enable principals again and link their identities.\n";
   return absl::OkStatus();
 }
 

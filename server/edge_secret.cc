@@ -20,6 +20,7 @@ absl::Status ReadEdgeSecret(const std::string& path, const std::string& option, 
         absl::StrCat(option, ": other users of this machine can open ", path, ": chmod o-rwx"));
   }
   std::ifstream file(path);
+  if (!file) return InvalidField(option, path + " cannot be read by the server's user");
   std::getline(file, secret);
   if (secret.size() >= kLeastCharacters) return absl::OkStatus();
   return InvalidField(option, absl::StrCat(path, " must have a line of at least 32 characters"));

@@ -1,4 +1,5 @@
 // curatord: reads flags, starts the server, drains it on a signal; or runs a ledger subcommand.
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -37,7 +38,8 @@ void PrepareProcess() {
   // A core would contain records, keys and tokens. To the kernel 1 also means none where cores are piped to
   // a program; 0 does not.
   constexpr rlimit kNoCore = {.rlim_cur = 1, .rlim_max = 1};
-  setrlimit(RLIMIT_CORE, &kNoCore);
+  // Where the limit is 0 already it cannot be raised to 1.
+  if (setrlimit(RLIMIT_CORE, &kNoCore) != 0) prctl(PR_SET_DUMPABLE, 0);
 }
 
 // The main thread waits for signals: no code runs in a signal handler.
@@ -241,13 +243,12 @@ void AddAccessCommands(CLI::App& flags, Invocation& invocation) {
     return curator::RunBootstrap(config, invocation.bootstrap, std::cout, std::cerr);
   });
   CLI::App* const edge =
-      flags.add_subcommand("edge-config", "Write haproxy's configuration for the edge, with its secret");
+      flags.add_subcommand("edge-config", "Print haproxy's configuration for the edge, with its secret");
   edge->add_option("--bind", invocation.edge.bind, "Where haproxy listens")->capture_default_str();
   edge->add_option("--certificate", invocation.edge.certificate, "haproxy's certificate with its key, in PEM")
       ->capture_default_str();
   edge->add_option("--user", invocation.edge.user, "haproxy's user and group, which may open the socket")
       ->capture_default_str();
-  edge->add_option("--out", invocation.edge.out, "File to write, instead of standard output")->type_name("FILE");
   run_with_config(edge, [&invocation](const curator::config::ServerConfig& config) {
     return curator::RunEdgeConfig(config, invocation.edge, std::cout, std::cerr);
   });

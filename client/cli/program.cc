@@ -1,9 +1,11 @@
 #include "client/cli/program.h"
 
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 
 #include "client/cli/commands/commands.h"
+#include "client/cli/login/login_state.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/json_writer.h"
 #include "client/cli/output/text.h"
@@ -125,13 +127,11 @@ ExitStatus RunInvocation(const Invocation& invocation, const Terminal& terminal,
   client::TokenSource token = TokenSourceOf(invocation.token);
   const bool asks_for_login =
       token == nullptr && invocation.principal.empty() && invocation.tls.certificate.empty();
-  if (asks_for_login) {
-    absl::StatusOr<client::TokenSource> login = TokenSourceOfLogin(invocation.server);
-    if (!login.ok()) {
-      PrintError(login.status(), "", invocation.form, terminal, streams.error);
-      return ExitStatusOf(login.status());
-    }
-    token = *std::move(login);
+  const std::optional<LoginState> logins = asks_for_login ? LoginState::OfUser() : std::nullopt;
+  if (logins.has_value()) {
+    token = TokenSourceOfLogin(invocation.server, *logins, [&streams](const std::string& authorities) {
+      return PartsOfLogin(authorities, streams.error);
+    });
   }
   // Who proves something gives no name, unless asked to.
   const bool is_proved = token != nullptr || !invocation.tls.certificate.empty();

@@ -3,14 +3,13 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
-#include <iostream>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "client/cli/login/login_state.h"
+#include "client/cli/output/text.h"
 
 namespace curator::cli {
 namespace {
@@ -62,30 +61,39 @@ class CommandTokens {
   std::string token_;
 };
 
-// The login's last token, until the server says that it has expired.
+// The login's last token, until the server says that it has expired. Of several programs one renews it, and
+// the others take what it got: many issuers end a login whose refresh token is used twice.
 class LoginTokens {
  public:
-  LoginTokens(LoginState state, std::string server, Login login)
-      : state_(std::move(state)), server_(std::move(server)), login_(std::move(login)) {}
+  LoginTokens(LoginState state, std::string server, Login login, MakeLoginParts parts)
+      : state_(std::move(state)),
+        server_(std::move(server)),
+        parts_(std::move(parts)),
+        login_(std::move(login)) {}
 
   absl::StatusOr<std::string> Next(bool has_expired) {
     const std::scoped_lock lock(mutex_);
     if (!has_expired) return login_.tokens.token;
-    if (login_.tokens.refresh_token.empty()) {
-      return absl::UnauthenticatedError("the login has ended: log in again with `curator login`");
-    }
-    const LoginParts parts = PartsOfLogin(login_.issuer_authorities, std::cerr);
-    absl::StatusOr<Tokens> renewed = Renew(login_.place, login_.tokens.refresh_token, parts);
-    if (!renewed.ok()) return renewed.status();
-    login_.tokens = *std::move(renewed);
-    // Where it cannot be kept, the next program renews it again.
-    state_.Keep(server_, login_).IgnoreError();
+    const absl::Status renewed = state_.Update(server_, [this](std::optional<Login>& kept) -> absl::Status {
+      if (!kept.has_value()) return LoginHasEnded();
+      const bool is_newer = kept->tokens.token != login_.tokens.token;
+      if (!is_newer) {
+        if (kept->tokens.refresh_token.empty()) return LoginHasEnded();
+        absl::StatusOr<Tokens> tokens = Renew(kept->place, kept->tokens, parts_(kept->issuer_authorities));
+        if (!tokens.ok()) return tokens.status();
+        kept->tokens = *std::move(tokens);
+      }
+      login_ = *kept;
+      return absl::OkStatus();
+    });
+    if (!renewed.ok()) return renewed;
     return login_.tokens.token;
   }
 
  private:
   const LoginState state_;
   const std::string server_;
+  const MakeLoginParts parts_;
   std::mutex mutex_;
   Login login_;
 };
@@ -101,18 +109,20 @@ LoginParts PartsOfLogin(const std::string& authorities, std::ostream& out) {
           .sleep = absl::SleepFor,
           .show =
               [&out](const std::string& url, const std::string& code) {
-                out << "Open " << url << " in a browser and enter the code " << code << std::endl;
+                // The issuer's address may be the server's word. In one piece, for who reads it as it comes.
+                out << Printable("Open " + url + " in a browser and enter the code " + code) + "\n"
+                    << std::flush;
               }};
 }
 
-absl::StatusOr<client::TokenSource> TokenSourceOfLogin(const std::string& server) {
-  const std::optional<LoginState> state = LoginState::OfUser();
-  if (!state.has_value()) return client::TokenSource();
-  absl::StatusOr<std::optional<Login>> login = state->Find(server);
-  if (!login.ok()) return login.status();
-  if (!login->has_value()) return client::TokenSource();
-  const auto tokens = std::make_shared<LoginTokens>(*state, server, **std::move(login));
-  return client::TokenSource([tokens](bool has_expired) { return tokens->Next(has_expired); });
+client::TokenSource TokenSourceOfLogin(const std::string& server, const LoginState& state,
+                                       const MakeLoginParts& parts) {
+  absl::StatusOr<std::optional<Login>> login = state.Find(server);
+  // Commands that need no token go on.
+  if (!login.ok()) return [status = login.status()](bool) { return status; };
+  if (!login->has_value()) return nullptr;
+  const auto tokens = std::make_shared<LoginTokens>(state, server, **std::move(login), parts);
+  return [tokens](bool has_expired) { return tokens->Next(has_expired); };
 }
 
 client::TokenSource TokenSourceOf(const TokenChoice& choice) {

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string>
 
+#include "absl/time/clock.h"
+#include "client/cli/login/login_state.h"
 #include "tests/testing/scratch_folder.h"
 
 namespace curator::cli {
@@ -47,6 +49,70 @@ TEST_F(TokenSource, RunsACommandOnceAndAgainWhenItsTokenHasExpired) {
 TEST_F(TokenSource, ReportsACommandThatFails) {
   const client::TokenSource source = TokenSourceOf({.file = {}, .command = "echo token; exit 3"});
   EXPECT_THAT(std::string(source(false).status().message()), HasSubstr("has failed"));
+}
+
+// ---- Of a login
+
+class LoginTokenSource : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(state_.Keep(kServer, LoginWith("1")).ok()); }
+
+  static Login LoginWith(const std::string& token) {
+    return {.place = {.issuer = "https://idp.example", .client_id = "c"},
+            .issuer_authorities = {},
+            .tokens = {.token = token, .refresh_token = "refresh " + token}};
+  }
+  // The issuer gives the token "2" for the refresh token of "1", once.
+  LoginParts Parts() {
+    return {
+        .get = [](const std::string&) -> absl::StatusOr<https::Response> {
+          return https::Response{200, R"({"issuer":"https://idp.example","token_endpoint":"t"})"};
+        },
+        .post = [this](const std::string&, const https::Fields& fields) -> absl::StatusOr<https::Response> {
+          const bool is_right = fields[1].second == "refresh 1" && renewals_++ == 0;
+          if (!is_right) return https::Response{400, R"({"error":"invalid_grant"})"};
+          return https::Response{200, R"({"id_token":"2","refresh_token":"refresh 2"})"};
+        },
+        .now = absl::Now,
+        .sleep = [](absl::Duration) {},
+        .show = [](const std::string&, const std::string&) {}};
+  }
+  client::TokenSource Source() {
+    return TokenSourceOfLogin(kServer, state_, [this](const std::string&) { return Parts(); });
+  }
+
+  static constexpr char kServer[] = "https://curator.example";
+  const testing::ScratchFolder folder_;
+  const LoginState state_{folder_.path() + "/login.json"};
+  int renewals_ = 0;
+};
+
+TEST_F(LoginTokenSource, RenewsATokenThatHasExpiredAndKeepsTheNewOne) {
+  const client::TokenSource source = Source();
+  EXPECT_EQ(source(false).value(), "1");
+  EXPECT_EQ(source(true).value(), "2");
+  EXPECT_EQ(source(false).value(), "2");
+  EXPECT_EQ(state_.Find(kServer).value()->tokens.refresh_token, "refresh 2");
+}
+
+TEST_F(LoginTokenSource, TakesWhatAnotherProgramHasRenewed) {
+  const client::TokenSource one = Source();
+  const client::TokenSource other = Source();
+  EXPECT_EQ(one(true).value(), "2");
+  EXPECT_EQ(other(true).value(), "2");
+  EXPECT_EQ(renewals_, 1);
+}
+
+TEST_F(LoginTokenSource, DoesNotBringBackALoginThatWasForgotten) {
+  const client::TokenSource source = Source();
+  ASSERT_TRUE(state_.Forget(kServer).value());
+  EXPECT_TRUE(absl::IsUnauthenticated(source(true).status()));
+  EXPECT_FALSE(state_.Find(kServer)->has_value());
+}
+
+TEST_F(LoginTokenSource, GivesTheErrorOfAFileThatCannotBeReadWhereATokenIsNeeded) {
+  std::ofstream(state_.path()) << "no JSON";
+  EXPECT_THAT(std::string(Source()(false).status().message()), HasSubstr("log in again"));
 }
 
 }  // namespace

@@ -49,7 +49,14 @@ absl::StatusOr<Response> Perform(CURL* curl, const std::string& url, const Optio
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, Append);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &response.body);
-  if (!options.authorities.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, options.authorities.c_str());
+  curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L);
+  curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 2L);
+  if (!options.authorities.empty()) {
+    // Debian's libcurl would trust the system's folder of authorities beside the file.
+    const bool is_set = curl_easy_setopt(curl, CURLOPT_CAINFO, options.authorities.c_str()) == CURLE_OK &&
+                        curl_easy_setopt(curl, CURLOPT_CAPATH, static_cast<char*>(nullptr)) == CURLE_OK;
+    if (!is_set) return absl::UnavailableError("libcurl cannot be told whom to trust");
+  }
   const CURLcode done = curl_easy_perform(curl);
   if (done != CURLE_OK) return absl::UnavailableError(absl::StrCat(url, ": ", curl_easy_strerror(done)));
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &response.status);

@@ -13,7 +13,8 @@
 namespace curator::https {
 
 struct Options {
-  std::string authorities = {};  // who signs the servers' certificates, a PEM file; empty: the system's
+  // Who may sign the servers' certificates, a PEM file, and nobody else; empty: the system's.
+  std::string authorities = {};
 };
 
 struct Response {

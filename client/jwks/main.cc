@@ -33,17 +33,19 @@ void Log(std::string_view level, std::string_view event, std::string_view issuer
       {"event", event},
       {"issuer", issuer},
       {"detail", detail}};
-  std::cerr << line.dump() << std::endl;
+  // An issuer's answer, which a detail may quote, need not be UTF-8.
+  std::cerr << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" << std::flush;
 }
 
 // A socket that the server's group can send to; negative where there is none.
 int Listen(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof(address.sun_path)) return -1;
+  if (path.empty()) return -1;
   std::ranges::copy(path, address.sun_path);
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  unlink(path.c_str());
+  struct stat found = {};
+  if (stat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode)) unlink(path.c_str());
   const bool is_bound =
       descriptor >= 0 && bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
   if (is_bound && chmod(path.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) == 0) return descriptor;
@@ -86,6 +88,7 @@ int Run(const Settings& settings, bool is_once) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // an issuer may close a connection while it is written to
   std::string path;
   bool is_once = false;
   CLI::App flags{"curator-jwks: fetches the keys of the issuers that a Curator server trusts"};

@@ -19,11 +19,17 @@ namespace {
 
 using nlohmann::json;
 
+constexpr size_t kMostBytesOfAlias = 32;
+constexpr size_t kMostBytesOfSocket = 107;  // what the kernel takes
 // After a fetch that failed.
 constexpr absl::Duration kAfterFailure = absl::Minutes(1);
 
 absl::Status Wrong(std::string_view member, std::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(std::string(member), ": ", std::string(what)));
+}
+
+bool IsHttps(const std::string& url) {
+  return url.starts_with("https://");
 }
 
 // The text of a member that must be one; empty when it may be missing and is.
@@ -50,9 +56,15 @@ absl::StatusOr<FetchedIssuer> IssuerOf(const json& object, const std::string& pa
   ASSIGN_OR_RETURN(issuer.alias, TextOf(object, "alias", true, path));
   ASSIGN_OR_RETURN(issuer.issuer, TextOf(object, "issuer", true, path));
   ASSIGN_OR_RETURN(issuer.jwks_uri, TextOf(object, "jwks_uri", false, path));
-  // It names a file.
-  if (issuer.alias.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos) {
-    return Wrong(path + "alias", "must be of a-z, 0-9 and \"-\"");
+  // It names a file, and the server sends it in a datagram.
+  const bool is_name =
+      issuer.alias.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+  if (!is_name || issuer.alias.size() > kMostBytesOfAlias) {
+    return Wrong(path + "alias", "must have at most 32 characters of a-z, 0-9 and \"-\"");
+  }
+  if (!IsHttps(issuer.issuer)) return Wrong(path + "issuer", "must begin with https://");
+  if (!issuer.jwks_uri.empty() && !IsHttps(issuer.jwks_uri)) {
+    return Wrong(path + "jwks_uri", "must begin with https://");
   }
   return issuer;
 }
@@ -66,6 +78,9 @@ absl::StatusOr<Settings> ParseSettings(std::string_view text) {
   Settings settings;
   ASSIGN_OR_RETURN(settings.folder, TextOf(document, "folder", true, ""));
   ASSIGN_OR_RETURN(settings.wake_socket, TextOf(document, "wake_socket", false, ""));
+  if (settings.wake_socket.size() > kMostBytesOfSocket) {
+    return Wrong("wake_socket", "must be a path of at most 107 bytes");
+  }
   ASSIGN_OR_RETURN(settings.authorities, TextOf(document, "authorities", false, ""));
   if (const auto refresh = document.find("refresh_seconds"); refresh != document.end()) {
     if (!refresh->is_number_integer() || *refresh < 1 || *refresh > 43'200) {
@@ -77,8 +92,11 @@ absl::StatusOr<Settings> ParseSettings(std::string_view text) {
   if (issuers == document.end() || !issuers->is_array() || issuers->empty()) {
     return Wrong("issuers", "must be an array of at least one issuer");
   }
+  std::set<std::string> aliases;
   for (size_t i = 0; i < issuers->size(); ++i) {
-    ASSIGN_OR_RETURN(FetchedIssuer issuer, IssuerOf((*issuers)[i], absl::StrCat("issuers[", i, "].")));
+    const std::string path = absl::StrCat("issuers[", i, "].");
+    ASSIGN_OR_RETURN(FetchedIssuer issuer, IssuerOf((*issuers)[i], path));
+    if (!aliases.insert(issuer.alias).second) return Wrong(path + "alias", "is another issuer's, too");
     settings.issuers.push_back(std::move(issuer));
   }
   return settings;

@@ -128,7 +128,15 @@ TEST(Settings, AreStrict) {
       {{{"folder", nullptr}}, "folder: must be a text"},
       {{{"issuers", json::array()}}, "issuers: must be an array"},
       {{{"refresh_seconds", 0}}, "refresh_seconds: must be an integer"},
-      {{{"issuers", {{{"alias", "../corp"}, {"issuer", "https://x"}}}}}, "issuers[0].alias: must be of"},
+      {{{"issuers", {{{"alias", "../corp"}, {"issuer", "https://x"}}}}},
+       "issuers[0].alias: must have at most 32"},
+      {{{"issuers", {{{"alias", std::string(33, 'a')}, {"issuer", "https://x"}}}}}, "issuers[0].alias"},
+      {{{"issuers", {{{"alias", "corp"}, {"issuer", "http://x"}}}}}, "issuers[0].issuer: must begin with"},
+      {{{"issuers", {{{"alias", "a"}, {"issuer", "https://x"}, {"jwks_uri", "file:///x"}}}}},
+       "issuers[0].jwks_uri: must begin with"},
+      {{{"issuers", {{{"alias", "a"}, {"issuer", "https://x"}}, {{"alias", "a"}, {"issuer", "https://y"}}}}},
+       "issuers[1].alias: is another issuer's"},
+      {{{"wake_socket", std::string(108, '/')}}, "wake_socket: must be a path"},
       {{{"issuers", {{{"alias", "corp"}}}}}, "issuers[0].issuer: must be a text"}};
   for (const auto& [changes, message] : wrong) {
     json settings = right;

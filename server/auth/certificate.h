@@ -39,7 +39,7 @@ class ClientAuthorities {
   std::shared_ptr<x509_store_st> store_;
 };
 
-// The DER of the first certificate in a PEM, which is not read. INVALID_ARGUMENT when there is none.
+// The DER of the first certificate in a PEM, which is not parsed. INVALID_ARGUMENT when there is none.
 absl::StatusOr<std::string> DerOfPem(std::string_view pem);
 
 // What a TLS listener reads from its folder.

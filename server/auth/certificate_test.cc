@@ -81,6 +81,16 @@ TEST_F(ClientCertificates, ThatAreNoneAreRefused) {
   }
 }
 
+TEST_F(ClientCertificates, ThatDifferInOneBitAreRefused) {
+  const std::string der = authority_.Issue({.names = {std::string("URI:") + kUri}}).der;
+  ASSERT_TRUE(authorities_.Check(der, now_).ok());
+  for (size_t at = 0; at < der.size(); ++at) {
+    std::string changed = der;
+    changed[at] = static_cast<char>(changed[at] ^ (1 << at % 8));
+    EXPECT_FALSE(authorities_.Check(changed, now_).ok()) << "byte " << at;
+  }
+}
+
 TEST_F(ClientCertificates, OfNoAuthorityAreNotRead) {
   EXPECT_FALSE(ClientAuthorities::Parse("").ok());
   EXPECT_FALSE(ClientAuthorities::Parse(authority_.Issue({}).pem).ok());

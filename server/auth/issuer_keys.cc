@@ -62,7 +62,7 @@ void IssuerKeys::ReportAge(Known& known) {
     age = CheckAge(known);
   }
   const bool is_news = !age.ok() && known.was_fresh;
-  if (is_news) options_.report(known.issuer, absl::StrCat("its tokens are refused: ", age.message()));
+  if (is_news) options_.report(known.issuer, absl::StrCat("its tokens are refused: ", age.message()), true);
   known.was_fresh = age.ok();
 }
 
@@ -82,12 +82,14 @@ void IssuerKeys::LookAt(Known& known) {
   known.read = time;
   if (!parsed.ok()) {
     options_.report(known.issuer,
-                    absl::StrCat("its key file is not used: ", std::string(parsed.status().message())));
+                    absl::StrCat("its key file is not used: ", std::string(parsed.status().message())), true);
     return;
   }
-  options_.report(known.issuer, absl::StrCat(parsed->keys.size(), " keys, fetched at ",
-                                             absl::FormatTime(parsed->fetched_at, absl::UTCTimeZone()), ", ",
-                                             parsed->keys.left_out(), " others left out"));
+  options_.report(known.issuer,
+                  absl::StrCat(parsed->keys.size(), " keys, fetched at ",
+                               absl::FormatTime(parsed->fetched_at, absl::UTCTimeZone()), ", ",
+                               parsed->keys.left_out(), " others left out"),
+                  false);
   const std::scoped_lock lock(mutex_);
   known.keys = std::make_shared<const KeySet>(std::move(parsed->keys));
   known.fetched_at = parsed->fetched_at;

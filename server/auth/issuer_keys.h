@@ -41,9 +41,10 @@ class IssuerKeys {
     std::function<absl::Time()> now = absl::Now;  // thread-safe
     // Asks for the keys of this issuer to be fetched; must not block. Called once in kBetweenWakes at most.
     std::function<void(const Issuer& issuer)> wake = [](const Issuer&) {};
-    // A line for the log: what changed in a file, why it is not used, or that the keys are too old.
-    std::function<void(const Issuer& issuer, std::string_view what)> report = [](const Issuer&,
-                                                                                 std::string_view) {};
+    // A line for the log: what changed in a file; or, as a fault, why it is not used, or that the keys are
+    // too old.
+    std::function<void(const Issuer& issuer, std::string_view what, bool is_fault)> report =
+        [](const Issuer&, std::string_view, bool) {};
   };
 
   IssuerKeys(std::vector<Issuer> issuers, Options options);

@@ -24,11 +24,12 @@ class IssuerKeysTest : public ::testing::Test {
     Write({first_.Jwk()});
     keys_ = std::make_unique<IssuerKeys>(
         std::vector<Issuer>{issuer_},
-        IssuerKeys::Options{.folder = folder_.path(),
-                            .between_looks = std::chrono::hours(1),
-                            .now = [this] { return now_.load(); },
-                            .wake = [this](const Issuer&) { ++wakes_; },
-                            .report = [this](const Issuer&, std::string_view what) { reported_ = what; }});
+        IssuerKeys::Options{
+            .folder = folder_.path(),
+            .between_looks = std::chrono::hours(1),
+            .now = [this] { return now_.load(); },
+            .wake = [this](const Issuer&) { ++wakes_; },
+            .report = [this](const Issuer&, std::string_view what, bool) { reported_ = what; }});
   }
 
   // As the program that fetches them: a new file takes the place of the old one.

@@ -92,6 +92,10 @@ TEST(ServerConfig, NamesTheMemberThatIsWrong) {
       {{{"issuers", {{{"alias", "corp"}, {"issuer", "x"}, {"audiences", {"y"}}, {"algorithms", {"HS256"}}}}}},
        "issuers[0].algorithms"},
   };
+  const json logs_in = {
+      {"alias", "a"}, {"issuer", "https://x"}, {"audiences", {"curator"}}, {"client_id", "cli"}};
+  EXPECT_EQ(FaultOf({{"issuers", {logs_in}}}), "issuers[0].client_id")
+      << "for whom no token would be accepted";
   for (const auto& [changes, field] : wrong) EXPECT_EQ(FaultOf(changes), field) << changes.dump();
 }
 

@@ -28,7 +28,9 @@ absl::Status Directory::Apply(const ledger::Entry& entry) {
   }
   absl::Status made;
   if (is_repair) {
-    RETURN_IF_ERROR(ledger::ParseRepair(entry.payload).status());
+    ASSIGN_OR_RETURN(const ledger::Repair repair, ledger::ParseRepair(entry.payload));
+    const bool fits = repair.last_kept_seq == seq_ && entry.seq == std::max(seq_, repair.anchored_seq) + 1;
+    if (!fits) return Impossible(absl::StrCat("entry ", entry.seq, " repairs another history"));
     DistrustAll();
   } else {
     ASSIGN_OR_RETURN(const Change change, ParseChange(entry.kind, entry.payload));
@@ -175,16 +177,14 @@ absl::Status Directory::Make(const RoleUnbound& change, const ledger::Entry&) {
 }
 
 void Directory::DistrustAll() {
-  for (auto& [name, record] : principals_) record.is_disabled = true;
+  for (auto& [name, record] : principals_) {
+    record.is_disabled = true;
+    record.credentials.clear();
+  }
+  credentials_.clear();
+  identities_.clear();
   roles_.clear();
   enrolments_.clear();
-  std::erase_if(credentials_, [this](const auto& each) {
-    const Credential& credential = each.second;
-    if (credential.identity.kind != CredentialKind::kApiToken) return false;
-    identities_.erase(credential.identity);
-    principal(credential.principal)->credentials.erase(credential.id);
-    return true;
-  });
 }
 
 absl::Status Directory::AddPrincipal(PrincipalRecord principal) {

@@ -70,10 +70,9 @@ struct Enrolment {
 class Directory {
  public:
   // Makes the change of the entry that follows seq(). After an entry REPAIRED (ledger/ledger.h) nobody is
-  // what a lost entry may have ended: all principals are disabled, and roles, API tokens and enrolments are
-  // gone; who was linked to an identity or a certificate still is, when an administrator enables it.
-  // DATA_LOSS, and the directory is not to be used any more, for one that no rule of any version allowed: a
-  // name that is taken, an unknown principal.
+  // what a lost entry may have ended: all principals are disabled, and credentials, roles and enrolments are
+  // gone. DATA_LOSS, and the directory is not to be used any more, for a change that no rule of any version
+  // allowed: a name that is taken, an unknown principal.
   absl::Status Apply(const ledger::Entry& entry);
 
   // Of the last entry; 0 before the first one.
@@ -120,7 +119,7 @@ class Directory {
   absl::Status Make(const RoleBound& change, const ledger::Entry& entry);
   absl::Status Make(const RoleApproved& change, const ledger::Entry& entry);
   absl::Status Make(const RoleUnbound& change, const ledger::Entry& entry);
-  // A lost entry may have disabled anybody, or ended any role, token or enrolment.
+  // A lost entry may have disabled anybody, or ended any credential, role or enrolment.
   void DistrustAll();
   absl::Status AddPrincipal(PrincipalRecord principal);
   absl::Status AddCredential(Credential credential);

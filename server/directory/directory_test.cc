@@ -31,11 +31,13 @@ class ADirectory : public ::testing::Test {
                                                    .actor = kHostActor});
     ASSERT_TRUE(applied.ok()) << applied;
   }
-  absl::Status Repair(int64_t seq) {
-    return directory_.Apply({.seq = seq,
-                             .kind = ledger::kRepaired,
-                             .payload = EncodePayload(ledger::Repair{.reason = "lost"}),
-                             .actor = kHostActor});
+  // Ten entries are lost.
+  absl::Status Repair() { return Repair(directory_.seq(), directory_.seq() + 10, directory_.seq() + 11); }
+  absl::Status Repair(int64_t last_kept_seq, int64_t anchored_seq, int64_t seq) {
+    const ledger::Repair repair{
+        .reason = "lost", .last_kept_seq = last_kept_seq, .anchored_seq = anchored_seq};
+    return directory_.Apply(
+        {.seq = seq, .kind = ledger::kRepaired, .payload = EncodePayload(repair), .actor = kHostActor});
   }
 
   static inline const Identity kBob{.issuer = "i", .subject = "bob"};
@@ -44,24 +46,28 @@ class ADirectory : public ::testing::Test {
 };
 
 TEST_F(ADirectory, TrustsNobodyAfterARepair) {
-  ASSERT_TRUE(Repair(directory_.seq() + 10).ok());
+  ASSERT_TRUE(Repair().ok());
   EXPECT_TRUE(directory_.FindPrincipal("ada")->is_disabled);
   EXPECT_TRUE(directory_.FindPrincipal("bob")->is_disabled);
   EXPECT_THAT(directory_.Administrators(), IsEmpty());
   EXPECT_THAT(directory_.RolesOf("ada"), IsEmpty());
   EXPECT_EQ(directory_.FindIdentity(kToken), nullptr) << "it may have been removed";
+  EXPECT_EQ(directory_.FindIdentity(kBob), nullptr);
   EXPECT_EQ(directory_.FindEnrolment("e1"), nullptr);
-  EXPECT_NE(directory_.FindIdentity(kBob), nullptr) << "for an administrator to decide";
+  EXPECT_TRUE(directory_.FindPrincipal("bob")->may_have_rights) << "so that no single person links it again";
 }
 
 TEST_F(ADirectory, GoesOnAfterTheGap) {
-  ASSERT_TRUE(Repair(directory_.seq() + 10).ok());
+  ASSERT_TRUE(Repair().ok());
   Apply(PrincipalEnabled{.name = "bob", .reason = "checked"});
   EXPECT_FALSE(directory_.FindPrincipal("bob")->is_disabled);
 }
 
 TEST_F(ADirectory, OnlyARepairMayLeaveAGap) {
-  EXPECT_TRUE(absl::IsDataLoss(Repair(directory_.seq())));
+  const int64_t seq = directory_.seq();
+  EXPECT_TRUE(absl::IsDataLoss(Repair(seq, seq + 10, seq))) << "it goes back";
+  EXPECT_TRUE(absl::IsDataLoss(Repair(seq, seq + 10, seq + 12))) << "it skips more than it says";
+  EXPECT_TRUE(absl::IsDataLoss(Repair(seq - 1, seq + 10, seq + 11))) << "of another history";
   const Change change = PrincipalCreated{.name = "eve"};
   EXPECT_TRUE(absl::IsDataLoss(directory_.Apply({.seq = directory_.seq() + 2,
                                                  .kind = std::string(KindOf(change)),

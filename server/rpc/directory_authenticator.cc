@@ -116,7 +116,7 @@ absl::StatusOr<std::string> DirectoryAuthenticator::CertificateIn(const Presente
 absl::StatusOr<Proof> DirectoryAuthenticator::ProofByCertificate(const std::string& der) {
   const std::shared_ptr<const auth::ClientAuthorities> authorities = listener_.authorities();
   if (authorities == nullptr) return Invalid("this listener has no authorities for client certificates");
-  const std::string key = Sha256(der);
+  const std::string key = Sha256(absl::StrCat("certificate ", der));
   const std::shared_ptr<const Verified> verified = Remembered(key);
   if (verified != nullptr && verified->authorities == authorities) return verified->proof;
   ASSIGN_OR_RETURN(const auth::ClientCertificate checked, authorities->Check(der, parts_.now()));
@@ -128,7 +128,7 @@ absl::StatusOr<Proof> DirectoryAuthenticator::ProofByCertificate(const std::stri
 
 absl::StatusOr<Proof> DirectoryAuthenticator::ProofByToken(const std::string& token) {
   if (token.starts_with(auth::kApiTokenPrefix)) return ProofByApiToken(token);
-  const std::string key = Sha256(token);
+  const std::string key = Sha256(absl::StrCat("token ", token));
   if (const std::shared_ptr<const Verified> verified = Remembered(key)) {
     const auth::Issuer* const issuer = parts_.issuers.Find(verified->proof.identity.issuer);
     RETURN_IF_ERROR(parts_.issuers.CheckHas(*issuer, verified->proof.key_thumbprint));

@@ -28,7 +28,7 @@ namespace curator::rpc {
 // SERVING while the ledger could accept a charge when it was last asked, which a thread does every half
 // second; NOT_SERVING when it has not answered for kLedgerPatience. The service kHistories is SERVING, in
 // addition, only after all histories were verified in whole since the start. kCertificates and kIssuerKeys
-// report the files with which callers are authenticated, and nothing of the ledger.
+// report the files by which a server with a configuration authenticates callers, and nothing of the ledger.
 class HealthRpc final : public grpc::health::v1::Health::CallbackService {
  public:
   static constexpr char kHistories[] = "curator.v1.Histories";

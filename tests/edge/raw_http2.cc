@@ -64,14 +64,15 @@ struct RawHttp2::Connection {
   }
 };
 
-RawHttp2::RawHttp2(int port, Transport transport) : connection_(std::make_unique<Connection>()) {
+RawHttp2::RawHttp2(int port, Transport transport, const std::string& address_of_source)
+    : connection_(std::make_unique<Connection>()) {
   connection_->socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   // A server that reads no more is waited for no longer than that.
   constexpr timeval kPatience = {.tv_sec = 2, .tv_usec = 0};
   setsockopt(connection_->socket, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof(kPatience));
   sockaddr_in source = {};
   source.sin_family = AF_INET;
-  source.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+  inet_pton(AF_INET, address_of_source.c_str(), &source.sin_addr);
   bind(connection_->socket, reinterpret_cast<const sockaddr*>(&source), sizeof(source));
   sockaddr_in address = {};
   address.sin_family = AF_INET;

@@ -1,5 +1,5 @@
-// An HTTP/2 client of a few frames, for what no proper client sends. Over TLS, or in clear. It connects from
-// 127.0.0.2: to a server that counts by source it is another client than those of the test.
+// An HTTP/2 client of a few frames, for what no proper client sends. Over TLS, or in clear. To a server that
+// counts by source it is another client than those of the test, unless it is told to be the same.
 //
 // Not thread-safe.
 #pragma once
@@ -19,8 +19,8 @@ class RawHttp2 {
  public:
   enum class Transport { kTls, kClear };
 
-  // Connects to 127.0.0.1, and sends the preface and empty settings. Check is_open().
-  RawHttp2(int port, Transport transport);
+  // Connects to 127.0.0.1 from this address, and sends the preface and empty settings. Check is_open().
+  RawHttp2(int port, Transport transport, const std::string& source = "127.0.0.2");
   ~RawHttp2();
   RawHttp2(RawHttp2&&) noexcept;
   RawHttp2& operator=(RawHttp2&&) = delete;

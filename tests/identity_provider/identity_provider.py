@@ -198,7 +198,7 @@ class Handler(BaseHTTPRequestHandler):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--certificate", required=True, help="PEM, with its key")
-    parser.add_argument("--client-id", default="curator")
+    parser.add_argument("--client-id", default="curator-cli")
     parser.add_argument("--lifetime", type=int, default=3600, help="of tokens, in seconds")
     options = parser.parse_args()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "auth/testing/test_certificates.h"
 #include "auth/testing/test_keys.h"
 #include "client/client.h"
@@ -55,8 +56,8 @@ class Provider : public ::testing::Test {
                {"issuers",
                 {{{"alias", "corp"},
                   {"issuer", issuer_},
-                  {"audiences", {"curator"}},
-                  {"client_id", "curator"},
+                  {"audiences", {"curator", "curator-cli"}},
+                  {"client_id", "curator-cli"},
                   {"unknown", "register"}}}},
                {"jwks_folder", folder_.path()},
                {"jwks_wake_socket", File("wake.sock")}}
@@ -91,11 +92,11 @@ class Provider : public ::testing::Test {
 
   // By the device flow.
   std::string TokenOf(const std::string& subject) const {
-    const json device = Ask("/device", {{"client_id", "curator"}});
+    const json device = Ask("/device", {{"client_id", "curator-cli"}});
     Ask("/test/approve", {{"user_code", device.at("user_code")}, {"sub", subject}});
     return Ask("/token", {{"grant_type", kDeviceGrant},
                           {"device_code", device.at("device_code")},
-                          {"client_id", "curator"}})
+                          {"client_id", "curator-cli"}})
         .at("id_token");
   }
   Client With(const std::string& token) const {
@@ -134,39 +135,35 @@ TEST_F(Provider, ANewKeyThatIsPublishedBeforeItSignsCostsNoCall) {
   Ask("/test/publish");
   fetcher_.reset();
   StartFetching();  // as its timer would
-  // Within the second in which the server looks at the file.
+  // The server looks at its files every second.
+  const auto has_looked = steady_clock::now() + std::chrono::seconds(2);
+  while (steady_clock::now() < has_looked) std::this_thread::yield();
   Ask("/test/use");
-  const std::string after = TokenOf("eve");
-  const auto deadline = steady_clock::now() + std::chrono::seconds(3);
-  while (!With(after).WhoAmI().ok() && steady_clock::now() < deadline) std::this_thread::yield();
-  EXPECT_TRUE(With(after).WhoAmI().ok());
+  EXPECT_TRUE(With(TokenOf("eve")).WhoAmI().ok());
   is_over = true;
   load.join();
   EXPECT_GT(calls, 10);
 }
 
-TEST_F(Provider, AKeyThatNobodyKnowsYetIsFetchedWhenACallNeedsIt) {
+// The fetch is due 30 seconds after the one at the start.
+TEST_F(Provider, AThousandUnknownKeysCauseOneFetchWhichBringsTheNewOne) {
   ASSERT_TRUE(With(TokenOf("eve")).Enrol({}).ok());
+  const int64_t before = Fetches();
   Ask("/test/publish");
   Ask("/test/use");
   const std::string token = TokenOf("eve");
-  fetcher_.reset();
-  StartFetching();  // else its cool-down had to pass
-  const auto deadline = steady_clock::now() + std::chrono::seconds(5);
-  while (!With(token).WhoAmI().ok() && steady_clock::now() < deadline) std::this_thread::yield();
-  EXPECT_TRUE(With(token).WhoAmI().ok());
-}
-
-TEST_F(Provider, AThousandRandomKeyIdsCauseOneFetchAtMost) {
-  const int64_t before = Fetches();
   const auth::TestKey stranger("P-256", "stranger", "ES256");
   for (int i = 0; i < 1000; ++i) {
-    const std::string token =
+    const std::string forged =
         stranger.Token({{"iss", issuer_}, {"sub", "eve"}, {"aud", "curator"}, {"exp", 4e9}},
                        {{"kid", absl::StrCat("random ", i)}});
-    EXPECT_TRUE(absl::IsUnauthenticated(With(token).WhoAmI().status()));
+    EXPECT_TRUE(absl::IsUnauthenticated(With(forged).WhoAmI().status()));
   }
-  EXPECT_LE(Fetches() - before, 1);
+  const Client client = With(token);
+  const auto deadline = steady_clock::now() + std::chrono::seconds(60);
+  while (!client.WhoAmI().ok() && steady_clock::now() < deadline) absl::SleepFor(absl::Milliseconds(100));
+  EXPECT_TRUE(client.WhoAmI().ok());
+  EXPECT_EQ(Fetches() - before, 1);
 }
 
 // Of the ledger, the data folder, and everything else that the server may write.
@@ -199,7 +196,7 @@ TEST_F(Provider, SecretsAreInNoLogNoFileAndNoCore) {
 
   std::ifstream limits(absl::StrCat("/proc/", server_->pid(), "/limits"));
   const std::string of_process{std::istreambuf_iterator<char>(limits), {}};
-  EXPECT_THAT(of_process, ::testing::ContainsRegex("Max core file size +1 +1 "));
+  EXPECT_THAT(of_process, ::testing::ContainsRegex("Max core file size +[01] +[01] "));
   server_->Signal(SIGKILL);
   log_reader_.join();
   log_reader_ = std::thread([] {});

@@ -1,6 +1,8 @@
 // `curator login` and `curator logout`: a token of the user's identity provider, kept for later commands.
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -55,13 +57,29 @@ absl::StatusOr<LoginPlace> PlaceOf(const Session& session, const LoginPlace& cho
   return place;
 }
 
+// Else whoever answers there would choose where to log in.
+absl::Status CheckTakesTokens(const std::string& server) {
+  if (server.starts_with("https://") || server.starts_with("unix:")) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "server: a login is for a server over TLS (https://HOST) or on a unix socket (unix:/PATH)");
+}
+
+// Later commands may run in another folder.
+std::string WholePathOf(const std::string& path) {
+  if (path.empty()) return path;
+  std::error_code failed;
+  const std::filesystem::path whole = std::filesystem::absolute(path, failed);
+  return failed ? path : whole.string();
+}
+
 absl::Status Run(Session& session, const LogInCommand& command) {
   ASSIGN_OR_RETURN(const LoginState state, StateOfUser());
   ASSIGN_OR_RETURN(const LoginPlace place, PlaceOf(session, command.place));
-  ASSIGN_OR_RETURN(Tokens tokens, LogIn(place, PartsOfLogin(command.issuer_authorities, session.error)));
+  RETURN_IF_ERROR(CheckTakesTokens(session.server));
+  const std::string authorities = WholePathOf(command.issuer_authorities);
+  ASSIGN_OR_RETURN(Tokens tokens, LogIn(place, PartsOfLogin(authorities, session.error)));
   RETURN_IF_ERROR(state.Keep(
-      session.server,
-      {.place = place, .issuer_authorities = command.issuer_authorities, .tokens = std::move(tokens)}));
+      session.server, {.place = place, .issuer_authorities = authorities, .tokens = std::move(tokens)}));
   Document document;
   document.fields = {{"server", "server", session.server},
                      {"issuer", "issuer", place.issuer},

@@ -57,31 +57,47 @@ absl::StatusOr<Endpoints> Discover(const LoginPlace& place, const LoginParts& pa
   return endpoints;
 }
 
+// Of a JSON object with an error, as all endpoints answer with (RFC 6749, 5.2); empty for anything else.
+std::string ErrorIn(const https::Response& response) {
+  const json object = json::parse(response.body, nullptr, /*allow_exceptions=*/false);
+  return object.is_object() ? TextOf(object, "error") : std::string();
+}
+
+absl::Status Refused(const https::Response& response) {
+  return absl::UnavailableError(
+      absl::StrCat("the issuer answered \"", ErrorIn(response), "\" (status ", response.status, ")"));
+}
+
 absl::StatusOr<Tokens> TokensIn(const https::Response& response) {
   ASSIGN_OR_RETURN(const json object, ObjectIn(response, "answer"));
   const std::string id_token = TextOf(object, "id_token");
   Tokens tokens{.token = id_token.empty() ? TextOf(object, "access_token") : id_token,
-                .refresh_token = TextOf(object, "refresh_token")};
+                .refresh_token = TextOf(object, "refresh_token"),
+                .is_id_token = !id_token.empty()};
   if (!tokens.token.empty()) return tokens;
   return absl::DataLossError("the issuer's answer has no token");
 }
 
-// Of a poll before the user has decided: whether to go on, more slowly if the issuer says so.
-absl::Status AfterRefusal(const https::Response& response, absl::Duration& interval) {
-  ASSIGN_OR_RETURN(const json object, ObjectIn(response, "answer"));
-  const std::string error = TextOf(object, "error");
+// Of a poll before the user has decided: whether to go on, more slowly if the issuer says so or is in
+// trouble.
+absl::Status AfterRefusal(const absl::StatusOr<https::Response>& response, absl::Duration& interval) {
+  const std::string error = response.ok() ? ErrorIn(*response) : std::string();
   if (error == "authorization_pending") return absl::OkStatus();
-  if (error == "slow_down") {
+  const bool is_trouble = !response.ok() || response->status >= 500 || response->status == 429;
+  if (is_trouble || error == "slow_down") {
     interval += absl::Seconds(5);
     return absl::OkStatus();
   }
   if (error == "access_denied") return absl::PermissionDeniedError("the login was refused in the browser");
   if (error == "expired_token") return absl::DeadlineExceededError("the code has expired: log in again");
-  return absl::UnavailableError(
-      absl::StrCat("the issuer answered \"", error, "\" (status ", response.status, ")"));
+  return Refused(*response);
 }
 
 }  // namespace
+
+absl::Status LoginHasEnded() {
+  return absl::UnauthenticatedError("the login has ended: log in again with `curator login`");
+}
 
 absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts) {
   ASSIGN_OR_RETURN(const Endpoints endpoints, Discover(place, parts));
@@ -92,6 +108,7 @@ absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts) {
   ASSIGN_OR_RETURN(
       const https::Response begun,
       parts.post(endpoints.device_authorization, {{"client_id", place.client_id}, {"scope", place.scope}}));
+  if (begun.status != 200) return Refused(begun);
   ASSIGN_OR_RETURN(const json code, ObjectIn(begun, "answer"));
   ASSIGN_OR_RETURN(const std::string device_code, RequiredText(code, "device_code", "answer"));
   ASSIGN_OR_RETURN(const std::string user_code, RequiredText(code, "user_code", "answer"));
@@ -102,29 +119,28 @@ absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts) {
   absl::Duration interval = absl::Seconds(SecondsOf(code, "interval", 5));
   while (parts.now() + interval < deadline) {
     parts.sleep(interval);
-    ASSIGN_OR_RETURN(const https::Response response,
-                     parts.post(endpoints.token, {{"grant_type", kDeviceGrant},
-                                                  {"device_code", device_code},
-                                                  {"client_id", place.client_id}}));
-    if (response.status == 200) return TokensIn(response);
+    const absl::StatusOr<https::Response> response = parts.post(
+        endpoints.token,
+        {{"grant_type", kDeviceGrant}, {"device_code", device_code}, {"client_id", place.client_id}});
+    if (response.ok() && response->status == 200) return TokensIn(*response);
     RETURN_IF_ERROR(AfterRefusal(response, interval));
   }
   return absl::DeadlineExceededError("the code has expired: log in again");
 }
 
-absl::StatusOr<Tokens> Renew(const LoginPlace& place, const std::string& refresh_token,
-                             const LoginParts& parts) {
+absl::StatusOr<Tokens> Renew(const LoginPlace& place, const Tokens& old, const LoginParts& parts) {
   ASSIGN_OR_RETURN(const Endpoints endpoints, Discover(place, parts));
   ASSIGN_OR_RETURN(const https::Response response,
                    parts.post(endpoints.token, {{"grant_type", "refresh_token"},
-                                                {"refresh_token", refresh_token},
+                                                {"refresh_token", old.refresh_token},
                                                 {"client_id", place.client_id}}));
-  if (response.status != 200) {
-    return absl::UnauthenticatedError("the login has ended: log in again with `curator login`");
-  }
+  if (ErrorIn(response) == "invalid_grant") return LoginHasEnded();
+  if (response.status != 200) return Refused(response);
   ASSIGN_OR_RETURN(Tokens tokens, TokensIn(response));
+  // An access token is no replacement for an ID token, which the issuer need not renew.
+  if (tokens.is_id_token != old.is_id_token) return LoginHasEnded();
   // An issuer that gives no new one leaves the old one valid.
-  if (tokens.refresh_token.empty()) tokens.refresh_token = refresh_token;
+  if (tokens.refresh_token.empty()) tokens.refresh_token = old.refresh_token;
   return tokens;
 }
 

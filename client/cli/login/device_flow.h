@@ -25,6 +25,7 @@ struct LoginPlace {
 struct Tokens {
   std::string token;  // what the server verifies: the ID token, or the access token where there is none
   std::string refresh_token;  // empty where the issuer gave none
+  bool is_id_token = true;
 };
 
 // How the flow reaches the world.
@@ -37,13 +38,17 @@ struct LoginParts {
   std::function<void(const std::string& url, const std::string& code)> show;
 };
 
-// Returns when the user has logged in. Errors: UNAVAILABLE when the issuer cannot be reached,
-// FAILED_PRECONDITION when it has no device flow, PERMISSION_DENIED when the user refused, DEADLINE_EXCEEDED
-// when the code expired, DATA_LOSS for an answer that cannot be read.
+// Returns when the user has logged in. Errors: UNAVAILABLE when the issuer cannot be reached at first or
+// answers with another error than the following, FAILED_PRECONDITION when it has no device flow,
+// PERMISSION_DENIED when the user refused, DEADLINE_EXCEEDED when the code expired, DATA_LOSS for an answer
+// that cannot be read.
 absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts);
 
-// New tokens for an old refresh token. UNAUTHENTICATED when the issuer does not accept it any more.
-absl::StatusOr<Tokens> Renew(const LoginPlace& place, const std::string& refresh_token,
-                             const LoginParts& parts);
+// New tokens for old ones, by their refresh token. Errors: LoginHasEnded() when the issuer does not accept it
+// any more or gives no ID token for an old one; UNAVAILABLE and DATA_LOSS as of LogIn().
+absl::StatusOr<Tokens> Renew(const LoginPlace& place, const Tokens& old, const LoginParts& parts);
+
+// UNAUTHENTICATED.
+absl::Status LoginHasEnded();
 
 }  // namespace curator::cli

@@ -27,9 +27,9 @@ class DeviceFlow : public ::testing::Test {
             },
             .post = [this](const std::string& url,
                            const https::Fields& fields) -> absl::StatusOr<https::Response> {
-              if (url == "https://idp.example/device") return https::Response{200, begun_.dump()};
+              if (url == "https://idp.example/device") return https::Response{begin_status_, begun_.dump()};
               grants_.push_back(fields.front().second);
-              https::Response response = answers_.front();
+              absl::StatusOr<https::Response> response = answers_.front();
               answers_.pop_front();
               return response;
             },
@@ -48,12 +48,13 @@ class DeviceFlow : public ::testing::Test {
 
   const LoginPlace place_{.issuer = "https://idp.example", .client_id = "curator-cli"};
   nlohmann::json discovery_;
+  long begin_status_ = 200;
   nlohmann::json begun_ = {{"device_code", "d"},
                            {"user_code", "ABCD-EFGH"},
                            {"verification_uri", "https://idp.example/go"},
                            {"interval", 2},
                            {"expires_in", 60}};
-  std::deque<https::Response> answers_;
+  std::deque<absl::StatusOr<https::Response>> answers_;
   absl::Time now_ = absl::FromUnixSeconds(1'800'000'000);
   std::vector<int64_t> slept_;
   std::vector<std::string> grants_;
@@ -69,6 +70,19 @@ TEST_F(DeviceFlow, WaitsUntilTheUserHasEnteredTheCode) {
   EXPECT_EQ(tokens->refresh_token, "r");
   EXPECT_EQ(shown_, "https://idp.example/go ABCD-EFGH");
   EXPECT_THAT(slept_, ElementsAre(2, 2, 7));
+}
+
+TEST_F(DeviceFlow, GoesOnWhileTheIssuerIsInTrouble) {
+  answers_ = {absl::UnavailableError("no connection"), https::Response{503, "<html>"},
+              Granted({{"id_token", "i"}})};
+  EXPECT_EQ(LogIn(place_, Parts())->token, "i");
+  EXPECT_THAT(slept_, ElementsAre(2, 7, 12));
+}
+
+TEST_F(DeviceFlow, SaysWhyTheIssuerGivesNoCode) {
+  begin_status_ = 400;
+  begun_ = {{"error", "invalid_scope"}};
+  EXPECT_THAT(std::string(LogIn(place_, Parts()).status().message()), ::testing::HasSubstr("invalid_scope"));
 }
 
 TEST_F(DeviceFlow, TakesTheAccessTokenWhereThereIsNoIdToken) {
@@ -97,13 +111,21 @@ TEST_F(DeviceFlow, IsRefusedWhereTheIssuerHasNoneOrIsAnother) {
 TEST_F(DeviceFlow, RenewsTokensAndKeepsARefreshTokenThatStaysValid) {
   answers_ = {Granted({{"id_token", "i2"}}), Granted({{"id_token", "i3"}, {"refresh_token", "r3"}}),
               Refused("invalid_grant")};
-  const absl::StatusOr<Tokens> second = Renew(place_, "r1", Parts());
+  const Tokens old{.token = "i1", .refresh_token = "r1"};
+  const absl::StatusOr<Tokens> second = Renew(place_, old, Parts());
   ASSERT_TRUE(second.ok());
   EXPECT_EQ(second->token, "i2");
   EXPECT_EQ(second->refresh_token, "r1");
-  EXPECT_EQ(Renew(place_, "r1", Parts())->refresh_token, "r3");
-  EXPECT_TRUE(absl::IsUnauthenticated(Renew(place_, "r1", Parts()).status()));
+  EXPECT_EQ(Renew(place_, old, Parts())->refresh_token, "r3");
+  EXPECT_TRUE(absl::IsUnauthenticated(Renew(place_, old, Parts()).status()));
   EXPECT_THAT(grants_, ElementsAre("refresh_token", "refresh_token", "refresh_token"));
+}
+
+TEST_F(DeviceFlow, ALoginOutlastsTroubleOfItsIssuerAndIsNotContinuedByAnAccessToken) {
+  answers_ = {https::Response{503, "<html>"}, Granted({{"access_token", "opaque"}})};
+  const Tokens old{.token = "i1", .refresh_token = "r1"};
+  EXPECT_TRUE(absl::IsUnavailable(Renew(place_, old, Parts()).status()));
+  EXPECT_TRUE(absl::IsUnauthenticated(Renew(place_, old, Parts()).status()));
 }
 
 }  // namespace

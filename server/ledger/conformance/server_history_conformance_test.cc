@@ -147,6 +147,36 @@ TEST_P(ServerHistoryConformance, ARepairIsFoundByAnotherServerThatKnowsWhatWasLo
   EXPECT_THAT(inspection.server_history.findings, IsEmpty());
 }
 
+// As a writer of the database could append it, to hide what he removed.
+TEST_P(ServerHistoryConformance, ARepairOfAnotherHistoryIsFound) {
+  std::unique_ptr<Ledger> ledger = Open();
+  Must(ledger->AppendServerEntry(Change(0, "bob")));
+  Must(ledger->AppendServerEntry(
+      {.after_seq = 1,
+       .kind = kRepaired,
+       .payload = EncodePayload(Repair{.reason = "none", .last_kept_seq = 0, .anchored_seq = 1'000'000}),
+       .actor = "@host"}));
+  EXPECT_THAT(Must(ledger->VerifyServerHistory()).findings,
+              ElementsAre(HasSubstr("entry 2 repairs another history")));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->ServerHead().status());
+}
+
+// The store fails at every step; what it says is no loss.
+TEST_P(ServerHistoryConformance, NothingIsRepairedBecauseTheStoreFails) {
+  Open();  // makes the schema
+  auto store = std::make_unique<FaultyDatabase>(OpenStore());
+  FaultyDatabase& faulty = *store;
+  const auto ledger = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed())));
+  Must(ledger->AppendServerEntry(Change(0, "bob")));
+  for (int step = 0; step < 12; ++step) {
+    faulty.Arm(Fault::kLost, step);
+    const auto repaired = ledger->RepairServerHistory("@host", "why not");
+    faulty.Disarm();
+    EXPECT_EQ(repaired.value_or(std::nullopt), std::nullopt) << "at step " << step;
+    EXPECT_EQ(Must(ledger->ServerHead()).seq, 1) << "at step " << step;
+  }
+}
+
 TEST_P(ServerHistoryConformance, NothingIsRepairedWhereNothingIsLostOrWhatIsThereWasEdited) {
   std::unique_ptr<Ledger> ledger = Open();
   Must(ledger->AppendServerEntry(Change(0, "bob")));

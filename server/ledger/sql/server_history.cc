@@ -49,23 +49,36 @@ absl::Status Damaged(std::string_view what) {
       "curatord repair-server"));
 }
 
-// Whether this repair says that the entry of the anchor is lost. Of a history that went on beside the lost
-// one, only the anchor's last entry can be told from others.
-bool AccountsFor(const Repair& repair, const ChainHead& anchored) {
+// Whether this entry REPAIRED says that the entry of the anchor is lost. Of a history that went on beside the
+// lost one, only the anchor's last entry can be told from others.
+absl::StatusOr<bool> AccountsFor(const Entry& entry, const ChainHead& anchored) {
+  if (entry.kind != kRepaired || entry.seq <= anchored.seq) return false;
+  ASSIGN_OR_RETURN(const Repair repair, ParseRepair(entry.payload));
   const bool is_last = anchored.seq == repair.anchored_seq && anchored.hash == repair.anchored_hash;
   return is_last || (anchored.seq > repair.last_kept_seq && anchored.seq < repair.anchored_seq);
 }
 
 absl::StatusOr<bool> IsKnownLoss(Transaction& transaction, const ChainHead& anchored) {
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute("SELECT payload FROM server_entries WHERE seq > $1 AND kind = $2 "
-                                       "ORDER BY seq",
-                                       {anchored.seq, std::string(kRepaired)}));
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute(absl::StrCat(kEntryColumns, "WHERE seq > $1 AND kind = $2 ORDER BY seq"),
+                          {anchored.seq, std::string(kRepaired)}));
   for (const Row& row : rows) {
-    ASSIGN_OR_RETURN(const Repair repair, ParseRepair(row.Blob(0)));
-    if (AccountsFor(repair, anchored)) return true;
+    ASSIGN_OR_RETURN(const bool is_known, AccountsFor(ServerEntryOf(row), anchored));
+    if (is_known) return true;
   }
   return false;
+}
+
+// Of an entry REPAIRED that skips other numbers than it says.
+absl::StatusOr<std::vector<std::string>> WrongRepairs(const ChainHead& before, const Entry& entry) {
+  std::vector<std::string> findings;
+  if (entry.kind != kRepaired) return findings;
+  ASSIGN_OR_RETURN(const Repair repair, ParseRepair(entry.payload));
+  const bool fits =
+      repair.last_kept_seq == before.seq && entry.seq == std::max(before.seq, repair.anchored_seq) + 1;
+  if (!fits) findings.push_back(absl::StrCat("entry ", entry.seq, " repairs another history than this one"));
+  return findings;
 }
 
 // A migration waits for the locks of rows of this table, and blocks new ones.
@@ -139,12 +152,11 @@ absl::StatusOr<Verification> VerifyServerEntries(const ReadTransaction& read, co
     }));
     for (const Entry& entry : entries) {
       for (std::string& finding : BrokenLinks(head, entry)) findings.Add(std::move(finding));
+      ASSIGN_OR_RETURN(std::vector<std::string> wrong, WrongRepairs(head, entry));
+      for (std::string& finding : wrong) findings.Add(std::move(finding));
       head = {entry.seq, entry.hash};
-      has_expected = has_expected || head == expected;
-      if (entry.kind == kRepaired) {
-        ASSIGN_OR_RETURN(const Repair repair, ParseRepair(entry.payload));
-        has_expected = has_expected || AccountsFor(repair, expected);
-      }
+      ASSIGN_OR_RETURN(const bool is_known_loss, AccountsFor(entry, expected));
+      has_expected = has_expected || head == expected || is_known_loss;
       ++count;
     }
   } while (std::cmp_equal(entries.size(), kPage));
@@ -215,6 +227,7 @@ absl::StatusOr<std::optional<Entry>> SqlLedger::RepairServerHistory(std::string_
   ASSIGN_OR_RETURN(const Verification alone,
                    VerifyServerEntries([this](const Body& body) { return ReadLong(body); }, AnchorState()));
   if (!alone.ok) return Damaged(alone.findings.front());
+  const std::string change_id = NewUuid();
   std::optional<Entry> appended;
   RETURN_IF_ERROR(WriteInLane(kServerHistory, [&](WriteSet& change) -> absl::Status {
     Transaction& transaction = change.transaction();
@@ -222,12 +235,21 @@ absl::StatusOr<std::optional<Entry>> SqlLedger::RepairServerHistory(std::string_
     RETURN_IF_ERROR(CheckSchemaIs(transaction, schema_));
     appended.reset();
     ASSIGN_OR_RETURN(const EntryPlace head, ReadServerHead(transaction));
-    // After a lost connection this is also how an attempt that was committed is found.
-    if (CheckServerHead(transaction, head, *anchor_).ok()) return absl::OkStatus();
+    const absl::Status state = CheckServerHead(transaction, head, *anchor_);
+    if (!state.ok() && !absl::IsDataLoss(state)) return state;
+    if (state.ok()) {
+      // An earlier attempt, whose connection was lost, may have been committed.
+      ASSIGN_OR_RETURN(std::vector<Entry> newest, ReadServerEntries(transaction, head.seq - 1, 1));
+      const bool is_mine = !newest.empty() && newest.front().charge_id == change_id;
+      if (!is_mine) return absl::OkStatus();
+      appended = std::move(newest.front());
+      change.Reach(kServerHistory, {head.seq, head.hash});
+      return absl::OkStatus();
+    }
     ASSIGN_OR_RETURN(const ChainHead anchored, anchor_->HeadOf(kServerHistory));
     appended.emplace();
     appended->kind = kRepaired;
-    appended->charge_id = NewUuid();
+    appended->charge_id = change_id;
     appended->payload = EncodePayload(Repair{.reason = std::string(reason),
                                              .last_kept_seq = head.seq,
                                              .anchored_seq = anchored.seq,
