@@ -71,6 +71,10 @@ bool IsHeaderText(std::string_view text) {
 
 }  // namespace
 
+bool TakesTokens(std::string_view server) {
+  return server.starts_with(kHttps) || server.starts_with("unix:");
+}
+
 Connection::Connection(ConnectionOptions options) : options_(std::move(options)) {
   const absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> credentials = CredentialsOf(options_);
   unusable_ = credentials.status();
@@ -87,8 +91,7 @@ absl::Status Connection::CheckOptions() const {
   if (!IsHeaderText(options_.principal)) {
     return absl::InvalidArgumentError("principal: only printable ASCII can be sent");
   }
-  const bool is_private = IsTls(server_) || server_.starts_with("unix:");
-  if (options_.token == nullptr || is_private) return absl::OkStatus();
+  if (options_.token == nullptr || TakesTokens(server_)) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "server: a token is sent over TLS (https://HOST) or a unix socket (unix:/PATH) only, so that nobody on "
       "the way can read it");
@@ -110,9 +113,15 @@ absl::Status Connection::AttemptWith(const Attempt& attempt, bool has_expired) c
 }
 
 absl::Status Connection::AttemptOnce(const Attempt& attempt) const {
-  const absl::Status status = AttemptWith(attempt, /*has_expired=*/false);
-  const bool has_expired = absl::IsUnauthenticated(status) && Reason(status) == "TOKEN_EXPIRED";
-  return has_expired && options_.token != nullptr ? AttemptWith(attempt, /*has_expired=*/true) : status;
+  // A source may first give what another program has got, which may have expired, too.
+  constexpr int kMostRenewals = 2;
+  absl::Status status = AttemptWith(attempt, /*has_expired=*/false);
+  for (int renewals = 0; renewals < kMostRenewals; ++renewals) {
+    const bool has_expired = absl::IsUnauthenticated(status) && Reason(status) == "TOKEN_EXPIRED";
+    if (!has_expired || options_.token == nullptr) break;
+    status = AttemptWith(attempt, /*has_expired=*/true);
+  }
+  return status;
 }
 
 absl::Status Connection::RunOnce(const Attempt& attempt) const {

@@ -39,6 +39,9 @@ struct ConnectionOptions {
   TlsFiles tls;
 };
 
+// Whether nobody on the way can read what is sent: over TLS ("https://HOST") or a unix socket ("unix:/PATH").
+bool TakesTokens(std::string_view server);
+
 class Connection {
  public:
   // Connects on the first call.
@@ -55,7 +58,7 @@ class Connection {
   // UNAVAILABLE. Errors: those of the attempt; Unreachable() when the connection was lost, NeverReached()
   // when none could be made.
   absl::Status Run(std::string_view request_id, const Attempt& attempt) const;
-  // The same with one attempt; with a second one where the token had expired, before which nothing was done.
+  // The same with one attempt; with another one where the token had expired, before which nothing was done.
   absl::Status RunOnce(const Attempt& attempt) const;
 
  private:

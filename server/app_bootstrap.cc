@@ -94,16 +94,17 @@ frontend edge
     # What is no gRPC call has nothing to find here.
     http-request deny deny_status 404 if !grpc
     # A status of gRPC's (14 UNAVAILABLE, 12 UNIMPLEMENTED), which a page of HTML is not.
-    http-request return status 200 content-type application/grpc lf-string "%[str()]" hdr grpc-status 14 hdr grpc-message "this address may make at most 2000 calls in 10 seconds: ask again later" if { sc0_http_req_rate gt 2000 }
+    http-request return status 200 hdr grpc-status 14 hdr grpc-message "this address may make at most 2000 calls in 10 seconds: ask again later" if { sc0_http_req_rate gt 2000 }
     # A watch of the server's health holds a place, and is for its own host.
     acl hidden path /grpc.health.v1.Health/Watch
     acl hidden path_beg /grpc.reflection
-    http-request return status 200 content-type application/grpc lf-string "%[str()]" hdr grpc-status 12 if hidden
+    http-request return status 200 hdr grpc-status 12 if hidden
     http-request del-header -bin -m end
     http-request del-header grpclb_client_stats
     http-request del-header te
     http-request set-header te trailers
     http-request del-header x-curator- -m beg
+    http-after-response set-header content-type application/grpc if { res.hdr(grpc-status) -m found }
     http-request set-header x-curator-edge {SECRET}
     http-request set-header x-curator-client-cert %[ssl_c_der,base64] if { ssl_c_used } { ssl_c_verify 0 }
     default_backend curatord
@@ -123,8 +124,9 @@ absl::StatusOr<std::string> EdgeSecretOf(const std::string& path) {
     const bool is_written =
         file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
     if (file >= 0) close(file);
-    if (!is_written) return absl::UnavailableError(absl::StrCat(path, " cannot be written"));
-    return secret;
+    if (is_written) return secret;
+    if (file >= 0) unlink(path.c_str());
+    return absl::UnavailableError(absl::StrCat(path, " cannot be written"));
   }
   std::string secret;
   RETURN_IF_ERROR(ReadEdgeSecret(path, "secret_file", secret));
@@ -136,6 +138,10 @@ absl::Status PrintEdgeConfig(const config::ServerConfig& config, const EdgeOptio
   const auto edge = std::ranges::find_if(
       config.listeners, [](const auto& each) { return each.kind == config::ListenerKind::kEdge; });
   if (edge == config.listeners.end()) return InvalidField("listeners", "has no listener of the kind edge");
+  // haproxy is started in a folder of its own.
+  if (!options.certificate.starts_with('/')) {
+    return InvalidField("--certificate", "must be an absolute path");
+  }
   ASSIGN_OR_RETURN(const std::string secret, EdgeSecretOf(edge->secret_file));
   const std::string clients = edge->client_ca.empty()
                                   ? std::string()

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "base/status_macros.h"
 #include "client/cli/output/text.h"
 
 namespace curator::cli {
@@ -74,28 +75,41 @@ class LoginTokens {
   absl::StatusOr<std::string> Next(bool has_expired) {
     const std::scoped_lock lock(mutex_);
     if (!has_expired) return login_.tokens.token;
-    const absl::Status renewed = state_.Update(server_, [this](std::optional<Login>& kept) -> absl::Status {
-      if (!kept.has_value()) return LoginHasEnded();
-      const bool is_newer = kept->tokens.token != login_.tokens.token;
-      if (!is_newer) {
-        if (kept->tokens.refresh_token.empty()) return LoginHasEnded();
-        absl::StatusOr<Tokens> tokens = Renew(kept->place, kept->tokens, parts_(kept->issuer_authorities));
-        if (!tokens.ok()) return tokens.status();
-        kept->tokens = *std::move(tokens);
+    bool has_renewed = false;
+    const absl::Status kept = state_.Update(server_, [&](std::optional<Login>& in_file) -> absl::Status {
+      RETURN_IF_ERROR(CheckIsSame(in_file));
+      if (in_file->tokens.token == in_file_) {
+        ASSIGN_OR_RETURN(login_.tokens, Renewed());
+        has_renewed = true;
+        in_file->tokens = login_.tokens;
       }
-      login_ = *kept;
+      login_.tokens = in_file->tokens;
       return absl::OkStatus();
     });
-    if (!renewed.ok()) return renewed;
+    if (kept.ok()) in_file_ = login_.tokens.token;
+    // What was renewed and cannot be kept serves this program to its end.
+    if (!kept.ok() && !has_renewed) return kept;
     return login_.tokens.token;
   }
 
  private:
+  // The login that this program began with.
+  absl::Status CheckIsSame(const std::optional<Login>& in_file) const {
+    const bool is_same = in_file.has_value() && in_file->place.issuer == login_.place.issuer &&
+                         in_file->place.client_id == login_.place.client_id;
+    return is_same ? absl::OkStatus() : LoginHasEnded();
+  }
+  absl::StatusOr<Tokens> Renewed() const {
+    if (login_.tokens.refresh_token.empty()) return LoginHasEnded();
+    return Renew(login_.place, login_.tokens, parts_(login_.issuer_authorities));
+  }
+
   const LoginState state_;
   const std::string server_;
   const MakeLoginParts parts_;
   std::mutex mutex_;
   Login login_;
+  std::string in_file_ = login_.tokens.token;  // the token that was last read from the file or written to it
 };
 
 }  // namespace
@@ -117,8 +131,9 @@ LoginParts PartsOfLogin(const std::string& authorities, std::ostream& out) {
 
 client::TokenSource TokenSourceOfLogin(const std::string& server, const LoginState& state,
                                        const MakeLoginParts& parts) {
+  if (!client::TakesTokens(server)) return nullptr;
   absl::StatusOr<std::optional<Login>> login = state.Find(server);
-  // Commands that need no token go on.
+  // Commands that ask the server for nothing go on.
   if (!login.ok()) return [status = login.status()](bool) { return status; };
   if (!login->has_value()) return nullptr;
   const auto tokens = std::make_shared<LoginTokens>(state, server, **std::move(login), parts);

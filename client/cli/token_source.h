@@ -25,8 +25,9 @@ client::TokenSource TokenSourceOf(const TokenChoice& choice);
 // How a login reaches its issuer, whose certificate these authorities sign.
 using MakeLoginParts = std::function<LoginParts(const std::string& authorities)>;
 
-// The token of the user's login at the server, renewed when it has expired; null where there is none. Where
-// the file of the logins cannot be read, the source gives that error.
+// The token of the user's login at the server, renewed when it has expired; null where there is none, and
+// for a server that takes no tokens (client/connection.h). Where the file of the logins cannot be read, the
+// source gives that error.
 client::TokenSource TokenSourceOfLogin(const std::string& server, const LoginState& state,
                                        const MakeLoginParts& parts);
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -108,6 +109,29 @@ TEST_F(LoginTokenSource, DoesNotBringBackALoginThatWasForgotten) {
   ASSERT_TRUE(state_.Forget(kServer).value());
   EXPECT_TRUE(absl::IsUnauthenticated(source(true).status()));
   EXPECT_FALSE(state_.Find(kServer)->has_value());
+}
+
+TEST_F(LoginTokenSource, GoesOnWithWhatItHasRenewedWhereThatCannotBeKept) {
+  const client::TokenSource source = Source();
+  // Where the new file would be.
+  std::filesystem::create_directory(state_.path() + ".new");
+  std::ofstream(state_.path() + ".new/something") << "in the way";
+  EXPECT_EQ(source(true).value(), "2");
+  EXPECT_EQ(source(false).value(), "2");
+  EXPECT_EQ(state_.Find(kServer).value()->tokens.token, "1");
+}
+
+TEST_F(LoginTokenSource, DoesNotGoOnAsAnotherLogin) {
+  const client::TokenSource source = Source();
+  Login other = LoginWith("3");
+  other.place.client_id = "another";
+  ASSERT_TRUE(state_.Keep(kServer, other).ok());
+  EXPECT_TRUE(absl::IsUnauthenticated(source(true).status()));
+}
+
+TEST_F(LoginTokenSource, IsNoneForAServerThatTakesNoTokens) {
+  ASSERT_TRUE(state_.Keep("127.0.0.1:7878", LoginWith("1")).ok());
+  EXPECT_EQ(TokenSourceOfLogin("127.0.0.1:7878", state_, nullptr), nullptr);
 }
 
 TEST_F(LoginTokenSource, GivesTheErrorOfAFileThatCannotBeReadWhereATokenIsNeeded) {

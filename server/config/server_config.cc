@@ -178,10 +178,11 @@ absl::StatusOr<IssuerConfig> IssuerOf(const json& object, std::string path) {
       config.issuer.algorithms.push_back(*algorithm);
     }
   }
-  // The token of a login is for the client that asked for it.
   const bool is_audience = std::ranges::count(config.issuer.audiences, config.client_id) > 0;
   if (!config.client_id.empty() && !is_audience) {
-    members.Refuse("client_id", "must be among the audiences, or no login would be accepted");
+    members.Refuse(
+        "client_id",
+        "must be among the audiences: the ID token of a login is for the client that asked for it");
   }
   if (!IsAlias(config.issuer.alias)) members.Refuse("alias", "must be 1 to 32 of a-z, 0-9 and \"-\"");
   RETURN_IF_ERROR(members.Finish());

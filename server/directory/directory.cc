@@ -179,6 +179,7 @@ absl::Status Directory::Make(const RoleUnbound& change, const ledger::Entry&) {
 void Directory::DistrustAll() {
   for (auto& [name, record] : principals_) {
     record.is_disabled = true;
+    record.may_have_rights = true;
     record.credentials.clear();
   }
   credentials_.clear();

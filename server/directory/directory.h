@@ -119,7 +119,8 @@ class Directory {
   absl::Status Make(const RoleBound& change, const ledger::Entry& entry);
   absl::Status Make(const RoleApproved& change, const ledger::Entry& entry);
   absl::Status Make(const RoleUnbound& change, const ledger::Entry& entry);
-  // A lost entry may have disabled anybody, or ended any credential, role or enrolment.
+  // A lost entry may have disabled anybody, ended any credential, role or enrolment, or given a principal its
+  // first credential, after which it could get rights.
   void DistrustAll();
   absl::Status AddPrincipal(PrincipalRecord principal);
   absl::Status AddCredential(Credential credential);

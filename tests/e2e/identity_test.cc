@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "app_bootstrap.h"
+#include "app_server_history.h"
 #include "auth/testing/forged_tokens.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "host/entropy.h"
@@ -292,6 +294,70 @@ TEST_P(Identities, ChangesOfTheDirectoryStandInTheHistoryOfTheServer) {
   EXPECT_THAT(kinds, ::testing::ElementsAre("PRINCIPAL_CREATED", "ENROLMENT_OPENED", "ENROLMENT_USED",
                                             "PRINCIPAL_REGISTERED"));
   EXPECT_TRUE((*ledger)->VerifyServerHistory()->ok);
+}
+
+// ---- A backup of the ledger is restored that lacks the newest changes
+
+class RestoredIdentities : public Identities {
+ protected:
+  // The ledger as it is after `before`, under the anchor as it is after `lost`, too.
+  void Lose(const std::function<void()>& before, const std::function<void()>& lost) {
+    before();
+    first_.reset();
+    std::filesystem::copy(Ledger(), Ledger() + ".copy");
+    first_ = Start("first");
+    lost();
+    first_.reset();
+    for (const char* end : {"-wal", "-shm"}) std::filesystem::remove(Ledger() + end);
+    std::filesystem::rename(Ledger() + ".copy", Ledger());
+  }
+  std::string Ledger() const { return options_.ledger.substr(std::string("sqlite:").size()); }
+  // In one line of text, with the exit status.
+  std::string Repair() const {
+    std::ostringstream out;
+    const int status = RunRepairServer({.ledger = options_.ledger, .data_directory = options_.data_directory},
+                                       "the disk was lost", out, out);
+    return absl::StrCat(status, " ", out.str());
+  }
+  static v1::Identity OidcOf(const std::string& subject) {
+    v1::Identity identity;
+    identity.set_kind(v1::Identity::OIDC);
+    identity.set_issuer(kIssuer);
+    identity.set_subject(subject);
+    return identity;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Ledgers, RestoredIdentities, ::testing::Values(Backend::kSqlite),
+                         [](const auto& backend) { return BackendName(backend.param); });
+
+TEST_P(RestoredIdentities, NobodyIsLetInUntilTheLossIsAcceptedAndTwoAdministratorsVouchAgain) {
+  Lose([&] { Registered("eve"); }, [&] { EnrolAdministrator("ada"); });
+  AppOptions options = options_;
+  options.development = false;
+  options.config = config_;
+  EXPECT_TRUE(absl::IsDataLoss(App::Start(options).status()));
+  EXPECT_THAT(Repair(), AllOf(::testing::StartsWith("0 "), HasSubstr("are lost: the disk was lost")));
+  first_ = Start("first");
+  EXPECT_EQ(ReasonOf(As("eve").WhoAmI().status()), "UNKNOWN_PRINCIPAL") << "she may have been disabled";
+
+  // The lost entries made the first of them an administrator under this name and by this identity.
+  EnrolAdministrator("ada");
+  EnrolAdministrator("bob");
+  v1::EnablePrincipalRequest enable;
+  enable.set_name("corp.eve");
+  enable.set_reason("known in person");
+  ASSERT_TRUE(As("ada").EnablePrincipal(enable).ok());
+  v1::LinkIdentityRequest link;
+  link.set_principal("corp.eve");
+  *link.mutable_identity() = OidcOf("eve");
+  const absl::StatusOr<v1::Credential> linked = As("ada").LinkIdentity(link);
+  ASSERT_TRUE(linked.ok()) << linked.status();
+  EXPECT_TRUE(linked->pending()) << "until a second one agrees";
+  v1::ApproveCredentialRequest approve;
+  approve.set_credential_id(linked->id());
+  ASSERT_TRUE(As("bob").ApproveCredential(approve).ok());
+  EXPECT_EQ(As("eve").WhoAmI()->principal().name(), "corp.eve");
 }
 
 }  // namespace

@@ -164,8 +164,9 @@ TEST_F(Edge, BoundsTheCallsOfOneSource) {
   for (uint32_t i = 0; i < 2100; ++i) {
     other.SendHeaders(2 * i + 1, RawHttp2::CallOf("/curator.v1.VersionService/GetVersion"), true);
     constexpr int kHeadersFrame = 1;
-    while (other.is_open() && other.ReadFrameType(1000) != kHeadersFrame) {
-    }
+    int frame = 0;
+    while (frame != kHeadersFrame && frame >= 0) frame = other.ReadFrameType(1000);
+    ASSERT_EQ(frame, kHeadersFrame);
   }
   const auto stub = v1::VersionService::NewStub(grpc::CreateChannel(
       absl::StrCat("localhost:", port_), grpc::SslCredentials({.pem_root_certs = authority_.pem()})));
@@ -295,6 +296,9 @@ class HonestAnalyst {
       while (!is_over_) Ask();
     });
   }
+  ~HonestAnalyst() {
+    if (thread_.joinable()) Stop();
+  }
   // How long its answers took, ascending.
   std::vector<steady_clock::duration> Stop() {
     is_over_ = true;
@@ -340,7 +344,7 @@ TEST_F(Edge, HostileClientsEndNothingAndDelayNobodyForASecond) {
   }
   const std::vector<steady_clock::duration> took = honest.Stop();
   EXPECT_LE(idle.size(), 50u);
-  EXPECT_EQ(kill(server_->pid(), 0), 0);
+  EXPECT_TRUE(server_->IsRunning());
   EXPECT_TRUE(As("eve").WhoAmI().ok());
   ASSERT_GT(took.size(), 10u);
   EXPECT_LT(took[took.size() * 99 / 100], std::chrono::seconds(1));
@@ -363,12 +367,16 @@ TEST_F(Edge, RandomFramesEndNothing) {
   Registered("eve");
   const Client eve = As("eve");
   const size_t attacks = nightly::Cases(100);
+  size_t refused = 0;
   for (size_t i = 0; i < attacks; ++i) {
     std::mt19937_64 random(nightly::Seed(i));
-    SendRandomFrames(Attacker(), random);
+    RawHttp2 attacker = Attacker();
+    refused += attacker.is_open() ? 0 : 1;
+    if (attacker.is_open()) SendRandomFrames(std::move(attacker), random);
   }
-  EXPECT_EQ(kill(server_->pid(), 0), 0);
-  EXPECT_EQ(kill(haproxy_->pid(), 0), 0);
+  EXPECT_LT(refused, attacks / 10);
+  EXPECT_TRUE(server_->IsRunning());
+  EXPECT_TRUE(haproxy_->IsRunning());
   EXPECT_TRUE(eve.WhoAmI().ok());
 }
 

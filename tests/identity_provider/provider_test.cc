@@ -8,6 +8,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -65,7 +66,11 @@ class Provider : public ::testing::Test {
     server_ = std::make_unique<ServerProcess>(std::vector<std::string>{"--config", File("curatord.json")});
     address_ = server_->Address().value();
     // A log that nobody reads would hold the server up.
-    log_reader_ = std::thread([this] { server_->AwaitLog("no line has this"); });
+    log_reader_ = std::thread([this] {
+      server_->AwaitLog("\"2 keys, fetched");
+      has_two_keys_.set_value();
+      server_->AwaitLog("no line has this");
+    });
   }
   void TearDown() override {
     server_->Signal(SIGKILL);
@@ -109,6 +114,7 @@ class Provider : public ::testing::Test {
   std::unique_ptr<ServerProcess> idp_;
   std::unique_ptr<ServerProcess> fetcher_;
   std::unique_ptr<ServerProcess> server_;
+  std::promise<void> has_two_keys_;  // the server has read them
   std::thread log_reader_;
   std::string issuer_;
   std::string address_;
@@ -135,9 +141,7 @@ TEST_F(Provider, ANewKeyThatIsPublishedBeforeItSignsCostsNoCall) {
   Ask("/test/publish");
   fetcher_.reset();
   StartFetching();  // as its timer would
-  // The server looks at its files every second.
-  const auto has_looked = steady_clock::now() + std::chrono::seconds(2);
-  while (steady_clock::now() < has_looked) std::this_thread::yield();
+  EXPECT_EQ(has_two_keys_.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
   Ask("/test/use");
   EXPECT_TRUE(With(TokenOf("eve")).WhoAmI().ok());
   is_over = true;

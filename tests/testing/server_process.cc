@@ -66,6 +66,12 @@ bool ServerProcess::AwaitLog(const std::string& text) {
   return false;
 }
 
+bool ServerProcess::IsRunning() const {
+  siginfo_t ended = {};
+  return waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == 0;
+}
+
 void ServerProcess::Signal(int signal) const {
   kill(pid_, signal);
 }

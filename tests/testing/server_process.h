@@ -23,6 +23,8 @@ class ServerProcess {
   // Reads the log until the server says where it serves; none when it ended before.
   std::optional<std::string> Address();
 
+  // Whether it has not ended.
+  bool IsRunning() const;
   // Sends the signal.
   void Signal(int signal) const;
   // Reads the log until it contains `text`; false when the server ended before.

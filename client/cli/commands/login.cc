@@ -1,6 +1,7 @@
 // `curator login` and `curator logout`: a token of the user's identity provider, kept for later commands.
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -45,9 +46,7 @@ absl::StatusOr<LoginPlace> PlaceOf(const Session& session, const LoginPlace& cho
     }
     if (found == nullptr) {
       return absl::FailedPreconditionError(
-          server.development_mode()
-              ? "the server is in development mode: it believes any name (--as), and nobody logs in"
-              : "the server does not say where to log in: name it by --issuer and --client-id");
+          "the server does not say where to log in: name it by --issuer and --client-id");
     }
     place.issuer = found->issuer();
     place.client_id = found->client_id();
@@ -59,9 +58,15 @@ absl::StatusOr<LoginPlace> PlaceOf(const Session& session, const LoginPlace& cho
 
 // Else whoever answers there would choose where to log in.
 absl::Status CheckTakesTokens(const std::string& server) {
-  if (server.starts_with("https://") || server.starts_with("unix:")) return absl::OkStatus();
+  if (client::TakesTokens(server)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      "server: a login is for a server over TLS (https://HOST) or on a unix socket (unix:/PATH)");
+      "server: a login is for a server over TLS (https://HOST) or on a unix socket (unix:/PATH); a server in "
+      "development mode believes any name (--as)");
+}
+
+// Before the user goes to the browser.
+absl::Status CheckCanKeep(const LoginState& state, const std::string& server) {
+  return state.Update(server, [](std::optional<Login>&) { return absl::OkStatus(); });
 }
 
 // Later commands may run in another folder.
@@ -74,8 +79,9 @@ std::string WholePathOf(const std::string& path) {
 
 absl::Status Run(Session& session, const LogInCommand& command) {
   ASSIGN_OR_RETURN(const LoginState state, StateOfUser());
-  ASSIGN_OR_RETURN(const LoginPlace place, PlaceOf(session, command.place));
   RETURN_IF_ERROR(CheckTakesTokens(session.server));
+  RETURN_IF_ERROR(CheckCanKeep(state, session.server));
+  ASSIGN_OR_RETURN(const LoginPlace place, PlaceOf(session, command.place));
   const std::string authorities = WholePathOf(command.issuer_authorities);
   ASSIGN_OR_RETURN(Tokens tokens, LogIn(place, PartsOfLogin(authorities, session.error)));
   RETURN_IF_ERROR(state.Keep(

@@ -12,6 +12,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr absl::Duration kLongestInterval = absl::Minutes(1);
 constexpr char kDeviceGrant[] = "urn:ietf:params:oauth:grant-type:device_code";
 
 absl::StatusOr<json> ObjectIn(const https::Response& response, std::string_view what) {
@@ -64,8 +65,9 @@ std::string ErrorIn(const https::Response& response) {
 }
 
 absl::Status Refused(const https::Response& response) {
+  const std::string error = ErrorIn(response);
   return absl::UnavailableError(
-      absl::StrCat("the issuer answered \"", ErrorIn(response), "\" (status ", response.status, ")"));
+      absl::StrCat("the issuer answered with status ", response.status, error.empty() ? "" : ": ", error));
 }
 
 absl::StatusOr<Tokens> TokensIn(const https::Response& response) {
@@ -85,7 +87,7 @@ absl::Status AfterRefusal(const absl::StatusOr<https::Response>& response, absl:
   if (error == "authorization_pending") return absl::OkStatus();
   const bool is_trouble = !response.ok() || response->status >= 500 || response->status == 429;
   if (is_trouble || error == "slow_down") {
-    interval += absl::Seconds(5);
+    interval = std::min(interval + absl::Seconds(5), kLongestInterval);
     return absl::OkStatus();
   }
   if (error == "access_denied") return absl::PermissionDeniedError("the login was refused in the browser");
@@ -117,6 +119,7 @@ absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts) {
   parts.show(whole_page.empty() ? page : whole_page, user_code);
   const absl::Time deadline = parts.now() + absl::Seconds(SecondsOf(code, "expires_in", 600));
   absl::Duration interval = absl::Seconds(SecondsOf(code, "interval", 5));
+  absl::Status trouble;
   while (parts.now() + interval < deadline) {
     parts.sleep(interval);
     const absl::StatusOr<https::Response> response = parts.post(
@@ -124,8 +127,10 @@ absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts) {
         {{"grant_type", kDeviceGrant}, {"device_code", device_code}, {"client_id", place.client_id}});
     if (response.ok() && response->status == 200) return TokensIn(*response);
     RETURN_IF_ERROR(AfterRefusal(response, interval));
+    trouble = response.status();
   }
-  return absl::DeadlineExceededError("the code has expired: log in again");
+  return absl::DeadlineExceededError(absl::StrCat("the code has expired: log in again",
+                                                  trouble.ok() ? "" : "; ", std::string(trouble.message())));
 }
 
 absl::StatusOr<Tokens> Renew(const LoginPlace& place, const Tokens& old, const LoginParts& parts) {

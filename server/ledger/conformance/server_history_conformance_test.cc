@@ -147,7 +147,7 @@ TEST_P(ServerHistoryConformance, ARepairIsFoundByAnotherServerThatKnowsWhatWasLo
   EXPECT_THAT(inspection.server_history.findings, IsEmpty());
 }
 
-// As a writer of the database could append it, to hide what he removed.
+// As a writer of the database could append it: one that fits no history.
 TEST_P(ServerHistoryConformance, ARepairOfAnotherHistoryIsFound) {
   std::unique_ptr<Ledger> ledger = Open();
   Must(ledger->AppendServerEntry(Change(0, "bob")));
@@ -159,6 +159,29 @@ TEST_P(ServerHistoryConformance, ARepairOfAnotherHistoryIsFound) {
   EXPECT_THAT(Must(ledger->VerifyServerHistory()).findings,
               ElementsAre(HasSubstr("entry 2 repairs another history")));
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger->ServerHead().status());
+}
+
+TEST_P(ServerHistoryConformance, ARepairIsMadeOnceThoughItsConnectionBreaks) {
+  for (int step = 0; step < 8; ++step) {
+    RenewLedger();
+    std::unique_ptr<Ledger> ledger = Open();
+    Must(ledger->AppendServerEntry(Change(0, "bob")));
+    ledger.reset();
+    const std::string backup = CopyDatabase();
+    ledger = Open();
+    Must(ledger->AppendServerEntry(Change(1, "lost")));
+    ledger.reset();
+    auto store = std::make_unique<FaultyDatabase>(OpenStoreOf(backup));
+    FaultyDatabase& faulty = *store;
+    ledger = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed())));
+    faulty.Arm(Fault::kLost, step);
+    const std::optional<Entry> repair = Must(ledger->RepairServerHistory("@host", "the disk"));
+    faulty.Disarm();
+    ASSERT_TRUE(repair.has_value()) << "at step " << step;
+    EXPECT_EQ(repair->seq, 3) << "at step " << step;
+    EXPECT_EQ(Must(ledger->ServerHead()).hash, repair->hash) << "at step " << step;
+    EXPECT_THAT(Payloads(*ledger), SizeIs(2)) << "at step " << step;
+  }
 }
 
 // The store fails at every step; what it says is no loss.
