@@ -71,8 +71,9 @@ void DirectoryStore::Publish(Directory directory, ledger::ChainHead head) {
 }
 
 absl::StatusOr<ledger::Entry> DirectoryStore::Make(const std::string& actor, const Decide& decide) {
-  // Another change may come first each time; of those that race, one makes progress.
+  // Another server's change may come first each time; of those that race, one makes progress.
   constexpr int kMostRaces = 20;
+  const std::scoped_lock lock(making_);
   absl::Status raced;
   for (int race = 0; race < kMostRaces; ++race) {
     RETURN_IF_ERROR(Refresh());

@@ -64,6 +64,7 @@ class DirectoryStore {
 
   ledger::Ledger& ledger_;
   const Options options_;
+  std::mutex making_;      // one change at a time, so that only other servers race; before refreshing_
   std::mutex refreshing_;  // one reader of the history at a time; before mutex_
   ledger::ChainHead head_ ABSL_GUARDED_BY(refreshing_);
   mutable std::mutex mutex_;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "directory/rules.h"
 #include "ledger/open_ledger.h"
 #include "tests/testing/scratch_folder.h"
@@ -104,17 +105,26 @@ TEST_F(DirectoryStoreTest, IsDecidedAgainWhereAnotherServerWasFaster) {
   EXPECT_EQ(decisions, 2);
 }
 
-TEST_F(DirectoryStoreTest, ChangesOfManyThreadsAreAllMade) {
+TEST_F(DirectoryStoreTest, ChangesOfManyThreadsAreAllMadeAndEachIsDecidedOnce) {
+  constexpr int kThreads = 8;
+  constexpr int kChanges = 10;
+  std::atomic<int> decisions = 0;
   std::vector<std::thread> threads;
-  for (int thread = 0; thread < 4; ++thread) {
-    threads.emplace_back([this, thread] {
-      for (int change = 0; change < 10; ++change) {
-        EXPECT_TRUE(Create(*store_, "p" + std::to_string(10 * thread + change)).ok());
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int change = 0; change < kChanges; ++change) {
+        const auto made = store_->Make(kHostActor, [&](const Directory& directory) {
+          ++decisions;
+          return CreatePrincipal(directory, {.by = kHostActor},
+                                 {.name = absl::StrCat("p", thread, "-", change)});
+        });
+        EXPECT_TRUE(made.ok()) << made.status();
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ((*store_->Current())->principal_count(), 40);
+  EXPECT_EQ((*store_->Current())->principal_count(), kThreads * kChanges);
+  EXPECT_EQ(decisions, kThreads * kChanges);
 }
 
 TEST_F(DirectoryStoreTest, LetsNobodyInWhenTheLedgerHasNotConfirmedItForTwoSeconds) {
