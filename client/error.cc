@@ -86,9 +86,13 @@ std::string Reason(const absl::Status& status) {
   return detail ? detail->reason() : std::string();
 }
 
+bool IsOverQuota(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) && Reason(status) == "QUOTA";
+}
+
 bool WasRefused(const absl::Status& status) {
   const std::string reason = Reason(status);
-  return reason == "OVERLOADED" || reason == "STORE_FULL";
+  return reason == "OVERLOADED" || reason == "STORE_FULL" || IsOverQuota(status);
 }
 
 absl::Status Unreachable(std::string_view server, std::string_view cause) {
@@ -127,7 +131,7 @@ uint64_t Spread(std::string_view request_id, int failures) {
 
 bool MayRetry(const absl::Status& status) {
   if (absl::IsUnavailable(status)) return true;
-  return absl::IsAborted(status) && RetryDelay(status).has_value();
+  return (absl::IsAborted(status) || IsOverQuota(status)) && RetryDelay(status).has_value();
 }
 
 std::chrono::milliseconds DelayAfter(const RetryPolicy& policy, int failures, const absl::Status& status,

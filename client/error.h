@@ -55,8 +55,12 @@ std::optional<std::chrono::milliseconds> RetryDelay(const absl::Status& status);
 // The constant that names the cause ("LEDGER_CONTRADICTS_ITSELF"); empty when the server named none.
 std::string Reason(const absl::Status& status);
 
-// Whether the server says that it refused the request and changed nothing: it is overloaded, or its disk is
-// full. The request can be sent again, and no outcome is unknown.
+// Whether the caller has used up what it may use of the server: RetryDelay() says when it may ask again. No
+// account is full.
+bool IsOverQuota(const absl::Status& status);
+
+// Whether the server says that it refused the request and changed nothing: it is overloaded, its disk is
+// full, or the caller is over a quota. The request can be sent again, and no outcome is unknown.
 bool WasRefused(const absl::Status& status);
 
 // UNAVAILABLE because the connection to `server` was lost; `cause` is the last error of the transport.
@@ -73,8 +77,8 @@ bool IsNeverReached(const absl::Status& status);
 // ---- Retries
 //
 // Only errors after which the request id makes a repetition safe are retried: UNAVAILABLE (the outcome may be
-// unknown; the server finds an earlier charge under the same id and replays it) and ABORTED with RetryInfo
-// (the server reports that nothing happened). All other errors are final.
+// unknown; the server finds an earlier charge under the same id and replays it), and ABORTED with RetryInfo
+// and IsOverQuota() (the server reports that nothing happened). All other errors are final.
 
 struct RetryPolicy {
   std::chrono::milliseconds first_delay{100};  // doubled after every failure ...

@@ -79,6 +79,26 @@ TEST(Error, ARefusalThatChangedNothingIsNoUnknownOutcome) {
   EXPECT_FALSE(WasRefused(absl::UnavailableError("later")));
 }
 
+TEST(Error, AQuotaIsRetriedWhenItEndsAndAFullBudgetNever) {
+  google::rpc::ErrorInfo quota;
+  quota.set_reason("QUOTA");
+  google::rpc::RetryInfo retry;
+  retry.mutable_retry_delay()->set_seconds(2);
+  const absl::Status over =
+      FromGrpc(testing::DetailedError(grpc::StatusCode::RESOURCE_EXHAUSTED, "later", {&quota, &retry}));
+  EXPECT_TRUE(IsOverQuota(over));
+  EXPECT_TRUE(WasRefused(over));
+  EXPECT_TRUE(MayRetry(over));
+  EXPECT_GE(DelayAfter({}, 1, over, "a"), std::chrono::seconds(2));
+
+  google::rpc::ErrorInfo budget;
+  budget.set_reason("BUDGET_FULL");
+  const absl::Status full =
+      FromGrpc(testing::DetailedError(grpc::StatusCode::RESOURCE_EXHAUSTED, "full", {&budget, &retry}));
+  EXPECT_FALSE(IsOverQuota(full));
+  EXPECT_FALSE(MayRetry(full));
+}
+
 TEST(Error, ATrailerThatCannotBeReadIsLeftOut) {
   const absl::Status status =
       FromGrpc(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "full", "\xff\xff not a message"));

@@ -158,7 +158,10 @@ class RunningApp final : public App {
                   memory_,
                   comparisons_,
                   options.synthesis_timeout},
-        work_(options.synthesis_threads, options.synthesis_places),
+        work_(options.synthesis_threads, options.synthesis_places,
+              [this](const std::vector<std::string>& moved) {
+                for (const std::string& id : moved) operations_.Notify(id);
+              }),
         health_(*ledger_, admission_) {}
 
   ~RunningApp() override { Drain(); }

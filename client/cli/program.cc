@@ -1,9 +1,12 @@
 #include "client/cli/program.h"
 
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <sstream>
 
+#include "absl/time/time.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/login/login_state.h"
 #include "client/cli/output/document.h"
@@ -27,7 +30,8 @@ constexpr char kEpilogue[] =
     "mechanism at its tight rho; under advanced --epsilon, with --delta for Gaussian noise. Errors are in "
     "counts.\n"
     "\n"
-    "Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 budget full, 4 server unreachable.\n"
+    "Exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 budget full, 4 server unreachable,\n"
+    "5 over a quota: ask again later.\n"
     "\n"
     "A first session:\n"
     "  curator dataset create census --schema census.json --rule zcdp --epsilon 3 --delta 1e-9\n"
@@ -203,6 +207,9 @@ void PrintErrorAsJson(const absl::Status& status, const std::string& request_id,
     json.Key(key);
     json.Write(value.empty() ? Value() : Value(value));
   }
+  const std::optional<std::chrono::milliseconds> delay = client::RetryDelay(status);
+  json.Key("retry_delay_ms");
+  json.Write(delay ? Value(int64_t{delay->count()}) : Value());
   const auto write_objects = [&json](const char* key, const std::vector<Column>& columns,
                                      const std::vector<Row>& rows) {
     json.Key(key);
@@ -253,6 +260,7 @@ ExitStatus ExitStatusOf(const absl::Status& status) {
   if (client::IsUnreachable(status)) return ExitStatus::kUnreachable;
   if (absl::IsResourceExhausted(status) && !client::FullAccounts(status).empty())
     return ExitStatus::kBudgetFull;
+  if (client::IsOverQuota(status)) return ExitStatus::kOverQuota;
   return ExitStatus::kRefused;
 }
 
@@ -263,6 +271,10 @@ void PrintError(const absl::Status& status, const std::string& request_id, Outpu
         << Printable(MessageOf(status)) << "\n";
   for (const client::FullAccount& full : client::FullAccounts(status)) {
     if (!IsSaidIn(MessageOf(status), full)) error << Printable(Describe(full)) << "\n";
+  }
+  if (const auto delay = client::RetryDelay(status); delay && client::IsOverQuota(status)) {
+    const absl::Duration seconds = absl::Ceil(absl::FromChrono(*delay), absl::Seconds(1));
+    error << "  ask again in " << absl::FormatDuration(seconds) << "; nothing was charged\n";
   }
   const std::vector<client::FieldViolation> violations = client::FieldViolations(status);
   if (violations.size() > 1) {

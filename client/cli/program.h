@@ -20,14 +20,15 @@ enum class ExitStatus {
   kUsage = 2,        // the command line is malformed
   kBudgetFull = 3,   // an account cannot take the charge; nothing was charged
   kUnreachable = 4,  // no server answers
+  kOverQuota = 5,    // the principal has used up what it may use of the server for now
 };
 
 ExitStatus ExitStatusOf(const absl::Status& status);
 
 // Prints "curator: INVALID_ARGUMENT: ...", then each full account that the message does not name, then, when
-// the outcome is unknown, how to repeat the request; or, in JSON form, {"error": {"code", "message",
-// "reason", "request_id", "field_violations", "full_accounts"}}. `request_id` is empty for commands that only
-// read.
+// the outcome is unknown, how to repeat the request, or when, over a quota; or, in JSON form, {"error":
+// {"code", "message", "reason", "request_id", "retry_delay_ms", "field_violations", "full_accounts"}}.
+// `request_id` is empty for commands that only read.
 void PrintError(const absl::Status& status, const std::string& request_id, OutputForm form,
                 const Terminal& terminal, std::ostream& error);
 

@@ -89,6 +89,21 @@ TEST_F(Program, AFullBudgetEndsWith3AndNamesTheAccount) {
   EXPECT_THAT(out_.str(), IsEmpty());
 }
 
+TEST_F(Program, AQuotaEndsWith5AndSaysWhenItEnds) {
+  google::rpc::ErrorInfo info;
+  info.set_reason("QUOTA");
+  google::rpc::RetryInfo retry;
+  retry.mutable_retry_delay()->set_seconds(7 * 3600);
+  server_.services.on_answer = [&](auto&, auto&, auto&) {
+    return DetailedError(grpc::StatusCode::RESOURCE_EXHAUSTED, "you have 5 syntheses waiting",
+                         {&info, &retry});
+  };
+  EXPECT_EQ(Run("workload answer census --marginals 1 --rho 0.1"), ExitStatus::kOverQuota);
+  EXPECT_EQ(error_.str(),
+            "curator: RESOURCE_EXHAUSTED: you have 5 syntheses waiting\n"
+            "  ask again in 7h; nothing was charged\n");
+}
+
 TEST_F(Program, AnAccountThatTheMessageNamesIsNotNamedTwice) {
   const google::rpc::QuotaFailure quota = FullBudget();
   server_.services.on_answer = [&](auto&, auto&, auto&) {

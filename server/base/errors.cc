@@ -10,6 +10,7 @@ namespace {
 
 constexpr char kFieldViolationUrl[] = "curator/field-violation";
 constexpr char kFullAccountsUrl[] = "curator/full-accounts";
+constexpr char kOverQuotaUrl[] = "curator/over-quota";
 constexpr char kOverloadedUrl[] = "curator/overloaded";
 constexpr char kDatasetReadOnlyUrl[] = "curator/dataset-read-only";
 constexpr char kDatasetChangedUrl[] = "curator/dataset-changed";
@@ -110,6 +111,21 @@ std::vector<FullAccount> FullAccountsOf(const absl::Status& status) {
     accounts.push_back(std::move(account));
   }
   return accounts;
+}
+
+absl::Status OverQuota(std::string_view message, std::chrono::milliseconds retry_after) {
+  absl::Status status = absl::ResourceExhaustedError(std::string(message));
+  std::string bytes;
+  AppendString(bytes, absl::StrCat(retry_after.count()));
+  status.SetPayload(kOverQuotaUrl, absl::Cord(bytes));
+  return status;
+}
+
+std::optional<std::chrono::milliseconds> QuotaRetryOf(const absl::Status& status) {
+  const std::optional<std::string> payload = PayloadOf(status, kOverQuotaUrl);
+  if (!payload) return std::nullopt;
+  std::string_view bytes = *payload;
+  return std::chrono::milliseconds(TakeInteger(bytes));
 }
 
 absl::Status Overloaded(std::string_view message) {

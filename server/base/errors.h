@@ -1,5 +1,5 @@
-// The errors that carry structured details beside their message: a bad field, full accounts, overload, a
-// dataset that damage has made read-only, and what replaces a message that is for operators.
+// The errors that carry structured details beside their message: a bad field, full accounts, a quota,
+// overload, a dataset that damage has made read-only, and what replaces a message that is for operators.
 //
 // The details are payloads of an absl::Status, so that modules without protobuf can create them and rpc can
 // convert them to google.rpc error details.
@@ -7,6 +7,7 @@
 // Thread-safe: pure functions.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,6 +54,13 @@ absl::Status BudgetFull(const std::vector<FullAccount>& accounts);
 
 // The accounts that BudgetFull() attached; empty for any other status.
 std::vector<FullAccount> FullAccountsOf(const absl::Status& status);
+
+// RESOURCE_EXHAUSTED because a principal has used up what it may use of the server: no account is full, and
+// nothing was done for the request. It may be asked again after `retry_after`.
+absl::Status OverQuota(std::string_view message, std::chrono::milliseconds retry_after);
+
+// The delay that OverQuota() attached; none for any other status.
+std::optional<std::chrono::milliseconds> QuotaRetryOf(const absl::Status& status);
 
 // UNAVAILABLE because the server is busy: the request was refused before anything was done for it.
 absl::Status Overloaded(std::string_view message);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace curator {
 namespace {
 
@@ -30,6 +32,14 @@ TEST(Errors, EveryFullAccountIsNamed) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(FullAccountsOf(status), full);
   EXPECT_TRUE(FullAccountsOf(absl::OkStatus()).empty());
+}
+
+TEST(OverQuota, SaysWhenToAskAgainAndIsNoFullBudget) {
+  const absl::Status status = OverQuota("20 calls a second", std::chrono::milliseconds(1500));
+  EXPECT_TRUE(absl::IsResourceExhausted(status));
+  EXPECT_EQ(QuotaRetryOf(status), std::chrono::milliseconds(1500));
+  EXPECT_TRUE(FullAccountsOf(status).empty());
+  EXPECT_EQ(QuotaRetryOf(BudgetFull({{"dataset/census", "PURE", "epsilon", 5, 3}})), std::nullopt);
 }
 
 TEST(Overloaded, IsUnavailableAndDistinctFromOtherUnavailability) {

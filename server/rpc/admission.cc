@@ -1,5 +1,7 @@
 #include "rpc/admission.h"
 
+#include <chrono>
+
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 
@@ -8,6 +10,8 @@ namespace {
 
 constexpr std::array<const char*, kCallKinds> kNouns = {"calls", "streams from clients", "watches",
                                                         "answers to be taken"};
+
+constexpr std::chrono::milliseconds kRetryWhenShareIsTaken(500);
 
 }  // namespace
 
@@ -31,8 +35,9 @@ absl::StatusOr<Admission::Place> Admission::Admit(CallKind kind, const std::stri
   const auto own = taken.by_principal.find(principal);
   if (own != taken.by_principal.end() && own->second >= places.of_one) {
     const std::string whose = principal.empty() ? "callers without a principal" : "one principal";
-    return Overloaded(absl::StrCat("the server handles at most ", places.of_one, " ", kNouns[index], " of ",
-                                   whose, " at a time: ask again when one has ended"));
+    const std::string message = absl::StrCat("the server handles at most ", places.of_one, " ", kNouns[index],
+                                             " of ", whose, " at a time: ask again when one has ended");
+    return principal.empty() ? Overloaded(message) : OverQuota(message, kRetryWhenShareIsTaken);
   }
   if (taken.in_all >= places.in_all) {
     return Overloaded(absl::StrCat("the server handles as many ", kNouns[index],

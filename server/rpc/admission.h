@@ -1,10 +1,10 @@
 // How many calls the server handles at a time. Those beyond are refused at once, before anything is done for
-// them, with UNAVAILABLE and the reason OVERLOADED: never with the status of a full budget.
+// them: with OverQuota() (base/errors.h) where a principal has its share, and with Overloaded() where all
+// places are taken.
 //
 // Calls, streams from clients and watches have places of their own, so that none takes the places of another
 // kind; and one principal holds at most a share of each kind, so that others are served while it asks for
-// more. These are limits of the server. They are public constants: a refusal reveals how busy the server is
-// and nothing about records.
+// more. The limits are public constants: a refusal reveals how busy the server is and nothing about records.
 //
 // Thread-safe.
 #pragma once
@@ -54,8 +54,9 @@ class Admission {
     std::string principal_;
   };
 
-  // `principal` is empty for a call without one. Errors: UNAVAILABLE (Overloaded(), base/errors.h) when the
-  // places of this kind, or the principal's share of them, are taken; UNAVAILABLE after Close().
+  // `principal` is empty for a call without one. Errors: OverQuota() when the principal's share of the places
+  // of this kind is taken; Overloaded() when all are, or those for calls without a principal; UNAVAILABLE
+  // after Close().
   absl::StatusOr<Place> Admit(CallKind kind, const std::string& principal);
 
   // The server is stopping: admits nothing from now on.

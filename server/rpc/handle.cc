@@ -1,5 +1,6 @@
 #include "rpc/handle.h"
 
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <new>
@@ -14,14 +15,13 @@
 #include "dp/accounting/rule.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
-#include "service/charges/daily_charges.h"
 
 namespace curator::rpc {
 namespace {
 
 constexpr char kDomain[] = "curator";
-constexpr int kRetryDelayMilliseconds = 200;
-constexpr int kRetryDelayWhenOverloadedMilliseconds = 500;
+constexpr std::chrono::milliseconds kRetryDelay(200);
+constexpr std::chrono::milliseconds kRetryDelayWhenOverloaded(500);
 
 // With amounts in decimals; the ledger's error has them in units of the counter.
 std::string DescriptionOf(const FullAccount& account) {
@@ -54,7 +54,7 @@ google::rpc::QuotaFailure QuotaFailureOf(const std::vector<FullAccount>& account
 
 std::string ReasonOf(const absl::Status& status, const std::vector<FullAccount>& full) {
   if (!full.empty()) return "BUDGET_FULL";
-  if (service::IsDailyBound(status)) return "DAILY_CHARGES";
+  if (QuotaRetryOf(status)) return "QUOTA";
   if (IsOverloaded(status)) return "OVERLOADED";
   if (IsDatasetReadOnly(status)) return "LEDGER_CONTRADICTS_ITSELF";
   if (const std::optional<PublicError> error = PublicErrorOf(status); error && !error->reason.empty())
@@ -62,9 +62,17 @@ std::string ReasonOf(const absl::Status& status, const std::vector<FullAccount>&
   return absl::StatusCodeToString(status.code());
 }
 
-void AddRetryInfo(google::rpc::Status& details, int delay_milliseconds) {
+// None for an error that the same request would meet again.
+std::optional<std::chrono::milliseconds> RetryDelayOf(const absl::Status& status) {
+  if (IsOverloaded(status)) return kRetryDelayWhenOverloaded;
+  if (absl::IsUnavailable(status) || absl::IsAborted(status)) return kRetryDelay;
+  return QuotaRetryOf(status);
+}
+
+void AddRetryInfo(google::rpc::Status& details, std::chrono::milliseconds delay) {
   google::rpc::RetryInfo retry;
-  retry.mutable_retry_delay()->set_nanos(delay_milliseconds * 1'000'000);
+  retry.mutable_retry_delay()->set_seconds(delay.count() / 1000);
+  retry.mutable_retry_delay()->set_nanos(static_cast<int32_t>(delay.count() % 1000 * 1'000'000));
   details.add_details()->PackFrom(retry);
 }
 
@@ -208,10 +216,8 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (!full.empty()) details.add_details()->PackFrom(QuotaFailureOf(full));
   if (const std::optional<FieldViolation> violation = FieldViolationOf(status))
     AddBadRequest(details, *violation);
-  if (absl::IsUnavailable(status) || absl::IsAborted(status)) {
-    AddRetryInfo(details,
-                 IsOverloaded(status) ? kRetryDelayWhenOverloadedMilliseconds : kRetryDelayMilliseconds);
-  }
+  if (const std::optional<std::chrono::milliseconds> delay = RetryDelayOf(status))
+    AddRetryInfo(details, *delay);
   return grpc::Status(code, message, details.SerializeAsString());
 }
 

@@ -106,14 +106,15 @@ absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerCo
 //   error                 gRPC code            details, besides ErrorInfo
 //   a bad field           INVALID_ARGUMENT     BadRequest
 //   a full budget         RESOURCE_EXHAUSTED   QuotaFailure: one violation per full counter of each account
+//   OverQuota()           RESOURCE_EXHAUSTED   RetryInfo
 //   UNAVAILABLE, ABORTED  as they are          RetryInfo; when overloaded, with a longer delay
 //   all others            as they are          none
 //
 // The message is the error's own, or what ForOperators() put in its place: no client sees a host, a file or a
 // statement of the store. Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a
-// full budget, OVERLOADED for Overloaded(), LEDGER_CONTRADICTS_ITSELF for a dataset that is read-only because
-// of damage to its history, what ForOperators() states, and else the name of the code: DATA_LOSS for any
-// other damage, as of a record file.
+// full budget, QUOTA for OverQuota(), OVERLOADED for Overloaded(), LEDGER_CONTRADICTS_ITSELF for a dataset
+// that is read-only because of damage to its history, what ForOperators() states, and else the name of the
+// code: DATA_LOSS for any other damage, as of a record file.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 // UNAVAILABLE: an allocation failed, the end of a handler that runs out of memory. What had been charged

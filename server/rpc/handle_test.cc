@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -79,15 +80,17 @@ TEST(GrpcStatus, AContradictoryHistoryIsNoFaultOfTheRequestAndSaysWhy) {
   EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(status)->reason(), "LEDGER_CONTRADICTS_ITSELF");
 }
 
-TEST(GrpcStatus, TheDailyBoundOnChargesDiffersFromAFullBudgetByItsReason) {
-  const service::DailyCharges none(0);
-  const grpc::Status bound = ToGrpcStatus(none.CheckRoomFor(TestPrincipal("ana"), 1));
-  EXPECT_EQ(bound.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(bound)->reason(), "DAILY_CHARGES");
-  EXPECT_FALSE(DetailOf<google::rpc::QuotaFailure>(bound).has_value()) << "no account is full";
+TEST(GrpcStatus, AQuotaDiffersFromAFullBudgetByItsReasonAndSaysWhenItEnds) {
+  const grpc::Status quota = ToGrpcStatus(OverQuota("20 calls a second", std::chrono::milliseconds(61'500)));
+  EXPECT_EQ(quota.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(quota)->reason(), "QUOTA");
+  EXPECT_EQ(DetailOf<google::rpc::RetryInfo>(quota)->retry_delay().seconds(), 61);
+  EXPECT_EQ(DetailOf<google::rpc::RetryInfo>(quota)->retry_delay().nanos(), 500'000'000);
+  EXPECT_FALSE(DetailOf<google::rpc::QuotaFailure>(quota).has_value()) << "no account is full";
   const grpc::Status full = ToGrpcStatus(BudgetFull({{"dataset/census", "PURE", "epsilon", 2, 1}}));
   EXPECT_EQ(full.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(full)->reason(), "BUDGET_FULL");
+  EXPECT_FALSE(DetailOf<google::rpc::RetryInfo>(full).has_value()) << "it stays full";
   EXPECT_TRUE(DetailOf<google::rpc::QuotaFailure>(full).has_value());
 }
 
@@ -293,11 +296,11 @@ TEST_F(HandleTest, RunsNoHandlerWithoutExactlyOnePossiblePrincipal) {
   EXPECT_TRUE(handled_.empty());
 }
 
-TEST_F(HandleTest, OverloadIsUnavailableWithADelayAndAReasonOfItsOwn) {
+TEST_F(HandleTest, BeyondItsShareOfCallsAPrincipalIsOverItsQuota) {
   FillShareOf("ana", CallKind::kCall);
   const grpc::Status refused = CallOf({"ana"});
-  EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE);
-  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(refused)->reason(), "OVERLOADED");
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(refused)->reason(), "QUOTA");
   EXPECT_GT(DetailOf<google::rpc::RetryInfo>(refused)->retry_delay().nanos(), 0);
   EXPECT_FALSE(DetailOf<google::rpc::QuotaFailure>(refused).has_value());
   EXPECT_TRUE(handled_.empty());
@@ -325,6 +328,7 @@ TEST_F(HandleTest, ACallForWhichNoThreadCanBeStartedIsOverloadAndNeverHandled) {
   const grpc::Status refused = CallOf({"ana"});
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(refused)->reason(), "OVERLOADED");
+  EXPECT_GT(DetailOf<google::rpc::RetryInfo>(refused)->retry_delay().nanos(), 0);
   can_start_threads_ = true;
   EXPECT_EQ(CallOf({"bea"}).error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(handled_, std::vector<std::string>{"bea"});

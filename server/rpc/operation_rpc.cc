@@ -208,6 +208,7 @@ v1::Operation ToProto(const service::OperationView& operation) {
   proto.set_kind(operation.kind);
   proto.set_state(StateOf(operation.state));
   proto.set_percent(100 * operation.share_done);
+  proto.set_queue_position(operation.queue_position);
   proto.set_release_id(operation.release_id);
   proto.set_error(operation.error);
   proto.set_request_id(operation.request_id);

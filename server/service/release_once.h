@@ -28,9 +28,9 @@
 #include "dp/noise/drbg.h"
 #include "host/server_key.h"
 #include "ledger/ledger.h"
-#include "service/background_work.h"
 #include "service/late_endings.h"
 #include "service/request_locks.h"
+#include "service/running_operations.h"
 
 namespace curator::service {
 

@@ -15,6 +15,9 @@ constexpr size_t kManyPrincipals = 10'000;
 
 constexpr std::chrono::minutes kLately{1};
 
+// Several shares, so that a client's loop does not ask for each of them.
+constexpr std::chrono::milliseconds kRetry{500};
+
 }  // namespace
 
 RepetitionPace::Place& RepetitionPace::Place::operator=(Place&& other) noexcept {
@@ -45,14 +48,16 @@ absl::StatusOr<RepetitionPace::Place> RepetitionPace::Take(const Principal& prin
   const absl::MutexLock lock(&mutex_);
   Repetitions& own = Of(principal);
   if (own.running >= kMostAtOnce) {
-    return Overloaded(absl::StrCat("the server answers at most ", kMostAtOnce,
-                                   " repetitions of stored requests of one principal at a time: ask again "
-                                   "when one has ended"));
+    return OverQuota(absl::StrCat("the server answers at most ", kMostAtOnce,
+                                  " repetitions of stored requests of one principal at a time: ask again "
+                                  "when one has ended"),
+                     kRetry);
   }
   if (own.used_up_to >= clock_() + kSharesOfAPause * kShare) {
-    return Overloaded(absl::StrCat("the server answers ", std::chrono::seconds(1) / kShare,
-                                   " repetitions of stored requests of one principal in a second: ask again "
-                                   "later with the same request id"));
+    return OverQuota(absl::StrCat("the server answers ", std::chrono::seconds(1) / kShare,
+                                  " repetitions of stored requests of one principal in a second: ask again "
+                                  "later with the same request id"),
+                     kRetry);
   }
   Place place(this, principal.name());
   ++own.running;

@@ -50,7 +50,7 @@ class RepetitionPace {
 
   explicit RepetitionPace(Clock clock = std::chrono::steady_clock::now) : clock_(std::move(clock)) {}
 
-  // Errors: UNAVAILABLE (Overloaded(), base/errors.h).
+  // Errors: OverQuota() (base/errors.h).
   absl::StatusOr<Place> Take(const Principal& principal);
 
   // Records a repetition that needs no place.

@@ -27,9 +27,9 @@ class RepetitionPaceTest : public ::testing::Test {
   RepetitionPace pace_{[this] { return now_; }};
 };
 
-TEST_F(RepetitionPaceTest, ALoopIsRefusedAsOverloadedUntilAShareHasPassed) {
+TEST_F(RepetitionPaceTest, ALoopIsOverItsQuotaUntilAShareHasPassed) {
   EXPECT_EQ(AnsweredInARow(), RepetitionPace::kSharesOfAPause);
-  EXPECT_TRUE(IsOverloaded(Repeat())) << Repeat();
+  EXPECT_TRUE(QuotaRetryOf(Repeat())) << Repeat();
   now_ += RepetitionPace::kShare;
   EXPECT_EQ(AnsweredInARow(), 1);
 }
@@ -56,7 +56,7 @@ TEST_F(RepetitionPaceTest, FewRepetitionsOfOnePrincipalAreAnsweredAtATime) {
     running.push_back(pace_.Take(TestPrincipal("ana")));
     ASSERT_TRUE(running.back().ok()) << running.back().status();
   }
-  EXPECT_TRUE(IsOverloaded(Repeat())) << Repeat();
+  EXPECT_TRUE(QuotaRetryOf(Repeat())) << Repeat();
   EXPECT_TRUE(Repeat("bea").ok());
   running.pop_back();
   EXPECT_TRUE(Repeat().ok());

@@ -183,8 +183,8 @@ TEST_F(OverloadOfOne, HindersNoCharge) {
 TEST_F(OverloadOfOne, IsRefusedAtOnceInWordsAndEndsWithTheCallsThatCausedIt) {
   OpenCalls calls(server_.address(), "mallory");
   calls.OpenWithoutMessage(300, "/curator.v1.DatasetService/CheckSchema");
-  const absl::Status refused = calls.AwaitEnd(absl::StatusCode::kUnavailable);
-  EXPECT_EQ(client::Reason(refused), "OVERLOADED");
+  const absl::Status refused = calls.AwaitEnd(absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(client::Reason(refused), "QUOTA");
   EXPECT_TRUE(client::RetryDelay(refused).has_value());
   EXPECT_THAT(std::string(refused.message()), HasSubstr("streams from clients of one principal"));
   calls.CancelAll();

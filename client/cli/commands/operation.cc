@@ -64,6 +64,7 @@ absl::Status Run(Session& session, const ListOperations& command) {
               {{"operation_id", "operation"},
                {"state", "state"},
                {"percent", "percent", Align::kRight},
+               {"queue_position", "in the queue", Align::kRight},
                {"dataset", "dataset"},
                {"kind", "kind"},
                {"summary", "what"},
@@ -72,9 +73,10 @@ absl::Status Run(Session& session, const ListOperations& command) {
                {"request_id", "request id", Align::kLeft, ShownIn::kJsonAndCsv}},
               {}};
   for (const v1::Operation& operation : list.operations()) {
-    table.rows.push_back({operation.id(), NameOf(operation.state()), operation.percent(), operation.dataset(),
-                          operation.kind(), operation.summary(), FormatTime(operation.create_time()),
-                          operation.release_id(), operation.request_id()});
+    table.rows.push_back({operation.id(), NameOf(operation.state()), operation.percent(),
+                          PositionOrNone(operation), operation.dataset(), operation.kind(),
+                          operation.summary(), FormatTime(operation.create_time()), operation.release_id(),
+                          operation.request_id()});
   }
   Document document;
   document.tables.push_back(std::move(table));

@@ -71,7 +71,10 @@ absl::StatusOr<v1::Operation> Follow(Session& session, const std::string& operat
       session.terminal.error_is_terminal ? ProgressBar::Visibility::kShown : ProgressBar::Visibility::kHidden;
   ProgressBar bar(session.error, session.terminal, visibility);
   return session.client.WatchOperation(operation_id, [&bar](const v1::Operation& operation) {
-    bar.Show(operation.percent(), operation.summary());
+    const int64_t position = operation.queue_position();
+    bar.Show(operation.percent(), position == 0
+                                      ? operation.summary()
+                                      : absl::StrCat(operation.summary(), " (", position, " in the queue)"));
   });
 }
 

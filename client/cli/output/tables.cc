@@ -57,6 +57,10 @@ Value TextOrNone(const std::string& text) {
   return text;
 }
 
+Value PositionOrNone(const v1::Operation& operation) {
+  return operation.queue_position() == 0 ? Value() : Value(operation.queue_position());
+}
+
 Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
   Table table{"costs",
               "",
@@ -78,6 +82,7 @@ Document OperationDocument(const v1::Operation& operation) {
   document.fields = {{"operation_id", "operation", operation.id()},
                      {"state", "state", NameOf(operation.state())},
                      {"percent", "percent", operation.percent()},
+                     {"queue_position", "in the queue", PositionOrNone(operation)},
                      {"dataset", "dataset", operation.dataset()},
                      {"kind", "kind", operation.kind()},
                      {"summary", "what", TextOrNone(operation.summary())},

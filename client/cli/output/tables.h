@@ -21,6 +21,8 @@ std::vector<std::string> ListOf(const google::protobuf::RepeatedPtrField<std::st
 
 // The text as the value of a cell, which is empty when the text is.
 Value TextOrNone(const std::string& text);
+// None for an operation that does not wait for a thread.
+Value PositionOrNone(const v1::Operation& operation);
 
 // A row for each counter of each account; on a terminal with a bar.
 Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accounts, const Terminal& terminal);

@@ -1,22 +1,16 @@
 #include "service/charges/daily_charges.h"
 
-#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 
 namespace curator::service {
 namespace {
-
-constexpr char kDailyBoundUrl[] = "curator/daily-bound";
 
 int64_t DayOf(absl::Time time) {
   return absl::ToUnixSeconds(time) / absl::ToInt64Seconds(absl::Hours(24));
 }
 
 }  // namespace
-
-bool IsDailyBound(const absl::Status& status) {
-  return status.GetPayload(kDailyBoundUrl).has_value();
-}
 
 int64_t DailyCharges::CountOf(const std::string& name) const {
   if (day_ != DayOf(clock_())) return 0;
@@ -27,12 +21,14 @@ int64_t DailyCharges::CountOf(const std::string& name) const {
 absl::Status DailyCharges::CheckRoomFor(const Principal& principal, int64_t charges) const {
   const absl::MutexLock lock(&mutex_);
   if (charges <= most_ - CountOf(principal.name())) return absl::OkStatus();
-  absl::Status bound = absl::ResourceExhaustedError(absl::StrCat(
-      "you may make ", most_, " new charges a day, extensions included, and have made ",
-      CountOf(principal.name()),
-      " today (UTC); what was charged before is still answered, started, committed or cancelled"));
-  bound.SetPayload(kDailyBoundUrl, absl::Cord());
-  return bound;
+  const absl::Time now = clock_();
+  const absl::Time midnight = absl::UnixEpoch() + (DayOf(now) + 1) * absl::Hours(24);
+  return OverQuota(
+      absl::StrCat(
+          "you may make ", most_, " new charges a day, extensions included, and have made ",
+          CountOf(principal.name()),
+          " today (UTC); what was charged before is still answered, started, committed or cancelled"),
+      absl::ToChronoMilliseconds(midnight - now));
 }
 
 absl::Status DailyCharges::CheckRoomForNew(ledger::Ledger& ledger, const Principal& principal,

@@ -23,16 +23,12 @@
 
 namespace curator::service {
 
-// Whether the status is RESOURCE_EXHAUSTED because of this bound, and not of a full account: it ends at
-// midnight, and no limit has to be raised.
-bool IsDailyBound(const absl::Status& status);
-
 class DailyCharges {
  public:
   using Clock = std::function<absl::Time()>;
   explicit DailyCharges(int64_t most, Clock clock = absl::Now) : most_(most), clock_(std::move(clock)) {}
 
-  // IsDailyBound() when `charges` new ones of the principal would exceed the bound today.
+  // OverQuota() until midnight when `charges` new ones of the principal would exceed the bound today.
   absl::Status CheckRoomFor(const Principal& principal, int64_t charges) const;
   // OK also without room, when (principal, request_id) was charged before.
   absl::Status CheckRoomForNew(ledger::Ledger& ledger, const Principal& principal,

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
+#include "base/errors.h"
 #include "base/testing/names.h"
 
 namespace curator::service {
@@ -29,6 +32,12 @@ TEST_F(DailyChargesTest, ThatAreAllMadeLeaveNoRoomUntilTheNextDay) {
   EXPECT_EQ(RoomFor("ana", 10), absl::StatusCode::kOk);
   daily_.Add(TestPrincipal("ana"), 1);
   EXPECT_EQ(RoomFor("ana", 10), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(DailyChargesTest, ARefusalSaysThatTheBoundEndsAtMidnight) {
+  now_ = absl::UnixEpoch() + 11 * absl::Hours(24) - absl::Minutes(90);
+  const absl::Status refused = daily_.CheckRoomFor(TestPrincipal("ana"), 11);
+  EXPECT_EQ(QuotaRetryOf(refused), std::chrono::minutes(90));
 }
 
 TEST_F(DailyChargesTest, OfOnePrincipalLeaveTheRoomOfOthersAlone) {

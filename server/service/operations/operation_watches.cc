@@ -98,6 +98,13 @@ absl::StatusOr<OperationView> OperationWatches::Read(const Due& due) const {
       return view;
     }
   }
+  if (due.last && due.last->state == OperationState::kQueued) {
+    if (const std::optional<int64_t> position = services_.work.PositionOf(due.key.first)) {
+      OperationView view = *due.last;
+      view.queue_position = *position;
+      return view;
+    }
+  }
   return GetOperation(services_, due.principal, due.key.first);
 }
 

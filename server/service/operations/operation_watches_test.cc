@@ -102,6 +102,16 @@ TEST_F(QueuedOperationWatchesTest, AWatchSeesItBegin) {
   EXPECT_FALSE(state.is_last);
 }
 
+TEST_F(QueuedOperationWatchesTest, AWatchSeesItMoveInTheQueue) {
+  EXPECT_EQ(seen_.Next().view->queue_position, 0);
+  const auto may_end = OccupyWorker();
+  work_.Run(work_.Reserve(TestPrincipal("owner")).value(), {.id = charge_id_, .run = [] {}});
+  Seen::State state = seen_.Next();
+  while (state.view->queue_position != 1) state = seen_.Next();
+  EXPECT_EQ(state.view->state, OperationState::kQueued);
+  may_end->Notify();
+}
+
 TEST_F(QueuedOperationWatchesTest, AWatchEndsWhenItIsCancelled) {
   EXPECT_FALSE(seen_.Next().is_last);
   ASSERT_TRUE(CancelOperation(services_, TestPrincipal("owner"), charge_id_).ok());

@@ -53,6 +53,7 @@ absl::StatusOr<OperationView> ViewOfCharge(Services& services, const ledger::Cha
     if (const std::optional<double> share = services.operations.ShareDone(charge.id)) {
       view.state = ledger::IsQueuedDraw(charge) ? OperationState::kQueued : OperationState::kRunning;
       view.share_done = *share;
+      view.queue_position = services.work.PositionOf(charge.id).value_or(0);
     } else {
       ASSIGN_OR_RETURN(const ledger::Charge now, services.ledger.GetCharge(charge.id));
       view = EndedOrInterrupted(now);

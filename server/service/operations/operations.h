@@ -33,7 +33,8 @@ struct OperationView {
   std::string label;
   std::string request_id;
   OperationState state = OperationState::kRunning;
-  double share_done = 0;  // in [0, 1], of the public schedule
+  double share_done = 0;       // in [0, 1], of the public schedule
+  int64_t queue_position = 0;  // of one that waits for a thread here: 1 is the next; else 0
   std::string release_id;
   std::string error;
   int64_t created_at_us = 0;

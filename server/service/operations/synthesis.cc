@@ -440,26 +440,28 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
   ASSIGN_OR_RETURN(ChargeOrder order, OrderFor(estimate, request, request_id.text()));
   std::optional<WorkQueue::Place> place;
   std::optional<records::ReadyTable> table;
-  const QueuedDraw draw{.reserve = [&]() -> absl::Status {
-                          ASSIGN_OR_RETURN(table,
-                                           TableFor(services.ledger, services.store, estimate.dataset,
-                                                    estimate.scope, request.principal, request_id.text()));
-                          ASSIGN_OR_RETURN(place, services.work.Reserve());
-                          return absl::OkStatus();
-                        },
-                        .enqueue =
-                            [&](ledger::Charge charge) {
-                              auto ticket = services.operations.Start(charge.id);
-                              // A started charge is forfeited by a stop, which takes a thread.
-                              const std::stop_token stop =
-                                  ledger::IsQueuedDraw(charge) ? ticket->stop_token() : std::stop_token();
-                              SynthesisRequest again = request;
-                              again.client_left = ticket->stop_token();
-                              services.work.Run(*std::move(place),
-                                                Run{services, std::move(again), estimate.bytes,
-                                                    *std::move(table), std::move(charge), std::move(ticket)},
-                                                stop);
-                            }};
+  const QueuedDraw draw{
+      .reserve = [&]() -> absl::Status {
+        ASSIGN_OR_RETURN(table, TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
+                                         request.principal, request_id.text()));
+        ASSIGN_OR_RETURN(place, services.work.Reserve(request.principal));
+        return absl::OkStatus();
+      },
+      .enqueue =
+          [&](ledger::Charge charge) {
+            auto ticket = services.operations.Start(charge.id);
+            // A started charge is forfeited by a stop, which takes a thread.
+            const std::stop_token stop =
+                ledger::IsQueuedDraw(charge) ? ticket->stop_token() : std::stop_token();
+            SynthesisRequest again = request;
+            again.client_left = ticket->stop_token();
+            const std::string id = charge.id;
+            services.work.Run(*std::move(place),
+                              {.id = id,
+                               .run = Run{services, std::move(again), estimate.bytes, *std::move(table),
+                                          std::move(charge), std::move(ticket)},
+                               .stop = stop});
+          }};
   ASSIGN_OR_RETURN(const std::string charge_id, QueueOnce(services.requests, services.operations,
                                                           services.ledger, std::move(order), draw));
   if (!estimate.input.charged) services.daily.Add(request.principal, 1);

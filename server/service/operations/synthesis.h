@@ -59,7 +59,8 @@ absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const Sy
 // Returns when the cost is held; the model is fitted in the background, and charged when a thread begins to,
 // which waits for the memory first. A queued synthesis holds none: it is planned again.
 // The same request id finds the same operation: queued, running, done, or (after its process was lost) queued
-// again or resumed with the same draw. UNAVAILABLE, and nothing is held, when the queue is full.
+// again or resumed with the same draw. RESOURCE_EXHAUSTED (OverQuota()) when the principal has as many as one
+// may have, and UNAVAILABLE when the queue is full: nothing is held then.
 absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,
                                               const RequestId& request_id, Intent intent);
 

@@ -104,7 +104,7 @@ TEST_F(SynthesisTest, ItsOwnIdFindsTheSameOperation) {
 TEST_F(SynthesisTest, ASynthesisThatWaitsLongerThanItMayLastIsRunWhenItsTurnComes) {
   const DatasetView census = MakeSealed(People("census"));
   services_.synthesis_timeout = absl::Seconds(2);
-  work_.Run(work_.Reserve().value(), [this] { absl::SleepFor(services_.synthesis_timeout * 1.1); });
+  RunInBackground([this] { absl::SleepFor(services_.synthesis_timeout * 1.1); });
   SynthesisRequest request = Mwem("census");
   // Enough steps to notice a stop.
   request.settings = {{"rounds", "3"}, {"sweeps", "1000"}, {"last_sweeps", "1000"}, {"settled", "1e-9"}};
@@ -173,6 +173,32 @@ TEST_F(GuessedRecordsCanary, AKeyThatIsBoundToTheSettingsOfThePlanIsUsedForTwoDr
   EXPECT_NE(few.identity.drawn_from, many.identity.drawn_from) << "another draw";
 }
 
+TEST_F(SynthesisTest, AnotherPrincipalsStartsBeforeTheSecondOfOne) {
+  const DatasetView census = MakeSealed(People("census"));
+  ASSERT_TRUE(ledger_->Grant(census.record.id, "ana", TestPrincipal("owner")).ok());
+  SynthesisRequest of_ana = Mwem("census");
+  of_ana.principal = TestPrincipal("ana");
+  const auto may_end = OccupyWorker();
+  const auto first = Create(Mwem("census"), host::NewUuid());
+  const auto second = Create(Mwem("census"), host::NewUuid());
+  ASSERT_TRUE(first.ok() && second.ok()) << first.status() << second.status();
+  EXPECT_EQ(first->queue_position, 1);
+  EXPECT_EQ(second->queue_position, 2);
+  const auto anas = Create(of_ana, host::NewUuid());
+  ASSERT_TRUE(anas.ok()) << anas.status();
+  EXPECT_EQ(anas->queue_position, 2);
+  EXPECT_EQ(GetOperation(services_, TestPrincipal("owner"), second->id)->queue_position, 3);
+  const int64_t held = ledger_->ListAccounts(census.record.id)->at(0).counters.at(0).held;
+  const auto third = Create(Mwem("census"), host::NewUuid());
+  EXPECT_TRUE(QuotaRetryOf(third.status()).has_value()) << third.status();
+  EXPECT_EQ(ledger_->ListAccounts(census.record.id)->at(0).counters.at(0).held, held);
+  may_end->Notify();
+  const OperationView done = Ended(second->id);
+  EXPECT_EQ(done.state, OperationState::kDone) << done.error;
+  EXPECT_EQ(done.queue_position, 0);
+  EXPECT_EQ(GetOperation(services_, TestPrincipal("ana"), anas->id)->state, OperationState::kDone);
+}
+
 TEST_F(SynthesisTest, AQueuedSynthesisIsCancelledForNothing) {
   const DatasetView census = MakeSealed(People("census"));
   const auto may_end = OccupyWorker();
@@ -200,7 +226,7 @@ TEST_F(SynthesisTest, ASynthesisThatIsStoppedBeforeItsTurnReadsNoTable) {
     const auto queued = Create(Mwem("census"), host::NewUuid());
     EXPECT_TRUE(queued.ok()) << queued.status();
     stop(queued->id);
-    work_.Run(work_.Reserve().value(), [&] { has_passed.Notify(); });
+    RunInBackground([&] { has_passed.Notify(); });
     may_end->Notify();
     has_passed.WaitForNotification();
   };

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,12 +88,22 @@ class ServiceTest : public ::testing::Test {
   using LedgerOpener = std::unique_ptr<ledger::Ledger> (*)(const std::string& folder);
   explicit ServiceTest(LedgerOpener open_ledger = &OpenSqliteLedger) : ledger_(open_ledger(folder_.path())) {}
 
-  // Keeps the only thread of the background busy until it is notified. The work owns the notification, too: a
-  // test may end before the thread has woken.
+  // Keeps the only thread of the background busy, from now on until it is notified. The work owns the
+  // notification, too: a test may end before the thread has woken.
   std::shared_ptr<absl::Notification> OccupyWorker() {
     const auto may_end = std::make_shared<absl::Notification>();
-    work_.Run(work_.Reserve().value(), [may_end] { may_end->WaitForNotification(); });
+    absl::Notification began;
+    RunInBackground([may_end, &began] {
+      began.Notify();
+      may_end->WaitForNotification();
+    });
+    began.WaitForNotification();
     return may_end;
+  }
+
+  // Queues work of a principal that no test has.
+  void RunInBackground(std::function<void()> work) {
+    work_.Run(work_.Reserve(TestPrincipal("somebody")).value(), {.id = "work", .run = std::move(work)});
   }
 
   // With the schema of people and a total limit of `epsilon` under PURE.
@@ -220,7 +231,10 @@ class ServiceTest : public ::testing::Test {
   Services services_{*ledger_,         *store_,   sealer_, signer_,      operations_,      work_,
                      OnlyThisThread(), requests_, late_,   datasets_,    recent_,          stored_,
                      repetitions_,     daily_,    memory_, comparisons_, absl::Minutes(10)};
-  WorkQueue work_{1, 4};  // ends before what its work uses
+  // Ends before what its work uses.
+  WorkQueue work_{1, 4, [this](const std::vector<std::string>& moved) {
+                    for (const std::string& id : moved) operations_.Notify(id);
+                  }};
 };
 
 }  // namespace curator::service

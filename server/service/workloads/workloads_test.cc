@@ -329,7 +329,7 @@ TEST_F(RepetitionTest, BeyondThePaceOfItsPrincipalItIsRefusedAfterOneRead) {
   const int64_t before = CountedReads::count;
   const absl::Status refused = Ask().status();
   EXPECT_EQ(CountedReads::count - before, 1);
-  EXPECT_TRUE(IsOverloaded(refused)) << refused;
+  EXPECT_TRUE(QuotaRetryOf(refused)) << refused;
 }
 
 TEST_F(RepetitionTest, BeyondThePaceOfItsPrincipalANewRequestIsAnswered) {
@@ -348,7 +348,7 @@ TEST_F(RepetitionTest, ItHoldsItsPlaceUntilItIsSent) {
   std::vector<WorkloadAnswer> unsent;
   for (int i = 0; i < RepetitionPace::kMostAtOnce; ++i) unsent.push_back(Ask().value());
   const absl::Status refused = Ask().status();
-  EXPECT_TRUE(IsOverloaded(refused)) << refused;
+  EXPECT_TRUE(QuotaRetryOf(refused)) << refused;
   unsent.pop_back();
   EXPECT_TRUE(Ask().ok());
 }

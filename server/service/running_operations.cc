@@ -1,9 +1,7 @@
-#include "service/background_work.h"
+#include "service/running_operations.h"
 
 #include <cmath>
 #include <utility>
-
-#include "host/scheduling.h"
 
 namespace curator::service {
 namespace {
@@ -108,99 +106,6 @@ bool RunningOperations::AwaitAllEnded(absl::Time deadline) const {
   const absl::MutexLock lock(&mutex_);
   const auto is_idle = [&]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return running_.empty(); };
   return mutex_.AwaitWithDeadline(absl::Condition(&is_idle), deadline);
-}
-
-WorkQueue::Place::Place(Place&& other) noexcept : queue_(std::exchange(other.queue_, nullptr)) {}
-
-WorkQueue::Place& WorkQueue::Place::operator=(Place&& other) noexcept {
-  std::swap(queue_, other.queue_);
-  return *this;
-}
-
-WorkQueue::Place::~Place() {
-  if (queue_ != nullptr) queue_->FreePlace();
-}
-
-WorkQueue::WorkQueue(int threads, int places) : free_places_(places) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { WorkerLoop(); });
-}
-
-WorkQueue::~WorkQueue() {
-  {
-    const absl::MutexLock lock(&mutex_);
-    closed_ = true;
-    ending_ = true;
-  }
-  for (std::thread& thread : threads_) thread.join();
-}
-
-std::vector<WorkQueue::Item> WorkQueue::TakeStopped() {
-  std::vector<Item> stopped;
-  std::deque<Item> waiting;
-  for (Item& item : items_) {
-    if (item.stop.stop_requested()) {
-      stopped.push_back(std::move(item));
-    } else {
-      waiting.push_back(std::move(item));
-    }
-  }
-  items_ = std::move(waiting);
-  return stopped;
-}
-
-absl::StatusOr<WorkQueue::Place> WorkQueue::Reserve() {
-  std::vector<Item> stopped;
-  {
-    const absl::MutexLock lock(&mutex_);
-    if (free_places_ == 0) stopped = TakeStopped();
-  }
-  stopped.clear();
-  const absl::MutexLock lock(&mutex_);
-  if (closed_)
-    return absl::UnavailableError("the server is shutting down: ask again later with the same request id");
-  if (free_places_ == 0) {
-    return absl::UnavailableError(
-        "the server has as much long work as it can take: ask again later with the same request id");
-  }
-  --free_places_;
-  return Place(this);
-}
-
-void WorkQueue::Run(Place place, std::function<void()> work, std::stop_token stop) {
-  const absl::MutexLock lock(&mutex_);
-  items_.push_back({std::move(place), std::move(work), std::move(stop)});
-}
-
-void WorkQueue::Close() {
-  const absl::MutexLock lock(&mutex_);
-  closed_ = true;
-}
-
-bool WorkQueue::is_closed() {
-  const absl::MutexLock lock(&mutex_);
-  return closed_;
-}
-
-void WorkQueue::WorkerLoop() {
-  host::RequestDefaultTimeSlice();
-  while (true) {
-    Item item;
-    {
-      const absl::MutexLock lock(&mutex_);
-      const auto has_news = [this]()
-                                ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return ending_ || !items_.empty(); };
-      mutex_.Await(absl::Condition(&has_news));
-      if (items_.empty()) return;
-      item = std::move(items_.front());
-      items_.pop_front();
-    }
-    if (!item.stop.stop_requested()) item.work();
-  }
-}
-
-void WorkQueue::FreePlace() {
-  const absl::MutexLock lock(&mutex_);
-  ++free_places_;
 }
 
 }  // namespace curator::service

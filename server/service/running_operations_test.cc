@@ -1,4 +1,4 @@
-#include "service/background_work.h"
+#include "service/running_operations.h"
 
 #include <gtest/gtest.h>
 
@@ -76,26 +76,6 @@ TEST(RunningOperations, AWaitEndsAtItsDeadline) {
   const auto ticket = operations.Start("a");
   operations.AwaitEnd("a", absl::InfinitePast());
   EXPECT_FALSE(operations.AwaitAllEnded(absl::InfinitePast()));
-}
-
-TEST(WorkQueue, TurnsWorkAwayBeforeItIsTakenNotAfter) {
-  WorkQueue queue(1, 1);
-  absl::StatusOr<WorkQueue::Place> place = queue.Reserve();
-  ASSERT_TRUE(place.ok());
-  EXPECT_EQ(queue.Reserve().status().code(), absl::StatusCode::kUnavailable);
-  *place = WorkQueue::Place();
-  EXPECT_TRUE(queue.Reserve().ok()) << "a place that is given back is free";
-}
-
-TEST(WorkQueue, RunsWhatItTookEvenWhenItIsClosing) {
-  bool ran = false;
-  {
-    WorkQueue queue(1, 2);
-    queue.Run(*queue.Reserve(), [&] { ran = true; });
-    queue.Close();
-    EXPECT_EQ(queue.Reserve().status().code(), absl::StatusCode::kUnavailable);
-  }
-  EXPECT_TRUE(ran);
 }
 
 }  // namespace
