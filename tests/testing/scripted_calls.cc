@@ -136,7 +136,7 @@ void Normalise(Message& message, Rule& rule) {
 }
 
 void LeaveOutProgress(Message& message) {
-  for (const char* name : {"state", "percent", "release_id"})
+  for (const char* name : {"state", "percent", "queue_position", "release_id"})
     message.GetReflection()->ClearField(&message, message.GetDescriptor()->FindFieldByName(name));
 }
 

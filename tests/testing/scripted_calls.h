@@ -11,7 +11,7 @@
 //     and signatures;
 //   - a field that docs/PRIVACY-fields.md says is from a "draw", and each number of an evaluation of a drawn
 //     model, is left out; of a repeated one its number of values is written;
-//   - of an operation that was only started: neither state, progress nor release;
+//   - of an operation that was only started: neither state, progress, place in the queue nor release;
 //   - of a step that is shared, i.e. on a dataset that others use too: no field from a "counter" or from
 //     "history", of the links of a chain only those that carry an entry, of a receipt no sequence, and of a
 //     full budget no amount.
