@@ -1,6 +1,7 @@
 // A listener for one's own services: TLS that requires client certificates, and certificates that are
 // replaced while the server runs.
 #include <gmock/gmock.h>
+#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
@@ -36,6 +37,16 @@ std::string Written(const std::string& path, const std::string& content) {
   std::ofstream(path) << content;
   return path;
 }
+
+// gRPC ends by a thread of its own after its last object is gone, which must not be when the process ends and
+// OpenSSL with it: it is kept until all tests are over, and ended here.
+class GrpcEndsFirst final : public ::testing::Environment {
+ public:
+  void SetUp() override { grpc_init(); }
+  void TearDown() override { grpc_shutdown_blocking(); }
+};
+const ::testing::Environment* const kGrpcEndsFirst =
+    ::testing::AddGlobalTestEnvironment(new GrpcEndsFirst);  // which gtest destroys
 
 class MutualTls : public ::testing::Test {
  protected:
