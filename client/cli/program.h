@@ -20,7 +20,7 @@ enum class ExitStatus {
   kUsage = 2,        // the command line is malformed
   kBudgetFull = 3,   // an account cannot take the charge; nothing was charged
   kUnreachable = 4,  // no server answers
-  kOverQuota = 5,    // the principal has used up what it may use of the server for now
+  kOverQuota = 5,    // over a quota of the server: nothing was done, and the error says when to ask again
 };
 
 ExitStatus ExitStatusOf(const absl::Status& status);

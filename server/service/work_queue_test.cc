@@ -102,8 +102,7 @@ TEST_F(WorkQueueTest, WorkOfAnotherStartsNextHoweverMuchOneHasQueued) {
   EXPECT_THAT(RanInAll(), ElementsAre("a1", "b1", "a2", "b2", "a3"));
 }
 
-// Who has had turns waits for those who have had none since.
-TEST_F(WorkQueueTest, WhoHasJustBeenServedGoesBehindWhoHasNot) {
+TEST_F(WorkQueueTest, APrincipalThatHadATurnGoesBehindOneThatHadNone) {
   Open(1, 16);
   Occupy();
   QueueNoted("somebody", "s2");
@@ -111,8 +110,7 @@ TEST_F(WorkQueueTest, WhoHasJustBeenServedGoesBehindWhoHasNot) {
   EXPECT_THAT(RanInAll(), ElementsAre("a1", "s2"));
 }
 
-// Whoever waits has the same right as one who comes back each time.
-TEST_F(WorkQueueTest, WhoComesBackEachTimeDoesNotOvertakeWhoWaits) {
+TEST_F(WorkQueueTest, APrincipalThatQueuesAgainDoesNotOvertakeOneThatWaits) {
   Open(1, 16);
   Occupy();
   absl::Notification is_back;

@@ -317,6 +317,7 @@ class HonestAnalyst {
     const absl::StatusOr<Answer> answer = client_.AnswerWorkload(question);
     EXPECT_TRUE(answer.ok()) << answer.status();
     took_.push_back(steady_clock::now() - begin);
+    // The pace of a user; no step waits for this.
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 

@@ -455,9 +455,8 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
                 ledger::IsQueuedDraw(charge) ? ticket->stop_token() : std::stop_token();
             SynthesisRequest again = request;
             again.client_left = ticket->stop_token();
-            const std::string id = charge.id;
             services.work.Run(*std::move(place),
-                              {.id = id,
+                              {.id = charge.id,
                                .run = Run{services, std::move(again), estimate.bytes, *std::move(table),
                                           std::move(charge), std::move(ticket)},
                                .stop = stop});
