@@ -341,6 +341,19 @@ absl::StatusOr<v1::GrantAccessResponse> Client::GrantAccess(v1::GrantAccessReque
                 std::move(request));
 }
 
+absl::StatusOr<v1::RevokeAccessResponse> Client::RevokeAccess(v1::RevokeAccessRequest request) const {
+  return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::RevokeAccess,
+                std::move(request));
+}
+
+absl::StatusOr<v1::ListGrantsResponse> Client::ListGrants(const std::string& dataset, int64_t most) const {
+  v1::ListGrantsRequest request;
+  request.set_dataset(dataset);
+  return Pages<v1::ListGrantsResponse>(most, request, [&](const auto& page) {
+    return Read(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::ListGrants, page);
+  });
+}
+
 absl::StatusOr<v1::Dataset> Client::GetDataset(const std::string& dataset) const {
   v1::GetDatasetRequest request;
   request.set_dataset(dataset);

@@ -104,6 +104,9 @@ class Client {
                                                           std::istream& csv) const;
   absl::StatusOr<v1::SealDatasetResponse> SealDataset(v1::SealDatasetRequest request) const;
   absl::StatusOr<v1::GrantAccessResponse> GrantAccess(v1::GrantAccessRequest request) const;
+  absl::StatusOr<v1::RevokeAccessResponse> RevokeAccess(v1::RevokeAccessRequest request) const;
+  // Of all pages, at most `most`.
+  absl::StatusOr<v1::ListGrantsResponse> ListGrants(const std::string& dataset, int64_t most = kAll) const;
   absl::StatusOr<v1::Dataset> GetDataset(const std::string& dataset) const;
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(int64_t most = kAll) const;
   absl::StatusOr<v1::Dataset> ArchiveDataset(v1::ArchiveDatasetRequest request) const;

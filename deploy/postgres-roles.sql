@@ -25,6 +25,7 @@ BEGIN
   GRANT UPDATE (counted_seq) ON event_counts_upto TO curator_application;
   GRANT UPDATE (state, created_at_us) ON datasets TO curator_application;
   GRANT UPDATE (sealed_version, content_hash, sealed_at_us) ON dataset_parts TO curator_application;
+  GRANT UPDATE (granted_by, granted_at_us, roles, expires_at_us) ON grants TO curator_application;
   GRANT UPDATE (version) ON accounts TO curator_application;
   GRANT UPDATE (spent, held, limit_value) ON account_counters TO curator_application;
   GRANT UPDATE (state, attempt_token, sealed_key, deadline_us, postings) ON open_charges TO curator_application;

@@ -131,6 +131,8 @@ Traffic::Traffic(Kind kind, const Client& owner, const Connections& server) : ki
     v1::GrantAccessRequest grant;
     grant.set_dataset(kDataset);
     grant.set_principal(principal);
+    grant.add_roles(v1::ANALYST);
+    grant.add_roles(v1::SERVICE);
     Must(owner.GrantAccess(grant).status());
     std::atomic<int64_t> refusals = 0;
     if (!stored_.empty())

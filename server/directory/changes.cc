@@ -116,7 +116,7 @@ constexpr Basis LastOf(Basis) {
   return Basis::kHost;
 }
 constexpr Role LastOf(Role) {
-  return Role::kApprover;
+  return Role::kAuditor;
 }
 
 class FieldWriter {
@@ -211,7 +211,19 @@ std::string_view NameOf(CredentialKind kind) {
 }
 
 std::string_view NameOf(Role role) {
-  return role == Role::kAdministrator ? "ADMINISTRATOR" : "APPROVER";
+  switch (role) {
+    case Role::kAdministrator:
+      return "ADMINISTRATOR";
+    case Role::kApprover:
+      return "APPROVER";
+    case Role::kOperator:
+      return "OPERATOR";
+    case Role::kCreator:
+      return "CREATOR";
+    case Role::kAuditor:
+      return "AUDITOR";
+  }
+  return "";
 }
 
 }  // namespace curator::directory

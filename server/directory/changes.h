@@ -52,7 +52,10 @@ enum class Basis : int64_t {
 
 enum class Role : int64_t {
   kAdministrator = 1,  // of the server: manages principals and credentials; sees no data
-  kApprover = 2,       // of a dataset: approves changes of its limits
+  kApprover = 2,       // of a dataset, or of all: approves changes of limits
+  kOperator = 3,       // of the server: sees that it works, and all operations
+  kCreator = 4,        // of the server: creates datasets
+  kAuditor = 5,        // of all datasets: sees budgets and histories, and no answers
 };
 
 // PRINCIPAL_CREATED.
@@ -140,8 +143,8 @@ struct RoleBound {
   static constexpr std::string_view kKind = "ROLE_BOUND";
   Role role = Role::kAdministrator;
   std::string principal = {};
-  std::string dataset_id = {};  // empty for a role of the server
-  bool is_pending = false;      // until an administrator approves what an owner proposes
+  std::string dataset_id = {};  // empty for a role of the server, or on all datasets
+  bool is_pending = false;  // until an administrator approves what an owner or another administrator proposes
 };
 
 // ROLE_APPROVED, ROLE_UNBOUND.

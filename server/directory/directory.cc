@@ -297,7 +297,8 @@ std::vector<const PrincipalRecord*> Directory::ListPrincipals(std::string_view a
 
 std::vector<const RoleBinding*> Directory::RolesOf(std::string_view principal) const {
   std::vector<const RoleBinding*> roles;
-  for (const Role role : {Role::kAdministrator, Role::kApprover}) {
+  for (const Role role :
+       {Role::kAdministrator, Role::kApprover, Role::kOperator, Role::kCreator, Role::kAuditor}) {
     for (auto each = roles_.lower_bound({role, std::string(principal), ""});
          each != roles_.end() && each->second.role == role && each->second.principal == principal; ++each) {
       roles.push_back(&each->second);

@@ -50,7 +50,7 @@ struct PrincipalRecord {
 struct RoleBinding {
   Role role = Role::kAdministrator;
   std::string principal = {};
-  std::string dataset_id = {};  // empty for a role of the server
+  std::string dataset_id = {};  // empty for a role of the server, or on all datasets
   std::string bound_by = {};
   std::string approved_by = {};
   bool is_pending = false;

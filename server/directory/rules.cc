@@ -255,17 +255,59 @@ absl::StatusOr<Change> UseEnrolment(const Directory& directory, const Asked& ask
 
 // ---- Roles
 
-absl::StatusOr<Change> BindRole(const Directory& directory, const Asked& asked, RoleBound wanted,
-                                bool is_owner) {
-  RETURN_IF_ERROR(CheckRate(directory, asked));
-  const bool is_of_server = wanted.role == Role::kAdministrator;
-  if (is_of_server) RETURN_IF_ERROR(CheckAdministrator(directory, asked));
-  if (!is_of_server && !is_owner) {
-    return absl::PermissionDeniedError("only the owner of the dataset may propose its approvers");
+namespace {
+
+// Of the server or on all datasets, without a dataset; and of these those that one administrator alone binds.
+bool IsOfServer(const RoleBound& role) {
+  return role.role != Role::kApprover || role.dataset_id.empty();
+}
+bool NeedsApproval(Role role) {
+  return role == Role::kApprover || role == Role::kAuditor;
+}
+
+bool IsOrWillBe(const Directory& directory, Role role, const std::string& principal,
+                std::string_view dataset_id = {}) {
+  return directory.FindRole(role, principal, dataset_id) != nullptr;
+}
+
+bool ApprovesAnything(const Directory& directory, const std::string& principal) {
+  return std::ranges::any_of(directory.RolesOf(principal),
+                             [](const RoleBinding* each) { return each->role == Role::kApprover; });
+}
+
+// Administrators decide who somebody is, so they have no data; approvers do not spend.
+absl::Status CheckNoConflict(const Directory& directory, const RoleBound& wanted, const RoleFacts& facts) {
+  const std::string& holder = wanted.principal;
+  if (wanted.role == Role::kAdministrator) {
+    const bool has_rights = facts.holder_has_data || IsOrWillBe(directory, Role::kCreator, holder) ||
+                            ApprovesAnything(directory, holder);
+    if (!has_rights) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat(
+        holder, " has datasets, or rights on some: an administrator has none. Use another principal"));
   }
-  if (is_of_server != wanted.dataset_id.empty()) {
-    return InvalidField("dataset", is_of_server ? "must be empty for a role of the server"
-                                                : "must name the dataset of the role");
+  if (wanted.role != Role::kCreator && wanted.role != Role::kApprover) return absl::OkStatus();
+  if (IsOrWillBe(directory, Role::kAdministrator, holder)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(holder, " is an administrator, who has no rights on datasets. Use another principal"));
+  }
+  const bool spends = wanted.dataset_id.empty() ? facts.holder_has_data : facts.holder_uses_dataset;
+  if (wanted.role == Role::kCreator || !spends) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(holder, " spends from the budget whose limits it would approve. Use another principal"));
+}
+
+}  // namespace
+
+absl::StatusOr<Change> BindRole(const Directory& directory, const Asked& asked, RoleBound wanted,
+                                const RoleFacts& facts) {
+  RETURN_IF_ERROR(CheckRate(directory, asked));
+  const bool is_of_server = IsOfServer(wanted);
+  if (is_of_server) RETURN_IF_ERROR(CheckAdministrator(directory, asked));
+  if (is_of_server && !wanted.dataset_id.empty()) {
+    return InvalidField("dataset", "must be empty for this role: only an approver is one of a dataset");
+  }
+  if (!is_of_server && !facts.is_owner) {
+    return absl::PermissionDeniedError("only the owner of the dataset may propose its approvers");
   }
   const PrincipalRecord* const holder = directory.FindPrincipal(wanted.principal);
   if (holder == nullptr) return NoSuchPrincipal(wanted.principal);
@@ -274,10 +316,25 @@ absl::StatusOr<Change> BindRole(const Directory& directory, const Asked& asked, 
     return absl::AlreadyExistsError(
         absl::StrCat(wanted.principal, " has this role already, or it is pending"));
   }
-  const bool is_person_of_its_own = is_of_server || directory.AreTwoPersons(asked.by, wanted.principal);
-  if (!is_person_of_its_own) return NotTwoPersons(asked.by, wanted.principal);
-  wanted.is_pending = !is_of_server;
+  RETURN_IF_ERROR(CheckNoConflict(directory, wanted, facts));
+  wanted.is_pending = NeedsApproval(wanted.role);
+  const bool are_two = !wanted.is_pending || directory.AreTwoPersons(asked.by, wanted.principal);
+  if (!are_two) return NotTwoPersons(asked.by, wanted.principal);
   return wanted;
+}
+
+absl::Status CheckMaySpend(const Directory& directory, const std::string& principal,
+                           std::string_view dataset_id) {
+  if (IsOrWillBe(directory, Role::kAdministrator, principal)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        principal, " is an administrator, who has no rights on datasets. Use another principal"));
+  }
+  const bool approves = IsOrWillBe(directory, Role::kApprover, principal) ||
+                        IsOrWillBe(directory, Role::kApprover, principal, dataset_id);
+  if (!approves) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      principal,
+      " approves the limits of this dataset, so it does not spend from them. Use another principal"));
 }
 
 absl::StatusOr<Change> ApproveRole(const Directory& directory, const Asked& asked,
@@ -294,7 +351,7 @@ absl::StatusOr<Change> ApproveRole(const Directory& directory, const Asked& aske
 
 absl::StatusOr<Change> UnbindRole(const Directory& directory, const Asked& asked, const RoleUnbound& wanted,
                                   bool is_owner) {
-  const bool may_as_owner = is_owner && wanted.role == Role::kApprover;
+  const bool may_as_owner = is_owner && wanted.role == Role::kApprover && !wanted.dataset_id.empty();
   RETURN_IF_ERROR(may_as_owner ? CheckRate(directory, asked) : CheckAdministrator(directory, asked));
   if (directory.FindRole(wanted.role, wanted.principal, wanted.dataset_id) == nullptr) {
     return absl::NotFoundError(absl::StrCat(wanted.principal, " does not have this role"));

@@ -82,15 +82,27 @@ absl::StatusOr<Change> UseEnrolment(const Directory& directory, const Asked& ask
 
 // ---- Roles
 
-// Administrator of the server: by an administrator. Approver of a dataset: by its owner (`is_owner`), for
-// another person than himself; pending until an administrator approves it.
+// What the ledger says about a role that is to be bound.
+struct RoleFacts {
+  bool is_owner = false;             // the actor owns the dataset
+  bool holder_has_data = false;      // the principal is an owner, a grantee, or has charges
+  bool holder_uses_dataset = false;  // it owns the dataset, or asks it questions, or charges it
+};
+
+// Administrator, operator and creator of the server: by an administrator. Auditor, and approver of all
+// datasets: by an administrator, pending until another one approves it. Approver of a dataset: by its owner,
+// for another person than himself; pending until an administrator approves it. FAILED_PRECONDITION for what
+// no principal is at once: an administrator with data, a creator's or an approver's role; an approver who
+// spends from the budget.
 absl::StatusOr<Change> BindRole(const Directory& directory, const Asked& asked, RoleBound wanted,
-                                bool is_owner);
-// By an administrator who is another person than the owner who proposed it and than the approver.
+                                const RoleFacts& facts);
+// The same of a principal that is to ask a dataset questions or to charge it.
+absl::Status CheckMaySpend(const Directory& directory, const std::string& principal,
+                           std::string_view dataset_id);
+// By an administrator who is another person than the one who proposed it and than the holder.
 absl::StatusOr<Change> ApproveRole(const Directory& directory, const Asked& asked,
                                    const RoleApproved& wanted);
-// Administrator: by an administrator, but not the last active one's. Approver: by the owner or an
-// administrator.
+// By an administrator, but not the last active administrator's; an approver's also by the owner.
 absl::StatusOr<Change> UnbindRole(const Directory& directory, const Asked& asked, const RoleUnbound& wanted,
                                   bool is_owner);
 

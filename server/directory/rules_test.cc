@@ -271,7 +271,7 @@ TEST_F(Rules, TheLastAdministratorKeepsTheRole) {
 TEST_F(Rules, AnApproverIsProposedByTheOwnerAndApprovedByAnAdministrator) {
   ASSERT_TRUE(at_.Register("olga").ok());
   EXPECT_REFUSED(kPermissionDenied, at_.Bind("ada", Role::kApprover, "eve", "census"));
-  ASSERT_TRUE(at_.Bind("olga", Role::kApprover, "eve", "census", /*is_owner=*/true).ok());
+  ASSERT_TRUE(at_.Bind("olga", Role::kApprover, "eve", "census", {.is_owner = true}).ok());
   EXPECT_FALSE(directory().HasRole(Role::kApprover, "eve", "census"));
   EXPECT_REFUSED(kPermissionDenied, at_.ApproveBinding("olga", "eve", "census"));
   EXPECT_TRUE(at_.ApproveBinding("ada", "eve", "census").ok());
@@ -281,12 +281,67 @@ TEST_F(Rules, AnApproverIsProposedByTheOwnerAndApprovedByAnAdministrator) {
 
 TEST_F(Rules, OwnerAdministratorAndApproverAreThreePersons) {
   ASSERT_TRUE(at_.Register("olga").ok());
-  EXPECT_REFUSED(kPermissionDenied, at_.Bind("olga", Role::kApprover, "olga", "census", true));
+  EXPECT_REFUSED(kPermissionDenied, at_.Bind("olga", Role::kApprover, "olga", "census", {.is_owner = true}));
   ASSERT_TRUE(at_.Create("ada", "bob").ok());
   ASSERT_TRUE(at_.Link("ada", "bob", OidcOf("bob")).ok());
-  ASSERT_TRUE(at_.Bind("olga", Role::kApprover, "bob", "census", true).ok());
+  ASSERT_TRUE(at_.Bind("olga", Role::kApprover, "bob", "census", {.is_owner = true}).ok());
   EXPECT_REFUSED(kPermissionDenied, at_.ApproveBinding("ada", "bob", "census"));
   EXPECT_TRUE(at_.ApproveBinding("abe", "bob", "census").ok());
+}
+
+TEST_F(Rules, AnOwnerProposesNoRolesOfTheServer) {
+  ASSERT_TRUE(at_.Register("olga").ok());
+  for (const Role role : {Role::kAdministrator, Role::kOperator, Role::kCreator, Role::kAuditor}) {
+    EXPECT_REFUSED(kPermissionDenied, at_.Bind("olga", role, "eve", "", {.is_owner = true}));
+    EXPECT_REFUSED(kInvalidArgument, at_.Bind("ada", role, "eve", "census", {.is_owner = true}));
+  }
+  EXPECT_REFUSED(kPermissionDenied,
+                 at_.Bind("olga", Role::kApprover, "eve", "", {.is_owner = true}));  // of all
+}
+
+TEST_F(Rules, OneAdministratorMakesOperatorsAndCreators) {
+  for (const Role role : {Role::kOperator, Role::kCreator}) {
+    ASSERT_TRUE(at_.Bind("ada", role, "eve").ok());
+    EXPECT_TRUE(directory().HasRole(role, "eve"));
+  }
+}
+
+TEST_F(Rules, WhoSeesOrApprovesForAllDatasetsIsApprovedByASecondAdministrator) {
+  for (const Role role : {Role::kAuditor, Role::kApprover}) {
+    ASSERT_TRUE(at_.Bind("ada", role, "eve").ok());
+    EXPECT_FALSE(directory().HasRole(role, "eve"));
+    EXPECT_REFUSED(kPermissionDenied, at_.ApproveBinding("ada", "eve", "", role));
+    ASSERT_TRUE(at_.ApproveBinding("abe", "eve", "", role).ok());
+    EXPECT_TRUE(directory().HasRole(role, "eve"));
+  }
+}
+
+// ---- What no principal is at once
+
+TEST_F(Rules, AnAdministratorHasNoRightsOnDatasets) {
+  ASSERT_TRUE(at_.Register("olga").ok());
+  EXPECT_REFUSED(kFailedPrecondition,
+                 at_.Bind("ada", Role::kAdministrator, "eve", "", {.holder_has_data = true}));
+  ASSERT_TRUE(at_.Bind("ada", Role::kCreator, "eve").ok());
+  EXPECT_REFUSED(kFailedPrecondition, at_.Bind("ada", Role::kAdministrator, "eve"));
+  EXPECT_REFUSED(kFailedPrecondition, at_.Bind("ada", Role::kCreator, "abe"));
+  EXPECT_REFUSED(kFailedPrecondition, at_.Bind("olga", Role::kApprover, "abe", "census", {.is_owner = true}));
+  EXPECT_REFUSED(kFailedPrecondition, CheckMaySpend(directory(), "abe", "census"));
+  EXPECT_TRUE(at_.Bind("ada", Role::kOperator, "abe").ok()) << "which gives no data";
+}
+
+TEST_F(Rules, NobodyApprovesTheLimitsOfABudgetThatHeSpends) {
+  ASSERT_TRUE(at_.Register("olga").ok());
+  EXPECT_REFUSED(kFailedPrecondition, at_.Bind("olga", Role::kApprover, "eve", "census",
+                                               {.is_owner = true, .holder_uses_dataset = true}));
+  EXPECT_REFUSED(kFailedPrecondition,
+                 at_.Bind("ada", Role::kApprover, "eve", "",
+                          {.holder_has_data = true}));  // who approves for all datasets spends from none
+  EXPECT_TRUE(CheckMaySpend(directory(), "eve", "census").ok());
+  ASSERT_TRUE(at_.Bind("olga", Role::kApprover, "eve", "census", {.is_owner = true}).ok());
+  EXPECT_REFUSED(kFailedPrecondition,
+                 CheckMaySpend(directory(), "eve", "census"));  // also while it is pending
+  EXPECT_TRUE(CheckMaySpend(directory(), "eve", "another dataset").ok());
 }
 
 // ---- Bounds

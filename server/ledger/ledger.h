@@ -53,9 +53,9 @@ class Ledger {
 
   // ALREADY_EXISTS when the name is taken.
   virtual absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) = 0;
-  // With all its grantees; with `viewer` alone, if it is one, when that is not empty. Where the dataset's row
-  // cannot be read, DATA_LOSS says so to its owner and its grantees; to another viewer there is no such
-  // dataset.
+  // With all its grants; with that of `viewer` alone, if it has one, when that is not empty. Where the
+  // dataset's row cannot be read, DATA_LOSS says so to its owner and its grantees; to another viewer there is
+  // no such dataset.
   virtual absl::StatusOr<Dataset> GetDataset(std::string_view name, std::string_view viewer = {}) = 0;
   virtual absl::StatusOr<Dataset> GetDatasetById(std::string_view dataset_id,
                                                  std::string_view viewer = {}) = 0;
@@ -67,9 +67,11 @@ class Ledger {
       const Principal& owner, const std::vector<std::string>& content_hashes) = 0;
   // The names of these datasets, in this order.
   virtual absl::StatusOr<std::vector<std::string>> DatasetNames(const std::vector<std::string>& ids) = 0;
-  // The datasets that `principal` owns (with all grantees) or has been granted (with this one).
+  // The datasets that `principal` owns (with all grants) or has been granted (with this one), also when that
+  // has expired, and those that `also` names.
   virtual absl::StatusOr<DatasetList> ListVisibleDatasets(const Principal& principal,
-                                                          const NamePage& page = {}) = 0;
+                                                          const NamePage& page = {},
+                                                          const AlsoListed& also = {}) = 0;
   // A dataset is sealed once: a second seal is FAILED_PRECONDITION unless it repeats the same content hash,
   // which changes nothing. What other datasets contain plays no part: see FindContent().
   virtual absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
@@ -84,9 +86,8 @@ class Ledger {
                                            std::string_view content_hash, const Principal& actor) = 0;
   // Repeating it changes nothing.
   virtual absl::Status ArchiveDataset(std::string_view dataset_id, const Principal& actor) = 0;
-  // Repeating it changes nothing.
-  virtual absl::Status Grant(std::string_view dataset_id, std::string_view grantee,
-                             const Principal& actor) = 0;
+  // Gives the grantee these roles until then, in place of what it had. Repeating it changes nothing.
+  virtual absl::Status SetGrant(std::string_view dataset_id, const Grant& grant, const Principal& actor) = 0;
   // Records that the owner is about to access the records; `what` describes the access. Each call appends one
   // entry, which is durable and anchored on return.
   virtual absl::Status RecordOwnerAction(std::string_view dataset_id, std::string_view what,
@@ -153,7 +154,7 @@ class Ledger {
   // the anchor covers its entry. `token` is the attempt's, made by the caller: after an error that leaves the
   // outcome open, a call with the same token finds what the first one started, with the first one's key.
   // FAILED_PRECONDITION, and nothing is changed, when the dataset is no longer sealed in the version that was
-  // priced, when its principal is neither its owner nor a grantee, and when the charge has ended; ABORTED
+  // priced, when its principal is neither its owner nor an analyst, and when the charge has ended; ABORTED
   // when another attempt has started it, and when an account was opened since that applies to the principal.
   virtual absl::StatusOr<Attempt> StartQueued(std::string_view charge_id, std::string_view sealed_key,
                                               std::string_view token) = 0;

@@ -125,6 +125,22 @@ struct DatasetSpec {
       {};  // of a partitioned dataset, at least one; their accounts are its accounts
 };
 
+// What a grantee may do with a dataset, as bits of Grant::roles.
+inline constexpr int64_t kGrantedAnalyst = 1;  // asks questions
+inline constexpr int64_t kGrantedService =
+    2;  // charges it for what mechanisms outside of this server release
+inline constexpr int64_t kGrantedAuditor = 4;    // sees its budgets and its history
+inline constexpr int64_t kGrantedFormer = 8;     // sees what was released to it before
+inline constexpr int64_t kGrantedApprover = 16;  // approves its limits, in development mode
+inline constexpr int64_t kAllGrantedRoles = 31;
+
+struct Grant {
+  std::string grantee;
+  int64_t roles = kGrantedAnalyst;  // 0: nothing, as if there had never been a grant
+  int64_t expires_at_us = 0;        // 0: never
+  bool operator==(const Grant&) const = default;
+};
+
 struct Dataset {
   std::string id;  // a UUID
   std::string lineage_id;
@@ -145,7 +161,7 @@ struct Dataset {
   int64_t created_at_us = 0;
   // Rises with every change of what is stated here, and of the accounts of the lineage, but not with charges.
   int64_t revision = 0;
-  std::vector<std::string> grantees;
+  std::vector<Grant> grants;     // by grantee
   std::vector<Part> parts = {};  // by number
 };
 
@@ -339,6 +355,12 @@ struct ReleaseList {
   std::vector<Release> releases;
   bool has_more = false;
   std::string last = {};  // the id that the next page comes after, when there is more
+};
+
+// Datasets on which a principal has a role that the ledger does not know.
+struct AlsoListed {
+  bool all = false;
+  std::vector<std::string> ids = {};
 };
 
 // Of datasets, by name: those whose name is greater than `after`. A page ends earlier where its schemas have

@@ -177,49 +177,49 @@ absl::Status GetCharge(service::Services& services, const Call& call, const v1::
 grpc::ServerUnaryReactor* AccountantRpc::EstimateCost(grpc::CallbackServerContext* context,
                                                       const v1::EstimateCostRequest* request,
                                                       v1::EstimateCostResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::EstimateCost);
+  return Handle<Method::kEstimateCost>(calls_, *context, *request, *response, rpc::EstimateCost);
 }
 
 grpc::ServerUnaryReactor* AccountantRpc::ReserveBudget(grpc::CallbackServerContext* context,
                                                        const v1::ReserveBudgetRequest* request,
                                                        v1::Charge* response) {
-  return Handle(calls_, *context, *request, *response, rpc::ReserveBudget);
+  return Handle<Method::kReserveBudget>(calls_, *context, *request, *response, rpc::ReserveBudget);
 }
 
 grpc::ServerUnaryReactor* AccountantRpc::BatchReserveBudget(grpc::CallbackServerContext* context,
                                                             const v1::BatchReserveBudgetRequest* request,
                                                             v1::BatchReserveBudgetResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::BatchReserveBudget);
+  return Handle<Method::kBatchReserveBudget>(calls_, *context, *request, *response, rpc::BatchReserveBudget);
 }
 
 grpc::ServerUnaryReactor* AccountantRpc::StartCharge(grpc::CallbackServerContext* context,
                                                      const v1::StartChargeRequest* request,
                                                      v1::Charge* response) {
-  return Handle(calls_, *context, *request, *response, rpc::StartCharge);
+  return Handle<Method::kStartCharge>(calls_, *context, *request, *response, rpc::StartCharge);
 }
 
 grpc::ServerUnaryReactor* AccountantRpc::CommitBudget(grpc::CallbackServerContext* context,
                                                       const v1::CommitBudgetRequest* request,
                                                       v1::Charge* response) {
-  return Handle(calls_, *context, *request, *response, rpc::CommitBudget);
+  return Handle<Method::kCommitBudget>(calls_, *context, *request, *response, rpc::CommitBudget);
 }
 
 grpc::ServerUnaryReactor* AccountantRpc::CancelReservation(grpc::CallbackServerContext* context,
                                                            const v1::CancelReservationRequest* request,
                                                            v1::Charge* response) {
-  return Handle(calls_, *context, *request, *response, rpc::CancelReservation);
+  return Handle<Method::kCancelReservation>(calls_, *context, *request, *response, rpc::CancelReservation);
 }
 
 grpc::ServerUnaryReactor* AccountantRpc::ExtendReservation(grpc::CallbackServerContext* context,
                                                            const v1::ExtendReservationRequest* request,
                                                            v1::Charge* response) {
-  return Handle(calls_, *context, *request, *response, rpc::ExtendReservation);
+  return Handle<Method::kExtendReservation>(calls_, *context, *request, *response, rpc::ExtendReservation);
 }
 
 grpc::ServerUnaryReactor* AccountantRpc::GetCharge(grpc::CallbackServerContext* context,
                                                    const v1::GetChargeRequest* request,
                                                    v1::Charge* response) {
-  return Handle(calls_, *context, *request, *response, rpc::GetCharge);
+  return Handle<Method::kGetCharge>(calls_, *context, *request, *response, rpc::GetCharge);
 }
 
 }  // namespace curator::rpc

@@ -37,7 +37,7 @@ absl::Status ListAccounts(service::Services& services, const Call& call,
                           const v1::ListAccountsRequest& request, v1::ListAccountsResponse& response) {
   ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "accounts", request.dataset()));
   ASSIGN_OR_RETURN(const std::vector<service::AccountView> accounts,
-                   service::ListAccounts(services.ledger, call.principal(), DatasetName(request.dataset()),
+                   service::ListAccounts(services.access(), call.principal(), DatasetName(request.dataset()),
                                          page.after, page.size));
   for (const service::AccountView& account : accounts) *response.add_accounts() = ToProto(account);
   if (static_cast<int64_t>(accounts.size()) == page.size) {
@@ -48,7 +48,7 @@ absl::Status ListAccounts(service::Services& services, const Call& call,
 
 // The analysts of a new account, after whether the caller may open it: only owners learn who is known.
 absl::Status CheckHolders(service::Services& services, const service::AccountOrder& order) {
-  RETURN_IF_ERROR(service::CreateAccount(services.ledger, order, service::Intent::kValidateOnly).status());
+  RETURN_IF_ERROR(service::CreateAccount(services.access(), order, service::Intent::kValidateOnly).status());
   if (!order.is_group) return service::CheckCanHoldRights(services.directory, "analyst", order.holder);
   for (const std::string& member : order.members) {
     RETURN_IF_ERROR(service::CheckCanHoldRights(services.directory, "group.members", member));
@@ -74,7 +74,7 @@ absl::Status CreateAccount(service::Services& services, const Call& call,
       .limit = *limit};
   if (services.directory != nullptr) RETURN_IF_ERROR(CheckHolders(services, order));
   ASSIGN_OR_RETURN(const service::AccountView account,
-                   service::CreateAccount(services.ledger, order, IntentOf(request)));
+                   service::CreateAccount(services.access(), order, IntentOf(request)));
   response = ToProto(account);
   return absl::OkStatus();
 }
@@ -96,7 +96,7 @@ absl::Status ProposeLimitChange(service::Services& services, const Call& call,
     ASSIGN_OR_RETURN(order.delta, dp::Delta::Parse(request.delta(), "delta"));
   }
   ASSIGN_OR_RETURN(const service::LimitView proposal,
-                   service::ProposeLimit(services.ledger, order, IntentOf(request)));
+                   service::ProposeLimit(services.access(), order, IntentOf(request)));
   response = ToProto(proposal);
   return absl::OkStatus();
 }
@@ -105,8 +105,8 @@ absl::Status ApproveLimitChange(service::Services& services, const Call& call,
                                 const v1::ApproveLimitChangeRequest& request, v1::LimitProposal& response) {
   RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
   ASSIGN_OR_RETURN(const service::LimitView approved,
-                   service::ApproveLimit(services.ledger, call.principal(), DatasetName(request.dataset()),
-                                         request.proposal_id(), IntentOf(request), services.directory));
+                   service::ApproveLimit(services.access(), call.principal(), DatasetName(request.dataset()),
+                                         request.proposal_id(), IntentOf(request)));
   response = ToProto(approved);
   return absl::OkStatus();
 }
@@ -116,7 +116,7 @@ absl::Status ListLimitProposals(service::Services& services, const Call& call,
                                 v1::ListLimitProposalsResponse& response) {
   ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "limit_proposals", request.dataset()));
   ASSIGN_OR_RETURN(const std::vector<service::LimitView> proposals,
-                   service::ListLimitProposals(services.ledger, call.principal(),
+                   service::ListLimitProposals(services.access(), call.principal(),
                                                DatasetName(request.dataset()), page.after, page.size));
   for (const service::LimitView& proposal : proposals) *response.add_proposals() = ToProto(proposal);
   if (static_cast<int64_t>(proposals.size()) == page.size) {
@@ -131,21 +131,22 @@ absl::Status ListLedgerEntries(service::Services& services, const Call& call,
   if (request.after_sequence() < 0) return InvalidField("after_sequence", "must not be negative");
   ledger::Page page{.after_seq = request.after_sequence()};
   while (true) {
-    ASSIGN_OR_RETURN(
-        const std::vector<ledger::Entry> entries,
-        service::ListLedgerEntries(services.ledger, call.principal(), DatasetName(request.dataset()), page));
-    for (const ledger::Entry& entry : entries) {
+    ASSIGN_OR_RETURN(const service::EntriesPage read,
+                     service::ListLedgerEntries(services.access(), call.principal(),
+                                                DatasetName(request.dataset()), page));
+    for (const ledger::Entry& entry : read.entries) {
       if (!writer.Write(ToProto(entry))) return ClientDisconnected();
     }
-    if (static_cast<int64_t>(entries.size()) < page.limit) return absl::OkStatus();
-    page.after_seq = entries.back().seq;
+    if (!read.has_more) return absl::OkStatus();
+    page.after_seq = read.last_seq;
   }
 }
 
 absl::Status VerifyLedger(service::Services& services, const Call& call,
                           const v1::VerifyLedgerRequest& request, v1::VerifyLedgerResponse& response) {
-  ASSIGN_OR_RETURN(const service::VerifiedLedger verified,
-                   service::VerifyLedger(services.ledger, call.principal(), DatasetName(request.dataset())));
+  ASSIGN_OR_RETURN(
+      const service::VerifiedLedger verified,
+      service::VerifyLedger(services.access(), call.principal(), DatasetName(request.dataset())));
   const ledger::Verification& verification = verified.verification;
   response.set_ok(verification.ok);
   response.set_entries_checked(verification.entries_checked);
@@ -167,7 +168,7 @@ absl::Status ListChainLinks(service::Services& services, const Call& call,
   while (true) {
     ASSIGN_OR_RETURN(
         const std::vector<service::LinkView> links,
-        service::ListChainLinks(services.ledger, call.principal(), DatasetName(request.dataset()), page));
+        service::ListChainLinks(services.access(), call.principal(), DatasetName(request.dataset()), page));
     for (const service::LinkView& link : links) {
       if (!writer.Write(ToProto(link))) return ClientDisconnected();
     }
@@ -188,7 +189,7 @@ absl::Status RepairLedger(service::Services& services, const Call& call,
     repair.receipts.push_back({receipt.statement(), receipt.signature(), receipt.public_key()});
   }
   ASSIGN_OR_RETURN(const service::RepairView view,
-                   service::RepairLedger(services.ledger, services.signer, repair, IntentOf(request)));
+                   service::RepairLedger(services.access(), services.signer, repair, IntentOf(request)));
   response = ToProto(view);
   return absl::OkStatus();
 }
@@ -198,48 +199,48 @@ absl::Status RepairLedger(service::Services& services, const Call& call,
 grpc::ServerUnaryReactor* BudgetRpc::GetBudget(grpc::CallbackServerContext* context,
                                                const v1::GetBudgetRequest* request,
                                                v1::GetBudgetResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::GetBudget);
+  return Handle<Method::kGetBudget>(calls_, *context, *request, *response, rpc::GetBudget);
 }
 
 grpc::ServerUnaryReactor* BudgetRpc::ListAccounts(grpc::CallbackServerContext* context,
                                                   const v1::ListAccountsRequest* request,
                                                   v1::ListAccountsResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::ListAccounts);
+  return Handle<Method::kListAccounts>(calls_, *context, *request, *response, rpc::ListAccounts);
 }
 
 grpc::ServerUnaryReactor* BudgetRpc::CreateAccount(grpc::CallbackServerContext* context,
                                                    const v1::CreateAccountRequest* request,
                                                    v1::Account* response) {
-  return Handle(calls_, *context, *request, *response, rpc::CreateAccount);
+  return Handle<Method::kCreateAccount>(calls_, *context, *request, *response, rpc::CreateAccount);
 }
 
 grpc::ServerUnaryReactor* BudgetRpc::ProposeLimitChange(grpc::CallbackServerContext* context,
                                                         const v1::ProposeLimitChangeRequest* request,
                                                         v1::LimitProposal* response) {
-  return Handle(calls_, *context, *request, *response, rpc::ProposeLimitChange);
+  return Handle<Method::kProposeLimitChange>(calls_, *context, *request, *response, rpc::ProposeLimitChange);
 }
 
 grpc::ServerUnaryReactor* BudgetRpc::ApproveLimitChange(grpc::CallbackServerContext* context,
                                                         const v1::ApproveLimitChangeRequest* request,
                                                         v1::LimitProposal* response) {
-  return Handle(calls_, *context, *request, *response, rpc::ApproveLimitChange);
+  return Handle<Method::kApproveLimitChange>(calls_, *context, *request, *response, rpc::ApproveLimitChange);
 }
 
 grpc::ServerUnaryReactor* BudgetRpc::ListLimitProposals(grpc::CallbackServerContext* context,
                                                         const v1::ListLimitProposalsRequest* request,
                                                         v1::ListLimitProposalsResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::ListLimitProposals);
+  return Handle<Method::kListLimitProposals>(calls_, *context, *request, *response, rpc::ListLimitProposals);
 }
 
 grpc::ServerWriteReactor<v1::LedgerEntry>* BudgetRpc::ListLedgerEntries(
     grpc::CallbackServerContext* context, const v1::ListLedgerEntriesRequest* request) {
-  return Handle(calls_, *context, *request, rpc::ListLedgerEntries);
+  return Handle<Method::kListLedgerEntries>(calls_, *context, *request, rpc::ListLedgerEntries);
 }
 
 grpc::ServerUnaryReactor* BudgetRpc::VerifyLedger(grpc::CallbackServerContext* context,
                                                   const v1::VerifyLedgerRequest* request,
                                                   v1::VerifyLedgerResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::VerifyLedger);
+  return Handle<Method::kVerifyLedger>(calls_, *context, *request, *response, rpc::VerifyLedger);
 }
 
 grpc::ServerUnaryReactor* BudgetRpc::GetReceiptKey(grpc::CallbackServerContext* context,
@@ -252,13 +253,13 @@ grpc::ServerUnaryReactor* BudgetRpc::GetReceiptKey(grpc::CallbackServerContext* 
 
 grpc::ServerWriteReactor<v1::ChainLink>* BudgetRpc::ListChainLinks(grpc::CallbackServerContext* context,
                                                                    const v1::ListChainLinksRequest* request) {
-  return Handle(calls_, *context, *request, rpc::ListChainLinks);
+  return Handle<Method::kListChainLinks>(calls_, *context, *request, rpc::ListChainLinks);
 }
 
 grpc::ServerUnaryReactor* BudgetRpc::RepairLedger(grpc::CallbackServerContext* context,
                                                   const v1::RepairLedgerRequest* request,
                                                   v1::RepairLedgerResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::RepairLedger);
+  return Handle<Method::kRepairLedger>(calls_, *context, *request, *response, rpc::RepairLedger);
 }
 
 }  // namespace curator::rpc

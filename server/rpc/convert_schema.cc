@@ -172,7 +172,9 @@ v1::Dataset ToProto(const service::DatasetView& dataset, const Principal& viewer
     each.set_state(part.sealed_version > 0 ? v1::DATASET_STATE_SEALED : v1::DATASET_STATE_CREATED);
   }
   if (viewer.name() == record.owner) {
-    for (const std::string& grantee : record.grantees) proto.add_grantees(grantee);
+    for (const ledger::Grant& grant : record.grants) {
+      if ((grant.roles & ~ledger::kGrantedFormer) != 0) proto.add_grantees(grant.grantee);
+    }
   }
   return proto;
 }

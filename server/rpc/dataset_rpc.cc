@@ -1,5 +1,7 @@
 #include "rpc/dataset_rpc.h"
 
+#include <google/protobuf/util/time_util.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "rpc/handle.h"
 #include "rpc/page.h"
 #include "service/datasets/datasets.h"
+#include "service/datasets/grants.h"
 #include "service/datasets/parts.h"
 
 namespace curator::rpc {
@@ -82,7 +85,7 @@ absl::Status AddPart(service::Services& services, const Call& call, const v1::Ad
     order.limit = *limit;
   }
   ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::AddPart(services.ledger, order, IntentOf(request)));
+                   service::AddPart(services.access(), order, IntentOf(request)));
   response = ToProto(view, call.principal());
   return absl::OkStatus();
 }
@@ -91,7 +94,7 @@ absl::Status CreateDataset(service::Services& services, const Call& call,
                            const v1::CreateDatasetRequest& request, v1::Dataset& response) {
   ASSIGN_OR_RETURN(const service::NewDataset dataset, FromProto(request, call.principal()));
   ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::CreateDataset(services.ledger, dataset, IntentOf(request)));
+                   service::CreateDataset(services.access(), dataset, IntentOf(request)));
   response = ToProto(view, call.principal());
   return absl::OkStatus();
 }
@@ -130,7 +133,7 @@ absl::Status ImportRecords(service::Services& services, const Call& call,
   ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(header.request_id()));
   const records::ImportOptions options{.compression = CompressionOf(header.gzip())};
   ASSIGN_OR_RETURN(const std::unique_ptr<records::RecordImport> import,
-                   service::BeginImport(services.ledger, services.store,
+                   service::BeginImport(services.access(), services.store,
                                         {.request_id = std::move(request_id),
                                          .principal = call.principal(),
                                          .dataset = DatasetName(header.dataset()),
@@ -147,7 +150,7 @@ absl::Status SealDataset(service::Services& services, const Call& call, const v1
                          v1::SealDatasetResponse& response) {
   RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
   ASSIGN_OR_RETURN(const service::Sealed sealed,
-                   service::SealDataset(services.ledger, services.store,
+                   service::SealDataset(services.access(), services.store,
                                         {.principal = call.principal(),
                                          .dataset = DatasetName(request.dataset()),
                                          .part = request.part(),
@@ -159,24 +162,91 @@ absl::Status SealDataset(service::Services& services, const Call& call, const v1
   return absl::OkStatus();
 }
 
+constexpr std::pair<v1::GranteeRole, int64_t> kGranteeRoles[] = {
+    {v1::ANALYST, ledger::kGrantedAnalyst},
+    {v1::SERVICE, ledger::kGrantedService},
+    {v1::AUDITOR, ledger::kGrantedAuditor},
+    {v1::FORMER, ledger::kGrantedFormer},
+    {v1::GRANTED_APPROVER, ledger::kGrantedApprover}};
+
+absl::StatusOr<int64_t> RolesOf(const v1::GrantAccessRequest& request) {
+  if (request.roles().empty()) return ledger::kGrantedAnalyst;
+  int64_t roles = 0;
+  for (int i = 0; i < request.roles_size(); ++i) {
+    const auto* const found =
+        std::ranges::find(kGranteeRoles, request.roles(i), [](const auto& each) { return each.first; });
+    const bool is_known = found != std::end(kGranteeRoles) && found->first != v1::FORMER;
+    if (!is_known) return InvalidField(absl::StrCat("roles[", i, "]"), "must be ANALYST, SERVICE or AUDITOR");
+    roles |= found->second;
+  }
+  return roles;
+}
+
+absl::StatusOr<int64_t> ExpiryOf(const google::protobuf::Timestamp& time) {
+  using google::protobuf::util::TimeUtil;
+  if (time.seconds() <= 0 || time.seconds() > TimeUtil::kTimestampMaxSeconds) {
+    return InvalidField("expire_time", "must be a time in the future");
+  }
+  return TimeUtil::TimestampToMicroseconds(time);
+}
+
 absl::Status GrantAccess(service::Services& services, const Call& call, const v1::GrantAccessRequest& request,
                          v1::GrantAccessResponse&) {
   RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
-  const DatasetName dataset(request.dataset());
-  if (services.directory != nullptr) {
-    // First whether the caller may: only owners learn who is known.
-    RETURN_IF_ERROR(service::GrantAccess(services.ledger, call.principal(), dataset, request.principal(),
-                                         service::Intent::kValidateOnly));
-    RETURN_IF_ERROR(service::CheckCanHoldRights(services.directory, "principal", request.principal()));
+  service::GrantOrder order{.principal = call.principal(),
+                            .dataset = DatasetName(request.dataset()),
+                            .grantee = request.principal()};
+  ASSIGN_OR_RETURN(order.roles, RolesOf(request));
+  if (request.has_expire_time()) {
+    ASSIGN_OR_RETURN(order.expires_at_us, ExpiryOf(request.expire_time()));
   }
-  return service::GrantAccess(services.ledger, call.principal(), dataset, request.principal(),
-                              IntentOf(request));
+  return service::GrantAccess(services.access(), order, IntentOf(request));
+}
+
+absl::Status RevokeAccess(service::Services& services, const Call& call,
+                          const v1::RevokeAccessRequest& request, v1::RevokeAccessResponse&) {
+  RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
+  return service::RevokeAccess(services.access(),
+                               {.principal = call.principal(),
+                                .dataset = DatasetName(request.dataset()),
+                                .grantee = request.principal(),
+                                .with_releases = request.with_releases()},
+                               IntentOf(request));
+}
+
+v1::Grant GrantToProto(const ledger::Grant& grant) {
+  v1::Grant proto;
+  proto.set_principal(grant.grantee);
+  for (const auto& [role, bit] : kGranteeRoles) {
+    if ((grant.roles & bit) != 0) proto.add_roles(role);
+  }
+  if (grant.expires_at_us != 0) {
+    *proto.mutable_expire_time() =
+        google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(grant.expires_at_us);
+  }
+  return proto;
+}
+
+absl::Status ListGrants(service::Services& services, const Call& call, const v1::ListGrantsRequest& request,
+                        v1::ListGrantsResponse& response) {
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "grants", request.dataset()));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Grant> grants,
+                   service::ListGrants(services.access(), call.principal(), DatasetName(request.dataset())));
+  for (const ledger::Grant& grant : grants) {
+    if (grant.grantee <= page.after) continue;
+    if (response.grants_size() == page.size) {
+      response.set_next_page_token(page.TokenAfter(response.grants().rbegin()->principal()));
+      break;
+    }
+    *response.add_grants() = GrantToProto(grant);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status GetDataset(service::Services& services, const Call& call, const v1::GetDatasetRequest& request,
                         v1::Dataset& response) {
   ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::GetDataset(services.ledger, call.principal(), DatasetName(request.dataset())));
+                   service::GetDataset(services.access(), call.principal(), DatasetName(request.dataset())));
   response = ToProto(view, call.principal());
   return absl::OkStatus();
 }
@@ -185,7 +255,7 @@ absl::Status ListDatasets(service::Services& services, const Call& call,
                           const v1::ListDatasetsRequest& request, v1::ListDatasetsResponse& response) {
   ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "datasets"));
   ASSIGN_OR_RETURN(const service::DatasetViews views,
-                   service::ListVisibleDatasets(services.ledger, call.principal(),
+                   service::ListVisibleDatasets(services.access(), call.principal(),
                                                 {.after = page.after, .limit = page.size}));
   for (const service::DatasetView& view : views.datasets) {
     *response.add_datasets() = ToProto(view, call.principal());
@@ -199,7 +269,7 @@ absl::Status ArchiveDataset(service::Services& services, const Call& call,
                             const v1::ArchiveDatasetRequest& request, v1::Dataset& response) {
   RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
   ASSIGN_OR_RETURN(const service::DatasetView view,
-                   service::ArchiveDataset(services.ledger, services.store, call.principal(),
+                   service::ArchiveDataset(services.access(), services.store, call.principal(),
                                            DatasetName(request.dataset()), IntentOf(request)));
   response = ToProto(view, call.principal());
   return absl::OkStatus();
@@ -241,52 +311,64 @@ absl::Status CheckSchema(service::Services&, const Call&, MessageReader<v1::Chec
 grpc::ServerUnaryReactor* DatasetRpc::CreateDataset(grpc::CallbackServerContext* context,
                                                     const v1::CreateDatasetRequest* request,
                                                     v1::Dataset* response) {
-  return Handle(calls_, *context, *request, *response, rpc::CreateDataset);
+  return Handle<Method::kCreateDataset>(calls_, *context, *request, *response, rpc::CreateDataset);
 }
 
 grpc::ServerUnaryReactor* DatasetRpc::AddPart(grpc::CallbackServerContext* context,
                                               const v1::AddPartRequest* request, v1::Dataset* response) {
-  return Handle(calls_, *context, *request, *response, rpc::AddPart);
+  return Handle<Method::kAddPart>(calls_, *context, *request, *response, rpc::AddPart);
 }
 
 grpc::ServerReadReactor<v1::ImportRecordsRequest>* DatasetRpc::ImportRecords(
     grpc::CallbackServerContext* context, v1::ImportRecordsResponse* response) {
-  return Handle(calls_, *context, *response, rpc::ImportRecords);
+  return Handle<Method::kImportRecords>(calls_, *context, *response, rpc::ImportRecords);
 }
 
 grpc::ServerUnaryReactor* DatasetRpc::SealDataset(grpc::CallbackServerContext* context,
                                                   const v1::SealDatasetRequest* request,
                                                   v1::SealDatasetResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::SealDataset);
+  return Handle<Method::kSealDataset>(calls_, *context, *request, *response, rpc::SealDataset);
 }
 
 grpc::ServerUnaryReactor* DatasetRpc::GrantAccess(grpc::CallbackServerContext* context,
                                                   const v1::GrantAccessRequest* request,
                                                   v1::GrantAccessResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::GrantAccess);
+  return Handle<Method::kGrantAccess>(calls_, *context, *request, *response, rpc::GrantAccess);
+}
+
+grpc::ServerUnaryReactor* DatasetRpc::RevokeAccess(grpc::CallbackServerContext* context,
+                                                   const v1::RevokeAccessRequest* request,
+                                                   v1::RevokeAccessResponse* response) {
+  return Handle<Method::kRevokeAccess>(calls_, *context, *request, *response, rpc::RevokeAccess);
+}
+
+grpc::ServerUnaryReactor* DatasetRpc::ListGrants(grpc::CallbackServerContext* context,
+                                                 const v1::ListGrantsRequest* request,
+                                                 v1::ListGrantsResponse* response) {
+  return Handle<Method::kListGrants>(calls_, *context, *request, *response, rpc::ListGrants);
 }
 
 grpc::ServerUnaryReactor* DatasetRpc::GetDataset(grpc::CallbackServerContext* context,
                                                  const v1::GetDatasetRequest* request,
                                                  v1::Dataset* response) {
-  return Handle(calls_, *context, *request, *response, rpc::GetDataset);
+  return Handle<Method::kGetDataset>(calls_, *context, *request, *response, rpc::GetDataset);
 }
 
 grpc::ServerUnaryReactor* DatasetRpc::ListDatasets(grpc::CallbackServerContext* context,
                                                    const v1::ListDatasetsRequest* request,
                                                    v1::ListDatasetsResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::ListDatasets);
+  return Handle<Method::kListDatasets>(calls_, *context, *request, *response, rpc::ListDatasets);
 }
 
 grpc::ServerUnaryReactor* DatasetRpc::ArchiveDataset(grpc::CallbackServerContext* context,
                                                      const v1::ArchiveDatasetRequest* request,
                                                      v1::Dataset* response) {
-  return Handle(calls_, *context, *request, *response, rpc::ArchiveDataset);
+  return Handle<Method::kArchiveDataset>(calls_, *context, *request, *response, rpc::ArchiveDataset);
 }
 
 grpc::ServerReadReactor<v1::CheckSchemaRequest>* DatasetRpc::CheckSchema(grpc::CallbackServerContext* context,
                                                                          v1::CheckSchemaResponse* response) {
-  return Handle(calls_, *context, *response, rpc::CheckSchema);
+  return Handle<Method::kCheckSchema>(calls_, *context, *response, rpc::CheckSchema);
 }
 
 }  // namespace curator::rpc

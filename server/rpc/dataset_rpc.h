@@ -23,6 +23,12 @@ class DatasetRpc final : public v1::DatasetService::CallbackService {
   grpc::ServerUnaryReactor* GrantAccess(grpc::CallbackServerContext* context,
                                         const v1::GrantAccessRequest* request,
                                         v1::GrantAccessResponse* response) override;
+  grpc::ServerUnaryReactor* RevokeAccess(grpc::CallbackServerContext* context,
+                                         const v1::RevokeAccessRequest* request,
+                                         v1::RevokeAccessResponse* response) override;
+  grpc::ServerUnaryReactor* ListGrants(grpc::CallbackServerContext* context,
+                                       const v1::ListGrantsRequest* request,
+                                       v1::ListGrantsResponse* response) override;
   grpc::ServerUnaryReactor* GetDataset(grpc::CallbackServerContext* context,
                                        const v1::GetDatasetRequest* request, v1::Dataset* response) override;
   grpc::ServerUnaryReactor* ListDatasets(grpc::CallbackServerContext* context,

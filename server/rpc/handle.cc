@@ -130,8 +130,9 @@ absl::StatusOr<Result> OrOverloaded(const std::function<absl::StatusOr<Result>()
 
 }  // namespace
 
-void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context, CallKind kind, Work work) {
-  absl::StatusOr<Caller> caller = IdentifyCaller(calls, context);
+void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context,
+                        const service::Permission& permission, CallKind kind, Work work) {
+  absl::StatusOr<Caller> caller = IdentifyCaller(calls, context, permission);
   if (!caller.ok()) return End(ToGrpcStatus(caller.status()));
   absl::StatusOr<Admission::Place> place = calls.admission.Admit(kind, caller->principal.name());
   if (!place.ok()) return End(ToGrpcStatus(place.status()));
@@ -193,10 +194,13 @@ void HandledCall::BeginForIdentity(Calls& calls, const grpc::CallbackServerConte
   }
 }
 
-absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerContext& context) {
+absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerContext& context,
+                                      const service::Permission& permission) {
   absl::StatusOr<Caller> caller = OrOverloaded<Caller>([&] { return calls.authenticator.Identify(context); });
-  if (caller.ok()) calls.on_identified(context, caller->principal.name());
   if (PublicErrorOf(caller.status())) calls.on_hidden_error(caller.status());
+  RETURN_IF_ERROR(caller.status());
+  calls.on_identified(context, caller->principal.name());
+  RETURN_IF_ERROR(service::CheckServerRole(calls.services.directory, permission, caller->principal));
   return caller;
 }
 

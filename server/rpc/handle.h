@@ -37,9 +37,12 @@
 #include "rpc/live_calls.h"
 #include "rpc/pending_sends.h"
 #include "service/access.h"
+#include "service/permissions.h"
 #include "service/services.h"
 
 namespace curator::rpc {
+
+using service::Method;
 
 // How long a stream waits for the client: for its next message, or until it takes one.
 inline constexpr absl::Duration kStreamPatience = absl::Seconds(30);
@@ -98,8 +101,10 @@ class Call {
   const std::stop_token client_left_;
 };
 
-// The caller of a call on the listener of `calls`; reports who it is, or why it is refused.
-absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerContext& context);
+// The caller of a call on the listener of `calls`, who has a role of the server that the method needs, if it
+// needs one; reports who it is, or why it is refused.
+absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerContext& context,
+                                      const service::Permission& permission);
 
 // Converts an absl::Status to a gRPC status with google.rpc details; the only place that does.
 //
@@ -163,7 +168,8 @@ class HandledCall {
 
   // Authenticates and admits the call, and runs `work` on one of the threads; ends the call with its status,
   // or at once with a refusal; with the revocation's error when the principal was disabled meanwhile.
-  void Begin(Calls& calls, const grpc::CallbackServerContext& context, CallKind kind, Work work);
+  void Begin(Calls& calls, const grpc::CallbackServerContext& context, const service::Permission& permission,
+             CallKind kind, Work work);
   // The same for a call by an identity that need not be a principal's. All of them share the places of one.
   void BeginForIdentity(Calls& calls, const grpc::CallbackServerContext& context, WorkForIdentity work);
 
@@ -333,12 +339,16 @@ class ReadingReactor final : public HandledReactor<grpc::ServerReadReactor<Messa
   bool ok_ ABSL_GUARDED_BY(mutex_) = true;
 };
 
+// Does not compile for a method without a row.
+template <Method kMethod>
+inline constexpr const service::Permission& kPermissionFor = service::PermissionFor(kMethod);
+
 // A call with one message each way.
-template <typename Request, typename Response, typename Handler>
+template <Method kMethod, typename Request, typename Response, typename Handler>
 grpc::ServerUnaryReactor* Handle(Calls& calls, const grpc::CallbackServerContext& context,
                                  const Request& request, Response& response, Handler handler) {
   auto* reactor = new HandledReactor<grpc::ServerUnaryReactor>;
-  reactor->Begin(calls, context, CallKind::kCall,
+  reactor->Begin(calls, context, kPermissionFor<kMethod>, CallKind::kCall,
                  [&services = calls.services, &request, &response, handler](const Call& call) {
                    return handler(services, call, request, response);
                  });
@@ -355,13 +365,13 @@ grpc::ServerUnaryReactor* HandleForIdentity(Calls& calls, const grpc::CallbackSe
 }
 
 // A handler that writes messages: absl::Status(services, call, request, MessageWriter<Message>& writer).
-template <typename Request, typename Message>
+template <Method kMethod, typename Request, typename Message>
 grpc::ServerWriteReactor<Message>* Handle(Calls& calls, grpc::CallbackServerContext& context,
                                           const Request& request,
                                           absl::Status (*handler)(service::Services&, const Call&,
                                                                   const Request&, MessageWriter<Message>&)) {
   auto* reactor = new WritingReactor<Message>(context, calls);
-  reactor->Begin(calls, context, CallKind::kCall,
+  reactor->Begin(calls, context, kPermissionFor<kMethod>, CallKind::kCall,
                  [&services = calls.services, &request, reactor, handler](const Call& call) {
                    const absl::Status handled = handler(services, call, request, *reactor);
                    return handled.ok() ? reactor->LeaveToSend(call.principal()) : handled;
@@ -370,13 +380,13 @@ grpc::ServerWriteReactor<Message>* Handle(Calls& calls, grpc::CallbackServerCont
 }
 
 // A handler that reads messages: absl::Status(services, call, MessageReader<Message>& reader, response).
-template <typename Message, typename Response>
+template <Method kMethod, typename Message, typename Response>
 grpc::ServerReadReactor<Message>* Handle(Calls& calls, const grpc::CallbackServerContext& context,
                                          Response& response,
                                          absl::Status (*handler)(service::Services&, const Call&,
                                                                  MessageReader<Message>&, Response&)) {
   auto* reactor = new ReadingReactor<Message>(context, calls.stream_patience);
-  reactor->Begin(calls, context, CallKind::kStream,
+  reactor->Begin(calls, context, kPermissionFor<kMethod>, CallKind::kStream,
                  [&services = calls.services, &response, reactor, handler](const Call& call) {
                    return handler(services, call, *reactor, response);
                  });

@@ -251,14 +251,14 @@ class HandleTest : public service::ServiceTest {
     grpc::ServerUnaryReactor* GetBudget(grpc::CallbackServerContext* context,
                                         const v1::GetBudgetRequest* request,
                                         v1::GetBudgetResponse* response) override {
-      return Handle(
+      return Handle<Method::kGetBudget>(
           test_.calls_, *context, *request, *response,
           [this](service::Services&, const Call& call, const auto&, auto&) { return test_.handler_(call); });
     }
 
     grpc::ServerWriteReactor<v1::LedgerEntry>* ListLedgerEntries(
         grpc::CallbackServerContext* context, const v1::ListLedgerEntriesRequest* request) override {
-      return Handle(test_.calls_, *context, *request, &Stream);
+      return Handle<Method::kListLedgerEntries>(test_.calls_, *context, *request, &Stream);
     }
 
    private:

@@ -222,89 +222,91 @@ absl::Status NoIdentities() {
 
 }  // namespace
 
-template <typename Request, typename Response>
+template <Method kMethod, typename Request, typename Response>
 grpc::ServerUnaryReactor* IdentityRpc::HandleIdentity(
     const grpc::CallbackServerContext& context, const Request& request, Response& response,
     absl::Status (*handler)(service::IdentityServices&, const Call&, const Request&, Response&)) {
-  return Handle(calls_, context, request, response,
-                [identities = identities_, handler](service::Services&, const Call& call,
-                                                    const Request& asked, Response& answer) {
-                  return identities == nullptr ? NoIdentities() : handler(*identities, call, asked, answer);
-                });
+  return Handle<kMethod>(calls_, context, request, response,
+                         [identities = identities_, handler](service::Services&, const Call& call,
+                                                             const Request& asked, Response& answer) {
+                           return identities == nullptr ? NoIdentities()
+                                                        : handler(*identities, call, asked, answer);
+                         });
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::WhoAmI(grpc::CallbackServerContext* context,
                                               const v1::WhoAmIRequest* request,
                                               v1::WhoAmIResponse* response) {
-  return Handle(calls_, *context, *request, *response,
-                [identities = identities_](service::Services&, const Call& call, const v1::WhoAmIRequest&,
-                                           v1::WhoAmIResponse& answer) {
-                  if (identities != nullptr) {
-                    return Describe(*identities, call.principal().name(), call.proof(), answer);
-                  }
-                  answer.mutable_principal()->set_name(call.principal().name());
-                  return absl::OkStatus();
-                });
+  return Handle<Method::kWhoAmI>(
+      calls_, *context, *request, *response,
+      [identities = identities_](service::Services&, const Call& call, const v1::WhoAmIRequest&,
+                                 v1::WhoAmIResponse& answer) {
+        if (identities != nullptr) {
+          return Describe(*identities, call.principal().name(), call.proof(), answer);
+        }
+        answer.mutable_principal()->set_name(call.principal().name());
+        return absl::OkStatus();
+      });
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::CreatePrincipal(grpc::CallbackServerContext* context,
                                                        const v1::CreatePrincipalRequest* request,
                                                        v1::PrincipalInfo* response) {
-  return HandleIdentity(*context, *request, *response, rpc::CreatePrincipal);
+  return HandleIdentity<Method::kCreatePrincipal>(*context, *request, *response, rpc::CreatePrincipal);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::DisablePrincipal(grpc::CallbackServerContext* context,
                                                         const v1::DisablePrincipalRequest* request,
                                                         v1::PrincipalInfo* response) {
-  return HandleIdentity(*context, *request, *response, rpc::DisablePrincipal);
+  return HandleIdentity<Method::kDisablePrincipal>(*context, *request, *response, rpc::DisablePrincipal);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::EnablePrincipal(grpc::CallbackServerContext* context,
                                                        const v1::EnablePrincipalRequest* request,
                                                        v1::PrincipalInfo* response) {
-  return HandleIdentity(*context, *request, *response, rpc::EnablePrincipal);
+  return HandleIdentity<Method::kEnablePrincipal>(*context, *request, *response, rpc::EnablePrincipal);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::GetPrincipal(grpc::CallbackServerContext* context,
                                                     const v1::GetPrincipalRequest* request,
                                                     v1::PrincipalInfo* response) {
-  return HandleIdentity(*context, *request, *response, rpc::GetPrincipal);
+  return HandleIdentity<Method::kGetPrincipal>(*context, *request, *response, rpc::GetPrincipal);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::ListPrincipals(grpc::CallbackServerContext* context,
                                                       const v1::ListPrincipalsRequest* request,
                                                       v1::ListPrincipalsResponse* response) {
-  return HandleIdentity(*context, *request, *response, rpc::ListPrincipals);
+  return HandleIdentity<Method::kListPrincipals>(*context, *request, *response, rpc::ListPrincipals);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::LinkIdentity(grpc::CallbackServerContext* context,
                                                     const v1::LinkIdentityRequest* request,
                                                     v1::Credential* response) {
-  return HandleIdentity(*context, *request, *response, rpc::LinkIdentity);
+  return HandleIdentity<Method::kLinkIdentity>(*context, *request, *response, rpc::LinkIdentity);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::CreateApiToken(grpc::CallbackServerContext* context,
                                                       const v1::CreateApiTokenRequest* request,
                                                       v1::CreateApiTokenResponse* response) {
-  return HandleIdentity(*context, *request, *response, rpc::CreateApiToken);
+  return HandleIdentity<Method::kCreateApiToken>(*context, *request, *response, rpc::CreateApiToken);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::ApproveCredential(grpc::CallbackServerContext* context,
                                                          const v1::ApproveCredentialRequest* request,
                                                          v1::Credential* response) {
-  return HandleIdentity(*context, *request, *response, rpc::ApproveCredential);
+  return HandleIdentity<Method::kApproveCredential>(*context, *request, *response, rpc::ApproveCredential);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::RemoveCredential(grpc::CallbackServerContext* context,
                                                         const v1::RemoveCredentialRequest* request,
                                                         v1::RemoveCredentialResponse* response) {
-  return HandleIdentity(*context, *request, *response, rpc::RemoveCredential);
+  return HandleIdentity<Method::kRemoveCredential>(*context, *request, *response, rpc::RemoveCredential);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::OpenEnrolment(grpc::CallbackServerContext* context,
                                                      const v1::OpenEnrolmentRequest* request,
                                                      v1::OpenEnrolmentResponse* response) {
-  return HandleIdentity(*context, *request, *response, rpc::OpenEnrolment);
+  return HandleIdentity<Method::kOpenEnrolment>(*context, *request, *response, rpc::OpenEnrolment);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::Enrol(grpc::CallbackServerContext* context,
@@ -323,19 +325,19 @@ grpc::ServerUnaryReactor* IdentityRpc::Enrol(grpc::CallbackServerContext* contex
 grpc::ServerUnaryReactor* IdentityRpc::BindRole(grpc::CallbackServerContext* context,
                                                 const v1::BindRoleRequest* request,
                                                 v1::RoleBinding* response) {
-  return HandleIdentity(*context, *request, *response, rpc::BindRole);
+  return HandleIdentity<Method::kBindRole>(*context, *request, *response, rpc::BindRole);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::ApproveRole(grpc::CallbackServerContext* context,
                                                    const v1::ApproveRoleRequest* request,
                                                    v1::RoleBinding* response) {
-  return HandleIdentity(*context, *request, *response, rpc::ApproveRole);
+  return HandleIdentity<Method::kApproveRole>(*context, *request, *response, rpc::ApproveRole);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::UnbindRole(grpc::CallbackServerContext* context,
                                                   const v1::UnbindRoleRequest* request,
                                                   v1::UnbindRoleResponse* response) {
-  return HandleIdentity(*context, *request, *response, rpc::UnbindRole);
+  return HandleIdentity<Method::kUnbindRole>(*context, *request, *response, rpc::UnbindRole);
 }
 
 }  // namespace curator::rpc

@@ -58,7 +58,7 @@ class IdentityRpc final : public v1::IdentityService::CallbackService {
 
  private:
   // Handle() with the use cases instead of the services: absl::Status(identities, call, request, response).
-  template <typename Request, typename Response>
+  template <Method kMethod, typename Request, typename Response>
   grpc::ServerUnaryReactor* HandleIdentity(const grpc::CallbackServerContext& context, const Request& request,
                                            Response& response,
                                            absl::Status (*handler)(service::IdentityServices&, const Call&,

@@ -58,8 +58,9 @@ struct WatchPlace {
   Admission::Place place;
 };
 
-absl::StatusOr<WatchPlace> AdmitWatch(Calls& calls, const grpc::CallbackServerContext& context) {
-  ASSIGN_OR_RETURN(Caller caller, IdentifyCaller(calls, context));
+absl::StatusOr<WatchPlace> AdmitWatch(Calls& calls, const grpc::CallbackServerContext& context,
+                                      const service::Permission& permission) {
+  ASSIGN_OR_RETURN(Caller caller, IdentifyCaller(calls, context, permission));
   ASSIGN_OR_RETURN(Admission::Place place, calls.admission.Admit(CallKind::kWatch, caller.principal.name()));
   return WatchPlace{std::move(caller), std::move(place)};
 }
@@ -140,20 +141,20 @@ v1::Operation::State StateOf(service::OperationState state) {
 grpc::ServerUnaryReactor* OperationRpc::GetOperation(grpc::CallbackServerContext* context,
                                                      const v1::GetOperationRequest* request,
                                                      v1::Operation* response) {
-  return Handle(calls_, *context, *request, *response, rpc::GetOperation);
+  return Handle<Method::kGetOperation>(calls_, *context, *request, *response, rpc::GetOperation);
 }
 
 grpc::ServerUnaryReactor* OperationRpc::ListOperations(grpc::CallbackServerContext* context,
                                                        const v1::ListOperationsRequest* request,
                                                        v1::ListOperationsResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::ListOperations);
+  return Handle<Method::kListOperations>(calls_, *context, *request, *response, rpc::ListOperations);
 }
 
 grpc::ServerUnaryReactor* OperationRpc::WaitOperation(grpc::CallbackServerContext* context,
                                                       const v1::WaitOperationRequest* request,
                                                       v1::Operation* response) {
   const absl::StatusOr<absl::Duration> patience = PatienceOf(*request);
-  absl::StatusOr<WatchPlace> place = AdmitWatch(calls_, *context);
+  absl::StatusOr<WatchPlace> place = AdmitWatch(calls_, *context, kPermissionFor<Method::kWaitOperation>);
   for (const absl::Status& status : {place.status(), patience.status()}) {
     if (status.ok()) continue;
     grpc::ServerUnaryReactor* refusal = context->DefaultReactor();
@@ -166,7 +167,7 @@ grpc::ServerUnaryReactor* OperationRpc::WaitOperation(grpc::CallbackServerContex
 
 grpc::ServerWriteReactor<v1::Operation>* OperationRpc::WatchOperation(
     grpc::CallbackServerContext* context, const v1::WatchOperationRequest* request) {
-  absl::StatusOr<WatchPlace> admitted = AdmitWatch(calls_, *context);
+  absl::StatusOr<WatchPlace> admitted = AdmitWatch(calls_, *context, kPermissionFor<Method::kWatchOperation>);
   if (!admitted.ok()) {
     const auto refusal = StateWriter<v1::Operation>::Create([] {});
     refusal->End(ToGrpcStatus(admitted.status()));
@@ -198,7 +199,7 @@ grpc::ServerWriteReactor<v1::Operation>* OperationRpc::WatchOperation(
 grpc::ServerUnaryReactor* OperationRpc::CancelOperation(grpc::CallbackServerContext* context,
                                                         const v1::CancelOperationRequest* request,
                                                         v1::Operation* response) {
-  return Handle(calls_, *context, *request, *response, rpc::CancelOperation);
+  return Handle<Method::kCancelOperation>(calls_, *context, *request, *response, rpc::CancelOperation);
 }
 
 v1::Operation ToProto(const service::OperationView& operation) {

@@ -97,18 +97,18 @@ absl::Status RiskReport(service::Services& services, const Call& call, const v1:
 grpc::ServerUnaryReactor* OwnerRpc::Evaluate(grpc::CallbackServerContext* context,
                                              const v1::EvaluateRequest* request,
                                              v1::EvaluateResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::Evaluate);
+  return Handle<Method::kEvaluate>(calls_, *context, *request, *response, rpc::Evaluate);
 }
 
 grpc::ServerUnaryReactor* OwnerRpc::RowCounts(grpc::CallbackServerContext* context,
                                               const v1::RowCountsRequest* request,
                                               v1::RowCountsResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::RowCounts);
+  return Handle<Method::kRowCounts>(calls_, *context, *request, *response, rpc::RowCounts);
 }
 
 grpc::ServerUnaryReactor* OwnerRpc::RiskReport(grpc::CallbackServerContext* context,
                                                const v1::RiskRequest* request, v1::RiskResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::RiskReport);
+  return Handle<Method::kRiskReport>(calls_, *context, *request, *response, rpc::RiskReport);
 }
 
 }  // namespace curator::rpc

@@ -198,7 +198,8 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
                         MessageWriter<v1::GetReleaseChunk>& writer) {
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   ASSIGN_OR_RETURN(const service::ReleaseView view,
-                   service::GetRelease(services, call.principal(), request.release_id(), call.client_left()));
+                   service::GetRelease(services, Method::kGetRelease, call.principal(), request.release_id(),
+                                       call.client_left()));
   const dp::Domain& domain = view.dataset.schema.domain;
   v1::GetReleaseChunk first;
   *first.mutable_release() = ReleaseProto(view.release, view.dataset.record.name, view.charge.request_id);
@@ -257,29 +258,29 @@ absl::Status ShareRelease(service::Services& services, const Call& call,
 grpc::ServerUnaryReactor* QueryRpc::ShareRelease(grpc::CallbackServerContext* context,
                                                  const v1::ShareReleaseRequest* request,
                                                  v1::ShareReleaseResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::ShareRelease);
+  return Handle<Method::kShareRelease>(calls_, *context, *request, *response, rpc::ShareRelease);
 }
 
 grpc::ServerUnaryReactor* QueryRpc::EstimateWorkload(grpc::CallbackServerContext* context,
                                                      const v1::EstimateWorkloadRequest* request,
                                                      v1::EstimateWorkloadResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::EstimateWorkload);
+  return Handle<Method::kEstimateWorkload>(calls_, *context, *request, *response, rpc::EstimateWorkload);
 }
 
 grpc::ServerWriteReactor<v1::AnswerChunk>* QueryRpc::AnswerWorkload(
     grpc::CallbackServerContext* context, const v1::AnswerWorkloadRequest* request) {
-  return Handle(calls_, *context, *request, rpc::AnswerWorkload);
+  return Handle<Method::kAnswerWorkload>(calls_, *context, *request, rpc::AnswerWorkload);
 }
 
 grpc::ServerWriteReactor<v1::GetReleaseChunk>* QueryRpc::GetRelease(grpc::CallbackServerContext* context,
                                                                     const v1::GetReleaseRequest* request) {
-  return Handle(calls_, *context, *request, rpc::GetRelease);
+  return Handle<Method::kGetRelease>(calls_, *context, *request, rpc::GetRelease);
 }
 
 grpc::ServerUnaryReactor* QueryRpc::ListReleases(grpc::CallbackServerContext* context,
                                                  const v1::ListReleasesRequest* request,
                                                  v1::ListReleasesResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::ListReleases);
+  return Handle<Method::kListReleases>(calls_, *context, *request, *response, rpc::ListReleases);
 }
 
 }  // namespace curator::rpc

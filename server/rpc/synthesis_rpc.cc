@@ -74,7 +74,8 @@ absl::Status CreateSynthesis(service::Services& services, const Call& call,
 absl::Status SampleModel(service::Services& services, const Call& call, const v1::SampleModelRequest& request,
                          MessageWriter<v1::SampleModelChunk>& writer) {
   ASSIGN_OR_RETURN(service::ReleaseView release,
-                   service::GetRelease(services, call.principal(), request.release_id(), call.client_left()));
+                   service::GetRelease(services, Method::kSampleModel, call.principal(), request.release_id(),
+                                       call.client_left()));
   const std::optional<int64_t> rows =
       request.has_rows() ? std::optional<int64_t>(request.rows()) : std::nullopt;
   const service::BinStyle style =
@@ -90,7 +91,8 @@ absl::Status SampleModel(service::Services& services, const Call& call, const v1
 absl::Status QueryModel(service::Services& services, const Call& call, const v1::QueryModelRequest& request,
                         MessageWriter<v1::AnswerChunk>& writer) {
   ASSIGN_OR_RETURN(service::ReleaseView release,
-                   service::GetRelease(services, call.principal(), request.release_id(), call.client_left()));
+                   service::GetRelease(services, Method::kQueryModel, call.principal(), request.release_id(),
+                                       call.client_left()));
   ASSIGN_OR_RETURN(const std::vector<service::QuerySetRequest> queries, rpc::FromProto(request.workload()));
   ASSIGN_OR_RETURN(const std::vector<service::ModelAnswer> answers,
                    service::QueryModel(release, queries, call.client_left()));
@@ -122,23 +124,23 @@ grpc::ServerUnaryReactor* SynthesisRpc::ListSynthesizers(grpc::CallbackServerCon
 grpc::ServerUnaryReactor* SynthesisRpc::EstimateSynthesis(grpc::CallbackServerContext* context,
                                                           const v1::EstimateSynthesisRequest* request,
                                                           v1::EstimateSynthesisResponse* response) {
-  return Handle(calls_, *context, *request, *response, rpc::EstimateSynthesis);
+  return Handle<Method::kEstimateSynthesis>(calls_, *context, *request, *response, rpc::EstimateSynthesis);
 }
 
 grpc::ServerUnaryReactor* SynthesisRpc::CreateSynthesis(grpc::CallbackServerContext* context,
                                                         const v1::CreateSynthesisRequest* request,
                                                         v1::Operation* response) {
-  return Handle(calls_, *context, *request, *response, rpc::CreateSynthesis);
+  return Handle<Method::kCreateSynthesis>(calls_, *context, *request, *response, rpc::CreateSynthesis);
 }
 
 grpc::ServerWriteReactor<v1::SampleModelChunk>* SynthesisRpc::SampleModel(
     grpc::CallbackServerContext* context, const v1::SampleModelRequest* request) {
-  return Handle(calls_, *context, *request, rpc::SampleModel);
+  return Handle<Method::kSampleModel>(calls_, *context, *request, rpc::SampleModel);
 }
 
 grpc::ServerWriteReactor<v1::AnswerChunk>* SynthesisRpc::QueryModel(grpc::CallbackServerContext* context,
                                                                     const v1::QueryModelRequest* request) {
-  return Handle(calls_, *context, *request, rpc::QueryModel);
+  return Handle<Method::kQueryModel>(calls_, *context, *request, rpc::QueryModel);
 }
 
 }  // namespace curator::rpc

@@ -4,6 +4,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "base/text.h"
@@ -16,6 +19,71 @@ namespace {
 absl::Status NoSuchDataset(std::string_view name) {
   return absl::NotFoundError(
       absl::StrCat("there is no dataset \"", std::string(name), "\" that you may see"));
+}
+
+// The roles of the server in the directory.
+struct ServerRole {
+  Role role;
+  directory::Role in_directory;
+};
+constexpr ServerRole kServerRoles[] = {{Role::kAdministrator, directory::Role::kAdministrator},
+                                       {Role::kOperator, directory::Role::kOperator},
+                                       {Role::kCreator, directory::Role::kCreator}};
+
+// What a grant gives.
+struct RoleOfGrant {
+  Role role;
+  int64_t bit;
+};
+constexpr RoleOfGrant kRolesOfGrants[] = {{Role::kAnalyst, ledger::kGrantedAnalyst},
+                                          {Role::kService, ledger::kGrantedService},
+                                          {Role::kAuditor, ledger::kGrantedAuditor},
+                                          {Role::kFormer, ledger::kGrantedFormer}};
+
+bool IsOver(const ledger::Grant& grant, int64_t now_us) {
+  return grant.expires_at_us != 0 && grant.expires_at_us <= now_us;
+}
+
+void AddGranted(const ledger::Grant& grant, int64_t now_us, Roles& roles) {
+  // Who had a grant keeps what was released under it.
+  if (IsOver(grant, now_us)) return roles.Add(Role::kFormer);
+  for (const RoleOfGrant& each : kRolesOfGrants) {
+    if ((grant.roles & each.bit) != 0) roles.Add(each.role);
+  }
+}
+
+const ledger::Grant* GrantOf(const ledger::Dataset& dataset, std::string_view name) {
+  const auto found = std::ranges::find(dataset.grants, name, &ledger::Grant::grantee);
+  return found == dataset.grants.end() || found->roles == 0 ? nullptr : &*found;
+}
+
+// "the owner", "an analyst or a service"
+std::string WhoMay(const Permission& permission) {
+  std::vector<std::string> who;
+  for (int i = 0; i < kRoles; ++i) {
+    const auto role = static_cast<Role>(i);
+    if (permission.ExtentFor({role}) == Extent::kNone) continue;
+    const bool is_vowel = role == Role::kAnalyst || role == Role::kApprover || role == Role::kAuditor ||
+                          role == Role::kAdministrator || role == Role::kOperator;
+    who.push_back(
+        absl::StrCat(role == Role::kOwner ? "the " : (is_vowel ? "an " : "a "), std::string(NameOf(role))));
+  }
+  return absl::StrJoin(who, " or ");
+}
+
+absl::StatusOr<DatasetView> ViewFor(Method method, const Principal& principal, ledger::Dataset record,
+                                    Roles roles) {
+  RETURN_IF_ERROR(CheckMay(method, record, roles));
+  const ledger::Grant* const grant = GrantOf(record, principal.name());
+  const int64_t end_at_us = grant == nullptr ? 0 : grant->expires_at_us;
+  ASSIGN_OR_RETURN(DatasetView view, ViewOf(std::move(record)));
+  view.roles = roles;
+  view.roles_end_at_us = end_at_us;
+  return view;
+}
+
+int64_t NowUs() {
+  return absl::ToUnixMicros(absl::Now());
 }
 
 constexpr std::string_view kAddRemove = "ADD_REMOVE";
@@ -60,14 +128,101 @@ std::string WhatItProtects(const DatasetView& dataset) {
   return absl::StrCat(whom, is_replaced ? ", replaced by another" : ", added or removed");
 }
 
-bool MaySee(const ledger::Dataset& dataset, std::string_view name) {
-  return dataset.owner == name || std::ranges::find(dataset.grantees, name) != dataset.grantees.end();
+absl::Status CheckServerRole(const directory::DirectoryStore* directory, const Permission& permission,
+                             const Principal& principal) {
+  if (permission.scope != Scope::kServer || directory == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, directory->Current());
+  Roles roles;
+  for (const ServerRole& each : kServerRoles) {
+    if (current->HasRole(each.in_directory, principal.name())) roles.Add(each.role);
+  }
+  if (permission.ExtentFor(roles) != Extent::kNone) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat("only ", WhoMay(permission),
+                   " of this server may do this: an administrator gives the role "
+                   "(curator role bind)"));
 }
 
-absl::Status CheckOwner(const ledger::Dataset& dataset, const Principal& principal) {
+absl::StatusOr<Roles> RolesOn(const Access& access, const ledger::Dataset& dataset, std::string_view name,
+                              int64_t now_us) {
+  Roles roles;
+  if (dataset.owner == name) roles.Add(Role::kOwner);
+  const ledger::Grant* const grant = GrantOf(dataset, name);
+  if (grant != nullptr) AddGranted(*grant, now_us, roles);
+  if (access.directory == nullptr) {
+    const bool approves =
+        grant != nullptr && !IsOver(*grant, now_us) && (grant->roles & ledger::kGrantedApprover) != 0;
+    if (approves) roles.Add(Role::kApprover);
+    return roles;
+  }
+  ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, access.directory->Current());
+  for (const std::string& where : {dataset.id, std::string()}) {
+    if (current->HasRole(directory::Role::kApprover, name, where)) roles.Add(Role::kApprover);
+  }
+  if (current->HasRole(directory::Role::kAuditor, name)) roles.Add(Role::kAuditor);
+  if (current->HasRole(directory::Role::kAdministrator, name)) roles.Add(Role::kAdministrator);
+  return roles;
+}
+
+absl::StatusOr<ledger::AlsoListed> RolesBesideGrants(const Access& access, const Principal& principal) {
+  ledger::AlsoListed also;
+  if (access.directory == nullptr) return also;
+  ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, access.directory->Current());
+  for (const directory::RoleBinding* role : current->RolesOf(principal.name())) {
+    const bool is_on_datasets =
+        role->role == directory::Role::kApprover || role->role == directory::Role::kAuditor;
+    if (!is_on_datasets || role->is_pending) continue;
+    also.all = also.all || role->dataset_id.empty();
+    if (!role->dataset_id.empty()) also.ids.push_back(role->dataset_id);
+  }
+  return also;
+}
+
+absl::Status CheckMay(Method method, const ledger::Dataset& dataset, Roles roles) {
+  const Permission& permission = PermissionFor(method);
+  if (permission.ExtentFor(roles) != Extent::kNone) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat("only ", WhoMay(permission), " of dataset \"", dataset.name, "\" may do this"));
+}
+
+absl::StatusOr<DatasetView> FindDataset(const Access& access, Method method, const Principal& principal,
+                                        const DatasetName& name) {
+  absl::StatusOr<ledger::Dataset> dataset = access.ledger.GetDataset(name.text(), principal.name());
+  if (absl::IsNotFound(dataset.status())) return NoSuchDataset(name.text());
+  RETURN_IF_ERROR(dataset.status());
+  ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, *dataset, principal.name(), NowUs()));
+  if (roles.empty()) return NoSuchDataset(name.text());
+  return ViewFor(method, principal, *std::move(dataset), roles);
+}
+
+absl::StatusOr<DatasetView> FindDatasetById(const Access& access, Method method, const Principal& principal,
+                                            std::string_view dataset_id) {
+  constexpr char kNoSuch[] = "there is no such dataset that you may see";
+  absl::StatusOr<ledger::Dataset> dataset = access.ledger.GetDatasetById(dataset_id, principal.name());
+  if (absl::IsNotFound(dataset.status())) return absl::NotFoundError(kNoSuch);
+  RETURN_IF_ERROR(dataset.status());
+  ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, *dataset, principal.name(), NowUs()));
+  if (roles.empty()) return absl::NotFoundError(kNoSuch);
+  return ViewFor(method, principal, *std::move(dataset), roles);
+}
+
+absl::Status CheckIsOwner(const ledger::Dataset& dataset, const Principal& principal) {
   if (dataset.owner == principal.name()) return absl::OkStatus();
   return absl::PermissionDeniedError(
       absl::StrCat("only the owner of dataset \"", dataset.name, "\" may do this"));
+}
+
+std::string DescribeGranted(int64_t roles) {
+  std::vector<std::string> names;
+  for (const RoleOfGrant& each : kRolesOfGrants) {
+    if ((roles & each.bit) != 0) names.emplace_back(NameOf(each.role));
+  }
+  if ((roles & ledger::kGrantedApprover) != 0) names.emplace_back(NameOf(Role::kApprover));
+  return names.empty() ? "nothing" : absl::StrJoin(names, ", ");
+}
+
+bool AreRolesCurrent(const DatasetView& dataset, int64_t now_us) {
+  return dataset.roles_end_at_us == 0 || now_us < dataset.roles_end_at_us;
 }
 
 absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& dataset,
@@ -83,32 +238,6 @@ absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& 
                          "\" is not sealed yet: its owner imports records, then seals it"));
 }
 
-absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, const Principal& principal,
-                                        const DatasetName& name) {
-  absl::StatusOr<ledger::Dataset> dataset = ledger.GetDataset(name.text(), principal.name());
-  if (absl::IsNotFound(dataset.status())) return NoSuchDataset(name.text());
-  RETURN_IF_ERROR(dataset.status());
-  if (!MaySee(*dataset, principal.name())) return NoSuchDataset(name.text());
-  return ViewOf(*std::move(dataset));
-}
-
-absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, const Principal& principal,
-                                      const DatasetName& name) {
-  ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, name));
-  RETURN_IF_ERROR(CheckOwner(view.record, principal));
-  return view;
-}
-
-absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, const Principal& principal,
-                                            std::string_view dataset_id) {
-  absl::StatusOr<ledger::Dataset> dataset = ledger.GetDatasetById(dataset_id, principal.name());
-  if (!dataset.ok() && !absl::IsNotFound(dataset.status())) return dataset.status();
-  if (!dataset.ok() || !MaySee(*dataset, principal.name())) {
-    return absl::NotFoundError("there is no such dataset that you may see");
-  }
-  return ViewOf(*std::move(dataset));
-}
-
 bool PaysFrom(const ledger::Account& account, const Principal& principal) {
   switch (account.scope_type) {
     case ledger::ScopeType::kDataset:
@@ -122,13 +251,8 @@ bool PaysFrom(const ledger::Account& account, const Principal& principal) {
   return true;
 }
 
-bool MaySeeAccount(const ledger::Dataset& dataset, const ledger::Account& account,
-                   const Principal& principal) {
-  return dataset.owner == principal.name() || PaysFrom(account, principal);
-}
-
-absl::Status CheckMayApprove(const ledger::Account& account, const ledger::LimitProposal& proposal,
-                             const Principal& principal) {
+absl::Status CheckMayApprove(const DatasetView& dataset, const ledger::Account& account,
+                             const ledger::LimitProposal& proposal, const Principal& principal) {
   if (proposal.proposed_by == principal.name()) {
     return absl::PermissionDeniedError("you proposed this limit: somebody else has to approve it");
   }
@@ -138,7 +262,21 @@ absl::Status CheckMayApprove(const ledger::Account& account, const ledger::Limit
     return absl::PermissionDeniedError(
         "it is the limit of your own account: somebody else has to approve it");
   }
+  if (dataset.roles.Has(Role::kAnalyst) || dataset.roles.Has(Role::kService)) {
+    return absl::PermissionDeniedError(
+        "you spend from this budget yourself: somebody who does not has to approve its limits");
+  }
   return absl::OkStatus();
+}
+
+absl::Status CheckIsAnotherPerson(const directory::DirectoryStore* directory,
+                                  const ledger::LimitProposal& proposal, const Principal& principal) {
+  if (directory == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, directory->Current());
+  if (current->AreTwoPersons(principal.name(), proposal.proposed_by)) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat(principal.name(), " and ", proposal.proposed_by,
+                   " do not count as two persons: one administrator alone could act as both"));
 }
 
 absl::Status CheckCanHoldRights(const directory::DirectoryStore* directory, std::string_view field,
@@ -156,26 +294,11 @@ absl::Status CheckCanHoldRights(const directory::DirectoryStore* directory, std:
                       "identity first");
 }
 
-absl::Status CheckIsApprover(const directory::DirectoryStore* directory, const ledger::Dataset& dataset,
-                             const ledger::LimitProposal& proposal, const Principal& principal) {
-  if (directory == nullptr) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, directory->Current());
-  if (!current->HasRole(directory::Role::kApprover, principal.name(), dataset.id)) {
-    return absl::PermissionDeniedError(
-        "only an approver of the dataset may do this: its owner proposes one (curator role bind approver), "
-        "and "
-        "an administrator approves that");
-  }
-  if (current->AreTwoPersons(principal.name(), proposal.proposed_by)) return absl::OkStatus();
-  return absl::PermissionDeniedError(
-      absl::StrCat(principal.name(), " and ", proposal.proposed_by,
-                   " do not count as two persons: one administrator alone could act as both"));
-}
-
-bool MayReadEntry(const ledger::Dataset& dataset, const ledger::Entry& entry, const Principal& principal) {
+bool MayReadEntry(const DatasetView& dataset, Method method, const ledger::Entry& entry,
+                  const Principal& principal) {
   if (entry.kind == ledger::kEqualContent) return false;
   const bool is_own_charge = !entry.charge_id.empty() && entry.actor == principal.name();
-  return is_own_charge || dataset.owner == principal.name();
+  return is_own_charge || dataset.MayAll(method);
 }
 
 absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, const Principal& principal,

@@ -1,10 +1,13 @@
-// Who may do what. Where a principal has no access, there is nothing: NOT_FOUND, never a hint that it exists.
+// Who may do what with which dataset: the roles of a principal, held against the table of permissions.h.
+// Where a principal has no role there is nothing: NOT_FOUND, never a hint that it exists.
 //
-// Thread-safe: pure functions, and functions over the ledger.
+// Thread-safe: pure functions, and functions over the ledger and the directory.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "base/principal.h"
@@ -12,22 +15,41 @@
 #include "directory/directory_store.h"
 #include "dp/domain/domain.h"
 #include "ledger/ledger.h"
+#include "service/permissions.h"
 
 namespace curator::service {
 
 // Whether a call is carried out, or only checked.
 enum class Intent { kDo, kValidateOnly };
 
+// What says which roles a principal has. Holds references: the parts must outlive it.
+struct Access {
+  ledger::Ledger& ledger;
+  // Null in development mode, where every name is believed: then roles of the server are everybody's, and the
+  // approvers of a dataset are grantees of its owner.
+  const directory::DirectoryStore* directory = nullptr;
+};
+
+// PERMISSION_DENIED when the method needs a role of the server that the principal does not have.
+absl::Status CheckServerRole(const directory::DirectoryStore* directory, const Permission& permission,
+                             const Principal& principal);
+
 // ---- Datasets
 
 // A dataset as its users see it: the ledger's record and the schema decoded from it.
 struct DatasetView {
-  ledger::Dataset record;  // of its grantees, the viewer alone, unless a function states that it has all
+  ledger::Dataset record;  // of its grants, the viewer's alone, unless a function states that it has all
   dp::Schema schema;
   dp::UnitBound unit_bound;
+  Roles roles = {};             // of the viewer, where there is one
+  int64_t roles_end_at_us = 0;  // when a grant of the viewer expires; 0: never
+
+  // How much of the dataset the viewer may see or change by this method.
+  Extent ExtentOf(Method method) const { return PermissionFor(method).ExtentFor(roles); }
+  bool MayAll(Method method) const { return ExtentOf(method) == Extent::kAll; }
 };
 
-// Errors: DATA_LOSS when the stored schema cannot be read.
+// Without a viewer. Errors: DATA_LOSS when the stored schema cannot be read.
 absl::StatusOr<DatasetView> ViewOf(ledger::Dataset record);
 
 // "ADD_REMOVE", "REPLACE_ONE": as the ledger stores it.
@@ -37,23 +59,33 @@ std::string_view RelationName(dp::NeighbourRelation relation);
 // records (column school, at most 40 of them), replaced by another".
 std::string WhatItProtects(const DatasetView& dataset);
 
-// Whether the principal of this name is the owner or a grantee.
-bool MaySee(const ledger::Dataset& dataset, std::string_view name);
+// The roles on the dataset of the principal of this name, whose grant the record must have, at a time in
+// microseconds since 1970. Errors: the directory's.
+absl::StatusOr<Roles> RolesOn(const Access& access, const ledger::Dataset& dataset, std::string_view name,
+                              int64_t now_us);
+
+// The datasets on which the principal has a role by the directory. Errors: the directory's.
+absl::StatusOr<ledger::AlsoListed> RolesBesideGrants(const Access& access, const Principal& principal);
+
+// PERMISSION_DENIED unless the method allows a viewer of these roles something. The message names who may.
+absl::Status CheckMay(Method method, const ledger::Dataset& dataset, Roles roles);
+
+// The dataset for a principal who may call the method on it: with the roles that he has. PERMISSION_DENIED
+// when they do not allow it; NOT_FOUND, the same as where there is no such dataset, for who has none.
+absl::StatusOr<DatasetView> FindDataset(const Access& access, Method method, const Principal& principal,
+                                        const DatasetName& name);
+// The same for the dataset of a release or a charge.
+absl::StatusOr<DatasetView> FindDatasetById(const Access& access, Method method, const Principal& principal,
+                                            std::string_view dataset_id);
 
 // PERMISSION_DENIED unless `principal` is the owner.
-absl::Status CheckOwner(const ledger::Dataset& dataset, const Principal& principal);
+absl::Status CheckIsOwner(const ledger::Dataset& dataset, const Principal& principal);
 
-// The dataset for its owner and grantees; NOT_FOUND for all others.
-absl::StatusOr<DatasetView> FindVisible(ledger::Ledger& ledger, const Principal& principal,
-                                        const DatasetName& name);
+// What the bits of a grant allow, for display: "analyst, service"; "nothing".
+std::string DescribeGranted(int64_t roles);
 
-// The dataset for its owner; PERMISSION_DENIED for grantees; NOT_FOUND for all others.
-absl::StatusOr<DatasetView> FindOwned(ledger::Ledger& ledger, const Principal& principal,
-                                      const DatasetName& name);
-
-// The dataset of a release or charge, under the same rule as FindVisible().
-absl::StatusOr<DatasetView> FindVisibleById(ledger::Ledger& ledger, const Principal& principal,
-                                            std::string_view dataset_id);
+// Whether the view still shows the viewer's roles: no grant of his has expired since.
+bool AreRolesCurrent(const DatasetView& dataset, int64_t now_us);
 
 // FAILED_PRECONDITION unless the dataset is sealed and not archived: only then are new requests answered.
 // What (principal, request_id) was charged for before is answered again in any state.
@@ -66,13 +98,15 @@ absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& 
 // those of its parts, always; to an analyst's if it is theirs, to a group's if they are a member.
 bool PaysFrom(const ledger::Account& account, const Principal& principal);
 
-// The owner sees all accounts, a grantee those that their own charges post to.
-bool MaySeeAccount(const ledger::Dataset& dataset, const ledger::Account& account,
-                   const Principal& principal);
+// Of a limit that is to be approved: PERMISSION_DENIED for the principal who proposed it, for those whose own
+// account it is, and for who asks the dataset questions, since a higher limit is for his.
+absl::Status CheckMayApprove(const DatasetView& dataset, const ledger::Account& account,
+                             const ledger::LimitProposal& proposal, const Principal& principal);
 
-// PERMISSION_DENIED for the principal who proposed the limit, and for those whose own account it is.
-absl::Status CheckMayApprove(const ledger::Account& account, const ledger::LimitProposal& proposal,
-                             const Principal& principal);
+// PERMISSION_DENIED where the approver and the principal who proposed the limit are not two persons. Without
+// a directory every name is a person.
+absl::Status CheckIsAnotherPerson(const directory::DirectoryStore* directory,
+                                  const ledger::LimitProposal& proposal, const Principal& principal);
 
 // Of a principal that a request names, to give it something: INVALID_ARGUMENT (`field`) unless it is active
 // and can prove who it is, because a name that is nobody's yet could become anybody's. Without a directory,
@@ -80,14 +114,10 @@ absl::Status CheckMayApprove(const ledger::Account& account, const ledger::Limit
 absl::Status CheckCanHoldRights(const directory::DirectoryStore* directory, std::string_view field,
                                 const std::string& name);
 
-// PERMISSION_DENIED unless `principal` is an approver of the dataset, and another person than who proposed
-// the limit. Without a directory, as in development mode, anybody may.
-absl::Status CheckIsApprover(const directory::DirectoryStore* directory, const ledger::Dataset& dataset,
-                             const ledger::LimitProposal& proposal, const Principal& principal);
-
-// The owner reads the content of all entries of the history, a grantee that of their own charges. No
-// principal reads EQUAL_CONTENT: it names a dataset that may be another's.
-bool MayReadEntry(const ledger::Dataset& dataset, const ledger::Entry& entry, const Principal& principal);
+// Who may call the method for all of the dataset reads the content of all entries of its history, others that
+// of their own charges. No principal reads EQUAL_CONTENT: it names a dataset that may be another's.
+bool MayReadEntry(const DatasetView& dataset, Method method, const ledger::Entry& entry,
+                  const Principal& principal);
 
 // The charge for the principal who made it; NOT_FOUND ("there is no NOUN of yours ...") for all others.
 absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, const Principal& principal,

@@ -38,14 +38,17 @@ TEST(ViewOf, RefusesASchemaWhoseUnitsHaveMoreRecordsThanTheAccountCountsFor) {
 
 // It names a dataset with the same records, which may be another's.
 TEST(MayReadEntry, NoPrincipalReadsAnOldNoteOfEqualContent) {
-  ledger::Dataset record = StoredPeople();
-  record.owner = "mallory";
+  DatasetView view = ViewOf(StoredPeople()).value();
+  view.roles = {Role::kOwner};
+  const auto may_read = [&](const ledger::Entry& entry) {
+    return MayReadEntry(view, Method::kListLedgerEntries, entry, TestPrincipal("mallory"));
+  };
   ledger::Entry entry{.kind = ledger::kGranted, .payload = ledger::EncodeNote("ana"), .actor = "mallory"};
-  EXPECT_TRUE(MayReadEntry(record, entry, TestPrincipal("mallory")));
-  EXPECT_EQ(Summary(entry), "ana");
+  EXPECT_TRUE(may_read(entry));
+  EXPECT_EQ(Summary(entry), "ana: analyst, service");
   entry.kind = ledger::kEqualContent;
   entry.payload = ledger::EncodeNote("clinic");
-  EXPECT_FALSE(MayReadEntry(record, entry, TestPrincipal("mallory")));
+  EXPECT_FALSE(may_read(entry));
   EXPECT_EQ(Summary(entry), "");
 }
 

@@ -194,7 +194,7 @@ TEST_F(ReleaseOnceTest, AnOrderThatWasExpectedToBeNewRepeatsNoDrawAndLeavesTheCh
 TEST_F(ReleaseOnceTest, AnOrderForADatasetThatWasChangedSinceIsNotCharged) {
   ChargeOrder order = Order(3);
   order.dataset_revision = ledger_->GetDataset("census")->revision;
-  ASSERT_TRUE(ledger_->Grant(dataset_id_, "bob", TestPrincipal("owner")).ok());
+  ASSERT_TRUE(ledger_->SetGrant(dataset_id_, {.grantee = "bob"}, TestPrincipal("owner")).ok());
   const absl::Status refused = Release(order, CountedDraw()).status();
   EXPECT_TRUE(IsDatasetChanged(refused)) << refused;
   EXPECT_EQ(Spent(), 0);
@@ -474,7 +474,7 @@ TEST_F(ReleaseOnceTest, AnAnswerThatItsCallerDidNotWaitForIsStoredLater) {
 }
 
 TEST_F(ReleaseOnceTest, AStoredQueuedDrawIsFoundByItsRequestIdOnAReadOnlyDataset) {
-  ASSERT_TRUE(ledger_->Grant(dataset_id_, "ana", TestPrincipal("owner")).ok());
+  ASSERT_TRUE(ledger_->SetGrant(dataset_id_, {.grantee = "ana"}, TestPrincipal("owner")).ok());
   const ledger::Charge queued = Queued(Order(3));
   const auto attempt = StartOnce(*ledger_, sealer_, queued, [](absl::Duration) { return false; });
   ASSERT_TRUE(attempt.ok()) << attempt.status();

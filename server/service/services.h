@@ -9,6 +9,7 @@
 #include "host/server_key.h"
 #include "ledger/ledger.h"
 #include "records/dataset_store.h"
+#include "service/access.h"
 #include "service/accounts/comparison_cache.h"
 #include "service/charges/daily_charges.h"
 #include "service/charges/dataset_cache.h"
@@ -42,6 +43,8 @@ struct Services {
   absl::Duration synthesis_timeout;  // a public limit: a longer synthesis is stopped and forfeited
   // Null in development mode, where every name is believed.
   const directory::DirectoryStore* directory = nullptr;
+
+  Access access() const { return {ledger, directory}; }
 };
 
 }  // namespace curator::service

@@ -96,7 +96,7 @@ TEST_F(TablesTest, AStartedChargeOnAnArchivedDatasetLoadsItsTableAgain) {
   const std::string request_id = NewRequestId().text();
   Started(census, "workload", request_id);
   const DatasetView archived =
-      ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName("census"), Intent::kDo).value();
+      ArchiveDataset({*ledger_}, *store_, TestPrincipal("owner"), DatasetName("census"), Intent::kDo).value();
   const auto table = TableOf(archived, request_id);
   ASSERT_TRUE(table.ok() && *table) << table.status();
   EXPECT_TRUE((*table)->Open().ok());
@@ -109,7 +109,8 @@ TEST_F(TablesTest, TheLoaderReadsWhatIsSealedAndForgetsWhatIsArchived) {
   Make(People("unsealed"));
   Make(DividedPeople("districts"));
   FillAndSeal("districts", PeopleCsv(2), "north");
-  const DatasetView districts = FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("districts")).value();
+  const DatasetView districts =
+      FindDataset({*ledger_}, Method::kAddPart, TestPrincipal("owner"), DatasetName("districts")).value();
   const records::SealedId north{StoredIdOf(districts.record, districts.record.parts[0]),
                                 districts.record.parts[0].content_hash, true};
   Forget(census);

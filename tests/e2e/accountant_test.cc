@@ -16,6 +16,7 @@ class Accountant : public ::testing::TestWithParam<Backend> {
  protected:
   Accountant() : server_(GetParam()), owner_(server_.ClientFor("owner")) {
     MakeSealed(owner_, NewDataset("census", v1::RULE_ZCDP, "2", "1e-9"), SmallCsv(0));
+    Grant(owner_, "census", "owner", {v1::SERVICE});
   }
 
   static v1::ReserveBudgetRequest Reservation(const std::string& rho) {

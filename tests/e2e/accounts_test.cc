@@ -25,15 +25,8 @@ class Accounts : public ::testing::TestWithParam<Backend> {
         ana_(server_.ClientFor("ana")),
         bob_(server_.ClientFor("bob")) {
     MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(80));
-    Grant("ana");
-    Grant("bob");
-  }
-
-  void Grant(const std::string& principal) {
-    v1::GrantAccessRequest grant;
-    grant.set_dataset("census");
-    grant.set_principal(principal);
-    ASSERT_TRUE(owner_.GrantAccess(grant).ok());
+    for (const char* const analyst : {"ana", "bob"})
+      Grant(owner_, "census", analyst, {v1::ANALYST, v1::SERVICE});
   }
 
   static v1::CreateAccountRequest ForAnalyst(const std::string& analyst, const std::string& epsilon) {

@@ -15,10 +15,8 @@ class Certified : public ::testing::TestWithParam<Backend> {
  protected:
   Certified() : server_(GetParam()), owner_(server_.ClientFor("owner")), ana_(server_.ClientFor("ana")) {
     MakeSealed(owner_, NewDataset("census", v1::RULE_ADVANCED, "8", "1e-5"), SmallCsv(800));
-    v1::GrantAccessRequest grant;
-    grant.set_dataset("census");
-    grant.set_principal("ana");
-    EXPECT_TRUE(owner_.GrantAccess(grant).ok());
+    Grant(owner_, "census", "owner", {v1::SERVICE});
+    Grant(owner_, "census", "ana");
     v1::CreateAccountRequest account;
     account.set_dataset("census");
     account.set_analyst("ana");

@@ -21,6 +21,7 @@
 #include "curator/v1/dataset.grpc.pb.h"
 #include "host/entropy.h"
 #include "ledger/open_ledger.h"
+#include "tests/e2e/identity_server.h"
 #include "tests/testing/small_table.h"
 #include "tests/testing/test_issuer.h"
 #include "tests/testing/test_server.h"
@@ -30,77 +31,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-const std::string kIssuer = TestIssuer::kIssuer;
-
-class Identities : public ::testing::TestWithParam<Backend> {
- protected:
-  void SetUp() override { first_ = Start("first"); }
-
-  // Another server on the same ledger and the same data.
-  std::unique_ptr<App> Start(const std::string& name) {
-    config_.listeners = {{.kind = config::ListenerKind::kLocal,
-                          .address = absl::StrCat("unix:", folder_.path(), "/", name, ".sock")}};
-    AppOptions options = options_;
-    options.development = false;
-    options.config = config_;
-    absl::StatusOr<std::unique_ptr<App>> app = App::Start(options);
-    EXPECT_TRUE(app.ok()) << app.status();
-    return *std::move(app);
-  }
-  Client With(const std::string& token, const App* server = nullptr) const {
-    return Client({.server = (server == nullptr ? *first_ : *server).address(),
-                   .principal = {},
-                   .retry = {},
-                   .token = [token](bool) { return token; }});
-  }
-  Client As(const std::string& subject) const { return With(issuer_.TokenOf(subject)); }
-
-  // What `curatord bootstrap` prints, or its error.
-  std::string Bootstrap(const std::string& name, bool break_glass = false) {
-    std::ostringstream out;
-    std::ostringstream error;
-    RunBootstrap(config_, {.principal = name, .issuer = kIssuer, .subject = name, .break_glass = break_glass},
-                 out, error);
-    return out.str() + error.str();
-  }
-  static std::string CodeIn(const std::string& printed) {
-    const size_t at = printed.find("cure_");
-    return at == std::string::npos ? "" : printed.substr(at, printed.find_first_of("\n ", at) - at);
-  }
-  static absl::StatusOr<std::string> Enrol(const Client& client, const std::string& code) {
-    v1::EnrolRequest request;
-    request.set_code(code);
-    const absl::StatusOr<v1::WhoAmIResponse> enrolled = client.Enrol(request);
-    if (!enrolled.ok()) return enrolled.status();
-    return enrolled->principal().name();
-  }
-  void EnrolAdministrator(const std::string& name) {
-    ASSERT_EQ(Enrol(As(name), CodeIn(Bootstrap(name, /*break_glass=*/true))).value(), name);
-  }
-  std::string Registered(const std::string& subject) const { return Enrol(As(subject), "").value(); }
-  // The reason of a refusal; empty for none.
-  static std::string ReasonOf(const absl::Status& status) {
-    return status.ok() ? "" : client::Reason(status);
-  }
-  static void Disable(const Client& administrator, const std::string& name) {
-    v1::DisablePrincipalRequest request;
-    request.set_name(name);
-    request.set_reason("left");
-    EXPECT_TRUE(administrator.DisablePrincipal(request).ok());
-  }
-
-  const ScratchFolder folder_;
-  const AppOptions options_ = FreshOptions(GetParam(), folder_.path());
-  const TestIssuer issuer_{folder_.path() + "/jwks"};
-  config::ServerConfig config_{
-      .ledger = options_.ledger,
-      .data_dir = options_.data_directory,
-      .issuers = {{.issuer = {.alias = "corp", .issuer = kIssuer, .audiences = {"curator"}},
-                   .unknown = config::UnknownIdentities::kRegister}},
-      .jwks_folder = folder_.path() + "/jwks"};
-  std::unique_ptr<App> first_;
-};
 
 INSTANTIATE_TEST_SUITE_P(Ledgers, Identities, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
                          [](const auto& backend) { return BackendName(backend.param); });
@@ -230,6 +160,7 @@ TEST_P(Identities, DisablingWorksAtTheNextCallOnThisServerAndWithinTwoSecondsOnT
 TEST_P(Identities, DisablingEndsARunningStream) {
   EnrolAdministrator("ada");
   const std::string eve = Registered("eve");
+  Bind(As("ada"), v1::RoleBinding::CREATOR, eve);
   const v1::CreateDatasetRequest create = NewDataset("census", v1::RULE_ZCDP, "3", "1e-9");
   ASSERT_TRUE(As("eve").CreateDataset(create).ok());
   const auto stub =
@@ -253,7 +184,7 @@ TEST_P(Identities, DisablingEndsARunningStream) {
 
 TEST_P(Identities, RightsGoToPrincipalsThatCanProveWhoTheyAre) {
   EnrolAdministrator("ada");
-  Registered("olga");
+  Bind(As("ada"), v1::RoleBinding::CREATOR, Registered("olga"));
   const v1::CreateDatasetRequest create = NewDataset("census", v1::RULE_ZCDP, "3", "1e-9");
   ASSERT_TRUE(As("olga").CreateDataset(create).ok());
   v1::GrantAccessRequest grant;
@@ -273,10 +204,11 @@ TEST_P(Identities, RightsGoToPrincipalsThatCanProveWhoTheyAre) {
   ASSERT_FALSE(As("ada").LinkIdentity(link)->pending());
   EXPECT_TRUE(As("olga").GrantAccess(grant).ok());
   EXPECT_TRUE(As("bob").GetDataset("census").ok());
+  Registered("eve");
   // To others the dataset does not exist, whichever principal is named.
   for (const char* name : {"bob", "nobody"}) {
     grant.set_principal(name);
-    EXPECT_TRUE(absl::IsNotFound(As("ada").GrantAccess(grant).status())) << name;
+    EXPECT_TRUE(absl::IsNotFound(As("eve").GrantAccess(grant).status())) << name;
   }
 }
 

@@ -27,6 +27,7 @@ class LedgerExport : public ::testing::TestWithParam<Backend> {
   // still held.
   void MakeHistory() {
     MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(80));
+    Grant(owner_, "census", "owner", {v1::SERVICE});
     Ask("0.25");
     Ask("5");
     const std::string started = Reserve("0.2");

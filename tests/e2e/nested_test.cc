@@ -134,10 +134,7 @@ TEST_P(Nested, TheOwnersRiskReportIsPrivateAndWrittenDownFirst) {
   EXPECT_THAT(history.back(), HasSubstr("OWNER_ACTION: report the risk of groups"));
   EXPECT_EQ(owner_.GetBudget("pupils")->accounts(0).counters(0).spent(), spent);
 
-  v1::GrantAccessRequest grant;
-  grant.set_dataset("pupils");
-  grant.set_principal("ana");
-  ASSERT_TRUE(owner_.GrantAccess(grant).ok());
+  Grant(owner_, "pupils", "ana");
   EXPECT_EQ(Risk(server_.ClientFor("ana")).status().code(), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(Risk(server_.ClientFor("eve")).status().code(), absl::StatusCode::kNotFound);
 }

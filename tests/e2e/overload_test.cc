@@ -25,10 +25,7 @@ class OverloadOfOne : public ::testing::Test {
  protected:
   OverloadOfOne() : server_(Backend::kSqlite), owner_(server_.ClientFor("owner")) {
     MakeSealed(owner_, NewDataset("small", v1::RULE_PURE, "3"), SmallCsv(800));
-    v1::GrantAccessRequest grant;
-    grant.set_dataset("small");
-    grant.set_principal("bea");
-    EXPECT_TRUE(owner_.GrantAccess(grant).ok());
+    Grant(owner_, "small", "bea");
   }
 
   // The first refusal is final: what a client's retries would hide.

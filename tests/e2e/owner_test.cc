@@ -101,10 +101,7 @@ TEST_P(Owner, IsToldTheNumberOfRecords) {
 }
 
 TEST_P(Owner, NobodyElseMayLookAndNothingIsWrittenDown) {
-  v1::GrantAccessRequest grant;
-  grant.set_dataset("census");
-  grant.set_principal("ana");
-  ASSERT_TRUE(owner_.GrantAccess(grant).ok());
+  Grant(owner_, "census", "ana");
   const size_t entries = History().size();
   const Client analyst = server_.ClientFor("ana");
   const Client stranger = server_.ClientFor("eve");

@@ -225,10 +225,7 @@ TEST_P(Parts, GrowingDataGetsAFreshLimitAndARequestKeepsItsParts) {
 
 TEST_P(Parts, AnalystsPayForEveryPartAndFromTheirOwnAccounts) {
   MakeVisits();
-  v1::GrantAccessRequest grant;
-  grant.set_dataset("visits");
-  grant.set_principal("ana");
-  ASSERT_TRUE(owner_.GrantAccess(grant).ok());
+  Grant(owner_, "visits", "ana");
   v1::CreateAccountRequest account;
   account.set_dataset("visits");
   account.set_analyst("ana");
@@ -261,6 +258,7 @@ TEST_P(Parts, ASubstitutedRecordMayMoveBetweenPartsAndIsPaidForInBoth) {
   EXPECT_EQ(estimate->costs(0).account(), "dataset/visits/part/south");
   EXPECT_THAT(estimate->costs(0).amount(), HasSubstr("1.0499999")) << "the number of records counts twice";
 
+  Grant(owner_, "visits", "owner", {v1::SERVICE});
   v1::ReserveBudgetRequest outside;
   outside.set_dataset("visits");
   outside.mutable_event()->mutable_pure()->set_epsilon("0.3");
@@ -272,6 +270,7 @@ TEST_P(Parts, ASubstitutedRecordMayMoveBetweenPartsAndIsPaidForInBoth) {
 TEST_P(Parts, AMechanismThatRunsOutsidePaysForEveryPart) {
   ASSERT_TRUE(owner_.CreateDataset(Divided("visits", v1::RULE_PURE, "1")).ok());
   Fill(owner_, "north");
+  Grant(owner_, "visits", "owner", {v1::SERVICE});
   v1::ReserveBudgetRequest request;
   request.set_dataset("visits");
   request.mutable_event()->mutable_pure()->set_epsilon("0.3");
@@ -366,6 +365,7 @@ TEST_P(Parts, APersonsRecordBoundHoldsInAllPartsAndIsPaidForInEach) {
   EXPECT_THAT(answer->marginals[0].counts, ElementsAre(2, 1, 3, 0));
   EXPECT_THAT(SpentOf(owner_), ElementsAre("north 100000", "south 100000"));
 
+  Grant(owner_, "visits", "owner", {v1::SERVICE});
   v1::ReserveBudgetRequest outside;
   outside.set_dataset("visits");
   outside.mutable_event()->mutable_pure()->set_epsilon("0.3");

@@ -165,10 +165,7 @@ TEST_P(Prior, WhatCannotBeAPriorIsRefusedAndNothingIsCharged) {
 
 TEST_P(Prior, IsThereOnlyForThoseWhoMaySeeIt) {
   const Client analyst = server_.ClientFor("ana");
-  v1::GrantAccessRequest grant;
-  grant.set_dataset("census");
-  grant.set_principal("ana");
-  ASSERT_TRUE(owner_.GrantAccess(grant).ok());
+  Grant(owner_, "census", "ana");
   const absl::Status refused = Refusal(analyst, From("open"));
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << refused;
   EXPECT_EQ(Refusal(analyst, From(ReleaseOf(From("open")))).code(), absl::StatusCode::kInvalidArgument);

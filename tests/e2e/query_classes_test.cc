@@ -322,10 +322,7 @@ TEST_P(QueryClasses, WhatIsNotDeterminedIsPaidFor) {
   EXPECT_EQ(answer->header.free_from_size(), 0);
   EXPECT_EQ(owner_.GetBudget("census")->accounts(0).counters(0).spent(), "0.75");
 
-  v1::GrantAccessRequest grant;
-  grant.set_dataset("census");
-  grant.set_principal("ana");
-  ASSERT_TRUE(owner_.GrantAccess(grant).ok());
+  Grant(owner_, "census", "ana");
   request.clear_spend();
   request.set_request_id(*client::NewRequestId());
   EXPECT_EQ(server_.ClientFor("ana").AnswerWorkload(request).status().code(),

@@ -42,13 +42,6 @@ void ImportInto(const Client& owner, const std::string& dataset, const std::stri
   EXPECT_TRUE(owner.ImportRecords(header, bytes).ok());
 }
 
-void Grant(const Client& owner, const std::string& dataset, const std::string& principal) {
-  v1::GrantAccessRequest grant;
-  grant.set_dataset(dataset);
-  grant.set_principal(principal);
-  EXPECT_TRUE(owner.GrantAccess(grant).ok());
-}
-
 void OpenAccountOf(const Client& owner, const std::string& dataset, const std::string& analyst) {
   v1::CreateAccountRequest account;
   account.set_dataset(dataset);
@@ -196,7 +189,13 @@ std::vector<Step> BobBegins() {
       Import("pupils", "", PupilCsv(6, 8, 1)),
       Seal("pupils"),
       {"DatasetService.GrantAccess", {"request_id: '$NEW' dataset: 'bobs' principal: 'dora'"}},
-      {"DatasetService.GrantAccess", {"request_id: '$NEW' dataset: 'alices' principal: 'dora'"}}};
+      {"DatasetService.GrantAccess", {"request_id: '$NEW' dataset: 'bobs' principal: 'bob' roles: SERVICE"}},
+      {"DatasetService.GrantAccess", {"request_id: '$NEW' dataset: 'alices' principal: 'dora'"}},
+      {"DatasetService.GrantAccess", {"request_id: '$NEW' dataset: 'divided' principal: 'dora'"}},
+      {"DatasetService.RevokeAccess", {"request_id: '$NEW' dataset: 'divided' principal: 'dora'"}},
+      {"DatasetService.RevokeAccess", {"request_id: '$NEW' dataset: 'alices' principal: 'eve'"}},
+      {"DatasetService.ListGrants", {"dataset: 'divided'"}},
+      {"DatasetService.ListGrants", {"dataset: 'alices'"}}};
 }
 
 std::vector<Step> BobLists(const std::string& dataset, bool is_shared) {
@@ -302,7 +301,10 @@ std::vector<Step> BobGoesOn() {
        {"BudgetService.ApproveLimitChange",
         {"request_id: '$NEW' dataset: 'shared' proposal_id: '$carols'"},
         {},
-        true}});
+        true},
+       {"BudgetService.ListLimitProposals", {"dataset: 'judged'"}, {{"judged", "proposals.id"}}},
+       {"BudgetService.ApproveLimitChange",
+        {"request_id: '$NEW' dataset: 'judged' proposal_id: '$judged'"}}});
   add(BobTries());
   add(BobLists("bobs", false));
   add(BobLists("divided", false));
@@ -315,16 +317,21 @@ std::vector<Step> BobGoesOn() {
 
 // ---- The worlds
 
-// "shared" belongs to Carol, who lets both ask and has proposed another limit.
+// "shared" belongs to Carol, who lets both ask; so does "judged", whose limits Bob approves. She has proposed
+// other limits of both.
 void MakeShared(const Client& carol) {
   MakeSealed(carol, NewDataset("shared", v1::RULE_PURE, "100"), SmallCsv(50));
-  Grant(carol, "shared", "alice");
-  Grant(carol, "shared", "bob");
+  for (const char* const analyst : {"alice", "bob"})
+    Grant(carol, "shared", analyst, {v1::ANALYST, v1::SERVICE});
+  MakeSealed(carol, NewDataset("judged", v1::RULE_PURE, "100"), SmallCsv(50));
+  Grant(carol, "judged", "bob", {v1::GRANTED_APPROVER});
   v1::ProposeLimitChangeRequest propose;
-  propose.set_dataset("shared");
   propose.set_epsilon("90");
   propose.set_reason("less");
-  ASSERT_TRUE(carol.ProposeLimitChange(propose).ok());
+  for (const char* const dataset : {"shared", "judged"}) {
+    propose.set_dataset(dataset);
+    ASSERT_TRUE(carol.ProposeLimitChange(propose).ok());
+  }
 }
 
 // What Bob saw.

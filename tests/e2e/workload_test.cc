@@ -246,10 +246,7 @@ TEST_P(Workload, WhoWasNotGrantedAccessSeesNothing) {
             absl::StatusCode::kNotFound);
   EXPECT_EQ(analyst.GetBudget("census").status().code(), absl::StatusCode::kNotFound);
 
-  v1::GrantAccessRequest grant;
-  grant.set_dataset("census");
-  grant.set_principal("analyst");
-  ASSERT_TRUE(owner_.GrantAccess(grant).ok());
+  Grant(owner_, "census", "analyst");
   const absl::StatusOr<Answer> answer = analyst.AnswerWorkload(Question("census", 1, "0.1"));
   ASSERT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(Spent("census"), "0.1");

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "app.h"
 #include "tests/testing/scratch_folder.h"
+#include "tests/testing/small_table.h"
 
 namespace curator::golden {
 namespace {
@@ -97,6 +98,8 @@ TEST_F(ChargedBefore, TheSameRequestsGetWhatIsStoredAndAreNotChargedAgain) {
     const std::vector<std::string> lines = Content(owner(), ReleaseOf(owner(), synthesis));
     stored.insert(stored.end(), lines.begin(), lines.end());
   }
+  // As an owner does after the upgrade who charges its own dataset.
+  testing::Grant(owner(), "census", "owner", {v1::SERVICE});
   const absl::StatusOr<v1::Charge> reserved = owner().ReserveBudget(requests_.reservation);
   ASSERT_TRUE(reserved.ok()) << reserved.status();
   stored.push_back("charge " + reserved->id());
@@ -112,6 +115,8 @@ TEST_F(ChargedBefore, TheCertificateOfTheReservationIsAnotherOneNow) {
   *estimate.mutable_event() = requests_.reservation.event();
   const absl::StatusOr<v1::EstimateCostResponse> now = owner().EstimateCost(estimate);
   ASSERT_TRUE(now.ok()) << now.status();
+  // As an owner does after the upgrade who charges its own dataset.
+  testing::Grant(owner(), "census", "owner", {v1::SERVICE});
   const absl::StatusOr<v1::Charge> reserved = owner().ReserveBudget(requests_.reservation);
   ASSERT_TRUE(reserved.ok()) << reserved.status();
   const std::string computed = EpsilonSquared(now->costs());

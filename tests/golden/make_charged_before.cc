@@ -54,6 +54,7 @@ std::vector<std::string> AskAndStore(const Client& client, const ChargedRequests
   std::vector<std::string> stored = Content(client, answer->header.release_id());
   for (const v1::CreateSynthesisRequest& synthesis : requests.syntheses)
     Append(Content(client, ReleaseOf(client, synthesis)), stored);
+  testing::Grant(client, "census", "owner", {v1::SERVICE});
   const absl::StatusOr<v1::Charge> reserved = client.ReserveBudget(requests.reservation);
   EXPECT_TRUE(reserved.ok()) << reserved.status();
   v1::StartChargeRequest start;

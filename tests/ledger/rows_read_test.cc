@@ -50,7 +50,12 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
   }
 
   void Let(const std::string& grantee, const DatasetView& dataset) const {
-    ASSERT_TRUE(ledger_->Grant(dataset.record.id, grantee, TestPrincipal("owner")).ok());
+    ASSERT_TRUE(
+        ledger_
+            ->SetGrant(dataset.record.id,
+                       {.grantee = grantee, .roles = ledger::kGrantedAnalyst | ledger::kGrantedService},
+                       TestPrincipal("owner"))
+            .ok());
   }
 
   // A dataset that another owner grants to Bob; another analyst of his own dataset, with an account and a
@@ -59,7 +64,11 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
     NewDataset dataset = People(absl::StrCat("alices-", round));
     dataset.principal = TestPrincipal("alice");
     const DatasetView made = Make(dataset);
-    ASSERT_TRUE(ledger_->Grant(made.record.id, "bob", dataset.principal).ok());
+    ASSERT_TRUE(ledger_
+                    ->SetGrant(made.record.id,
+                               {.grantee = "bob", .roles = ledger::kGrantedAnalyst | ledger::kGrantedService},
+                               dataset.principal)
+                    .ok());
     newest_analyst_ = absl::StrCat("analyst-", round);
     const std::string& analyst = newest_analyst_;
     Let(analyst, *census_);
@@ -233,21 +242,23 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
   std::map<std::string, int64_t> Measure() {
     const ledger::NewestPage newest{.limit = 5};
     const std::map<std::string, UseCase> calls = {
-        {"FindVisible", [&] { return FindVisible(*ledger_, bob_, census_name_).status(); }},
-        {"ListVisibleDatasets", [&] { return ListVisibleDatasets(*ledger_, bob_, {.limit = 5}).status(); }},
+        {"FindDataset",
+         [&] { return FindDataset({*ledger_}, Method::kGetDataset, bob_, census_name_).status(); }},
+        {"ListVisibleDatasets", [&] { return ListVisibleDatasets({*ledger_}, bob_, {.limit = 5}).status(); }},
         {"GetBudget",
          [&] { return GetBudget(services_, bob_, census_name_, BudgetDetail::kBalances).status(); }},
         {"GetBudget, with comparison",
          [&] { return GetBudget(services_, bob_, census_name_, BudgetDetail::kWithComparison).status(); }},
-        {"ListAccounts", [&] { return ListAccounts(*ledger_, bob_, census_name_, "", 5).status(); }},
+        {"ListAccounts", [&] { return ListAccounts({*ledger_}, bob_, census_name_, "", 5).status(); }},
         {"ListAccounts of the owner",
-         [&] { return ListAccounts(*ledger_, owner_, census_name_, "", 5).status(); }},
+         [&] { return ListAccounts({*ledger_}, owner_, census_name_, "", 5).status(); }},
         {"ListLimitProposals",
-         [&] { return ListLimitProposals(*ledger_, bob_, census_name_, "", 5).status(); }},
+         [&] { return ListLimitProposals({*ledger_}, bob_, census_name_, "", 5).status(); }},
         {"ListReleases", [&] { return ListReleases(services_, bob_, census_name_, newest).status(); }},
         {"ListReleases of the owner",
          [&] { return ListReleases(services_, owner_, census_name_, newest).status(); }},
-        {"GetRelease", [&] { return GetRelease(services_, bob_, release_.id).status(); }},
+        {"GetRelease",
+         [&] { return GetRelease(services_, Method::kGetRelease, bob_, release_.id).status(); }},
         {"ListOperations", [&] { return ListOperations(services_, bob_, newest).status(); }},
         {"GetOperation", [&] { return GetOperation(services_, bob_, release_.charge_id).status(); }},
         {"GetCharge", [&] { return GetCharge(services_, bob_, release_.charge_id).status(); }},

@@ -59,7 +59,7 @@ absl::Status Simulation::Prepare(uint64_t seed) {
                                                                  .limits = {{"rho", limit}}}}}));
   ASSIGN_OR_RETURN(dataset_,
                    ledger.SealDataset(dataset_.id, absl::StrCat("content ", seed), TestPrincipal("olga")));
-  RETURN_IF_ERROR(ledger.Grant(dataset_.id, principal_, TestPrincipal("olga")));
+  RETURN_IF_ERROR(ledger.SetGrant(dataset_.id, {.grantee = principal_}, TestPrincipal("olga")));
   ASSIGN_OR_RETURN(const std::vector<Account> accounts, ledger.ListAccounts(dataset_.id));
   account_ = accounts.at(0).id;
   model_ = ModelLedger(limit);

@@ -43,7 +43,12 @@ class Statements : public ServiceTest, public ::testing::WithParamInterface<std:
   void SetUp() override {
     const DatasetView census = MakeSealed(People("census", 1'000'000));
     for (const char* grantee : {"bob", "rita", "fred"}) {
-      ASSERT_TRUE(ledger_->Grant(census.record.id, grantee, TestPrincipal("owner")).ok());
+      ASSERT_TRUE(
+          ledger_
+              ->SetGrant(census.record.id,
+                         {.grantee = grantee, .roles = ledger::kGrantedAnalyst | ledger::kGrantedService},
+                         TestPrincipal("owner"))
+              .ok());
     }
   }
 

@@ -52,7 +52,7 @@ TEST_P(Roles, AServerWorksAsTheApplication) {
       OpenLedger({.url = UrlAs("application"), .anchor_dir = anchor_dir(), .entropy = SeededEntropy(1)}));
   const Dataset dataset = MakeDataset(*ledger, "census", 100);
   const int64_t account = FirstAccount(*ledger, dataset);
-  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", TestPrincipal("olga")).ok());
+  ASSERT_TRUE(ledger->SetGrant(dataset.id, {.grantee = "ana"}, TestPrincipal("olga")).ok());
   EXPECT_EQ(
       Must(ledger->Store(Must(ledger->Begin(RequestOf(dataset, "stored", account, 5))), "answer")).payload,
       "answer");
@@ -90,7 +90,7 @@ TEST_P(Roles, AServerDrawsFromTheQueueAsTheApplication) {
       OpenLedger({.url = UrlAs("application"), .anchor_dir = anchor_dir(), .entropy = SeededEntropy(1)}));
   const Dataset dataset = MakeDataset(*ledger, "census", 100);
   const int64_t account = FirstAccount(*ledger, dataset);
-  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", TestPrincipal("olga")).ok());
+  ASSERT_TRUE(ledger->SetGrant(dataset.id, {.grantee = "ana"}, TestPrincipal("olga")).ok());
   ChargeRequest request = RequestOf(dataset, "queued", account, 5);
   request.draw_identity = Sha256("what is drawn");
   request.sealed_key.clear();

@@ -227,7 +227,16 @@ struct ScriptedCalls::Result {
 };
 
 ScriptedCalls::ScriptedCalls(const std::string& address, std::string principal)
+    : ScriptedCalls(address, principal, "curator-principal", principal) {}
+
+ScriptedCalls ScriptedCalls::WithToken(const std::string& address, const std::string& token) {
+  return ScriptedCalls(address, "", "authorization", absl::StrCat("Bearer ", token));
+}
+
+ScriptedCalls::ScriptedCalls(const std::string& address, std::string principal, std::string key,
+                             std::string value)
     : principal_(std::move(principal)),
+      proof_(std::move(key), std::move(value)),
       channel_(grpc::CreateChannel(address, grpc::InsecureChannelCredentials())),
       stub_(channel_) {}
 
@@ -245,7 +254,7 @@ ScriptedCalls::Result ScriptedCalls::Call(const Step& step) {
     return {};
   }
   grpc::ClientContext context;
-  if (!principal_.empty()) context.AddMetadata("curator-principal", principal_);
+  if (!proof_.second.empty()) context.AddMetadata(proof_.first, proof_.second);
   grpc::CompletionQueue queue;
   const auto call = stub_.PrepareCall(
       &context, absl::StrCat("/", method->service()->full_name(), "/", method->name()), &queue);

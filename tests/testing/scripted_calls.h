@@ -25,6 +25,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "grpcpp/channel.h"
@@ -53,6 +54,8 @@ std::set<std::string> CallsOf(const std::string& who);
 class ScriptedCalls {
  public:
   ScriptedCalls(const std::string& address, std::string principal);
+  // The same by a token, on a server that believes no names.
+  static ScriptedCalls WithToken(const std::string& address, const std::string& token);
 
   // What "$NAME" stands for from now on. No name may begin another.
   void Know(const std::string& name, const std::string& value) { remembered_[name] = value; }
@@ -76,7 +79,10 @@ class ScriptedCalls {
   std::string Filled(std::string text);
   void Remember(const Step& step, const google::protobuf::Message& response);
 
+  ScriptedCalls(const std::string& address, std::string principal, std::string key, std::string value);
+
   const std::string principal_;
+  const std::pair<std::string, std::string> proof_;  // the metadata; none where the value is empty
   const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
   std::map<std::string, std::string> remembered_;

@@ -66,6 +66,16 @@ v1::Workload AllMarginals(int k) {
   return workload;
 }
 
+void Grant(const Client& owner, const std::string& dataset, const std::string& principal,
+           const std::vector<v1::GranteeRole>& roles) {
+  v1::GrantAccessRequest grant;
+  grant.set_dataset(dataset);
+  grant.set_principal(principal);
+  for (const v1::GranteeRole role : roles) grant.add_roles(role);
+  const absl::StatusOr<v1::GrantAccessResponse> granted = owner.GrantAccess(grant);
+  ASSERT_TRUE(granted.ok()) << granted.status();
+}
+
 v1::CreateDatasetRequest LargeDataset() {
   v1::CreateDatasetRequest dataset = NewDataset("census", v1::RULE_PURE, "10");
   for (int i = 0; i < 4; ++i) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "client/client.h"
 #include "curator/v1/dataset.pb.h"
@@ -22,6 +23,11 @@ v1::CreateDatasetRequest NewDataset(const std::string& name, v1::Rule rule, cons
 // Creates, imports and seals, also records that another dataset of the owner holds. Fails the test when one
 // of them fails.
 void MakeSealed(const Client& owner, const v1::CreateDatasetRequest& dataset, const std::string& csv);
+
+// Gives the principal these roles on the dataset, in place of those that it had. Fails the test when it
+// cannot.
+void Grant(const Client& owner, const std::string& dataset, const std::string& principal,
+           const std::vector<v1::GranteeRole>& roles = {v1::ANALYST});
 
 // "census" over a domain so large that LongSynthesis() of it lasts for seconds, and records for it.
 v1::CreateDatasetRequest LargeDataset();

@@ -97,6 +97,10 @@ absl::Status Session::UseRequestId(const std::string& chosen) {
   return absl::OkStatus();
 }
 
+void AddRequestFacts(const Session& session, Document& document) {
+  document.fields.push_back({"request_id", "request id", session.request_id});
+}
+
 void Session::Print(const Document& document) {
   cli::Print(document, form, terminal, out, error);
 }

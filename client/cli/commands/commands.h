@@ -50,6 +50,9 @@ struct Session {
   void Print(const Document& document);
 };
 
+// Adds the request id, by which the same request can be repeated.
+void AddRequestFacts(const Session& session, Document& document);
+
 // The action of the command that the command line names: prints its result to the session, or returns the
 // error that the program prints. Empty until the command line is parsed.
 using Chosen = std::function<absl::Status(Session&)>;
@@ -61,6 +64,8 @@ void AddBudgetCommands(CLI::App& app, Chosen& chosen);
 void AddCalcCommands(CLI::App& app, Chosen& chosen);
 void AddChargeCommands(CLI::App& app, Chosen& chosen);
 void AddDatasetCommands(CLI::App& app, Chosen& chosen);
+// To the group of AddDatasetCommands().
+void AddDatasetGrantCommands(CLI::App& dataset_group, Chosen& chosen);
 void AddIdentityCommands(CLI::App& app, Chosen& chosen);
 void AddLedgerCommands(CLI::App& app, Chosen& chosen);
 void AddLoginCommands(CLI::App& app, Chosen& chosen);

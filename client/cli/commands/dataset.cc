@@ -56,12 +56,6 @@ struct SealDataset {
   std::string request_id;
 };
 
-struct GrantAccess {
-  std::string dataset;
-  std::string principal;
-  std::string request_id;
-};
-
 struct ListDatasets {
   int64_t most = Client::kAll;
 };
@@ -78,10 +72,6 @@ struct ArchiveDataset {
 void SetPart(v1::Part& part, const PartChoice& choice) {
   part.set_name(choice.name);
   for (const std::string& label : choice.labels) part.add_labels(label);
-}
-
-void AddRequestFacts(const Session& session, Document& document) {
-  document.fields.push_back({"request_id", "request id", session.request_id});
 }
 
 // --public irrevocable: it is asked for on a terminal and needs --yes elsewhere.
@@ -185,21 +175,6 @@ absl::Status Run(Session& session, const SealDataset& command) {
                      {"records", "records", sealed.records()},
                      {"records_dropped", "beyond their unit's bound", sealed.records_dropped()}};
   PrintForOwner(session, document);
-  return absl::OkStatus();
-}
-
-absl::Status Run(Session& session, const GrantAccess& command) {
-  v1::GrantAccessRequest request;
-  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
-  request.set_dataset(command.dataset);
-  request.set_principal(command.principal);
-  ASSIGN_OR_RETURN(const v1::GrantAccessResponse granted, session.client.GrantAccess(std::move(request)));
-
-  Document document;
-  document.fields = {{"dataset", "dataset", command.dataset},
-                     {"principal", "may ask now", command.principal}};
-  AddRequestFacts(session, document);
-  session.Print(document);
   return absl::OkStatus();
 }
 
@@ -391,16 +366,6 @@ void AddArchiveDataset(CLI::App& group, Chosen& chosen) {
   Choose(command, options, chosen);
 }
 
-void AddGrantAccess(CLI::App& group, Chosen& chosen) {
-  const auto options = std::make_shared<GrantAccess>();
-  CLI::App* command =
-      AddCommand(group, "grant", "Give another principal access", "curator dataset grant census ana");
-  command->add_option("NAME", options->dataset, "The dataset")->required();
-  command->add_option("PRINCIPAL", options->principal, "The principal who gets access")->required();
-  AddRequestId(command, options->request_id);
-  Choose(command, options, chosen);
-}
-
 }  // namespace
 
 void AddDatasetCommands(CLI::App& app, Chosen& chosen) {
@@ -409,7 +374,7 @@ void AddDatasetCommands(CLI::App& app, Chosen& chosen) {
   AddAddPart(*group, chosen);
   AddImportRecords(*group, chosen);
   AddSealDataset(*group, chosen);
-  AddGrantAccess(*group, chosen);
+  AddDatasetGrantCommands(*group, chosen);
   const auto list = std::make_shared<ListDatasets>();
   CLI::App* command =
       AddCommand(*group, "list", "The datasets that you have access to, by name", "curator dataset list");

@@ -427,11 +427,12 @@ void AddCredentialCommands(CLI::App& app, Chosen& chosen) {
 }
 
 void AddRoleCommands(CLI::App& app, Chosen& chosen) {
-  CLI::App* const group = AddGroup(app, "role", "Administrators of the server, approvers of a dataset");
+  CLI::App* const group = AddGroup(app, "role", "Roles of the server, and approvers of datasets");
   const std::vector<std::tuple<std::string, ChangeRole::Kind, std::string>> commands = {
       {"bind", ChangeRole::Kind::kBind,
-       "Make an administrator, or propose an approver of a dataset of yours"},
-      {"approve", ChangeRole::Kind::kApprove, "Approve an approver whom an owner proposed (administrators)"},
+       "Give a role of the server, or propose an approver of a dataset of yours"},
+      {"approve", ChangeRole::Kind::kApprove,
+       "Approve what an owner or another administrator proposed (administrators)"},
       {"unbind", ChangeRole::Kind::kUnbind, "Take a role away"}};
   for (const auto& [name, kind, summary] : commands) {
     const auto options = std::make_shared<ChangeRole>();
@@ -442,13 +443,14 @@ void AddRoleCommands(CLI::App& app, Chosen& chosen) {
         ->add_option_function<std::string>(
             "role",
             [options](const std::string& role) {
-              options->role = role == "approver" ? v1::RoleBinding::APPROVER : v1::RoleBinding::ADMINISTRATOR;
+              v1::RoleBinding::Role_Parse(absl::AsciiStrToUpper(role), &options->role);
             },
-            "administrator or approver")
-        ->check(CLI::IsMember({"administrator", "approver"}))
+            "administrator, operator or creator of the server; auditor of all datasets; approver of one or "
+            "of all")
+        ->check(CLI::IsMember({"administrator", "operator", "creator", "auditor", "approver"}))
         ->required();
     command->add_option("principal", options->principal)->required();
-    command->add_option("--dataset", options->dataset, "Of an approver");
+    command->add_option("--dataset", options->dataset, "Of an approver; unless given, of all");
     Choose(command, options, chosen);
   }
 }

@@ -96,14 +96,14 @@ class TestDirectory {
     return Make(by, DisablePrincipal(directory_, By(by), {.name = name, .reason = "left"}));
   }
   absl::Status Bind(const std::string& by, Role role, const std::string& principal,
-                    const std::string& dataset_id = {}, bool is_owner = false) {
+                    const std::string& dataset_id = {}, const RoleFacts& facts = {}) {
     return Make(by, BindRole(directory_, By(by),
-                             {.role = role, .principal = principal, .dataset_id = dataset_id}, is_owner));
+                             {.role = role, .principal = principal, .dataset_id = dataset_id}, facts));
   }
   absl::Status ApproveBinding(const std::string& by, const std::string& principal,
-                              const std::string& dataset_id) {
+                              const std::string& dataset_id, Role role = Role::kApprover) {
     return Make(by, ApproveRole(directory_, By(by),
-                                {.role = Role::kApprover, .principal = principal, .dataset_id = dataset_id}));
+                                {.role = role, .principal = principal, .dataset_id = dataset_id}));
   }
 
   bool IsActive(const Identity& identity) const {

@@ -24,7 +24,8 @@ class DamageConformance : public LedgerConformance {
     census_ = MakeDataset(*ledger, "census", 20);
     survey_ = MakeDataset(*ledger, "survey", 20);
     for (const Dataset* const dataset : {&census_, &survey_}) {
-      EXPECT_STATUS_IS(absl::StatusCode::kOk, ledger->Grant(dataset->id, "ana", TestPrincipal("olga")));
+      EXPECT_STATUS_IS(absl::StatusCode::kOk,
+                       ledger->SetGrant(dataset->id, {.grantee = "ana"}, TestPrincipal("olga")));
     }
     census_account_ = FirstAccount(*ledger, census_);
     survey_account_ = FirstAccount(*ledger, survey_);
@@ -75,7 +76,8 @@ class DamageConformance : public LedgerConformance {
     EXPECT_THAT(std::string(refused.message()), ::testing::Not(::testing::HasSubstr(census_.id)));
     EXPECT_THAT(std::string(refused.message()), ::testing::Not(::testing::HasSubstr("survey")));
     EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger.Reserve({OnCensus("held", 1)}, kOneHourUs).status());
-    EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger.Grant(census_.id, "mallory", TestPrincipal("olga")));
+    EXPECT_STATUS_IS(absl::StatusCode::kDataLoss,
+                     ledger.SetGrant(census_.id, {.grantee = "mallory"}, TestPrincipal("olga")));
     DatasetSpec successor = SpecOf("census-2", 0);
     successor.accounts.clear();
     successor.successor_of = census_.id;

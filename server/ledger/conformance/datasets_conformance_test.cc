@@ -180,12 +180,57 @@ TEST_P(DatasetConformance, ASuccessorCountsItsPeopleAsItsPredecessorDid) {
 TEST_P(DatasetConformance, AGrantIsMadeOnce) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 10);
-  ASSERT_TRUE(ledger->Grant(dataset.id, "zoe", TestPrincipal("olga")).ok());
-  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", TestPrincipal("olga")).ok());
-  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", TestPrincipal("olga")).ok());
-  EXPECT_THAT(Must(ledger->GetDataset("census")).grantees, ElementsAre("ana", "zoe"));
+  ASSERT_TRUE(ledger->SetGrant(dataset.id, {.grantee = "zoe"}, TestPrincipal("olga")).ok());
+  ASSERT_TRUE(ledger->SetGrant(dataset.id, {.grantee = "ana"}, TestPrincipal("olga")).ok());
+  ASSERT_TRUE(ledger->SetGrant(dataset.id, {.grantee = "ana"}, TestPrincipal("olga")).ok());
+  EXPECT_THAT(Must(ledger->GetDataset("census")).grants, GrantedTo("ana", "zoe"));
   EXPECT_THAT(KindsOf(*ledger, dataset), ElementsAre("DATASET_CREATED", "SEALED", "GRANTED", "GRANTED"));
-  EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->Grant("nothing", "ana", TestPrincipal("olga")));
+  EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
+                   ledger->SetGrant("nothing", {.grantee = "ana"}, TestPrincipal("olga")));
+}
+
+TEST_P(DatasetConformance, AGrantReplacesTheOneBeforeAndTheHistorySaysWhich) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 10);
+  const auto set = [&](int64_t roles, int64_t expires_at_us) {
+    return ledger->SetGrant(dataset.id, {"ana", roles, expires_at_us}, TestPrincipal("olga"));
+  };
+  ASSERT_TRUE(set(kGrantedAnalyst, 0).ok());
+  const int64_t revision = Must(ledger->GetDataset("census")).revision;
+  ASSERT_TRUE(set(kGrantedAnalyst | kGrantedService, 7).ok());
+  EXPECT_THAT(Must(ledger->GetDataset("census")).grants,
+              ElementsAre(Grant{"ana", kGrantedAnalyst | kGrantedService, 7}));
+  EXPECT_GT(Must(ledger->GetDataset("census")).revision, revision) << "what is cached is outdated";
+  ASSERT_TRUE(set(kGrantedFormer, 0).ok());
+  EXPECT_THAT(Must(ledger->GetDataset("census")).grants, ElementsAre(Grant{"ana", kGrantedFormer, 0}));
+  ASSERT_TRUE(set(0, 0).ok());
+  EXPECT_THAT(Must(ledger->ListVisibleDatasets(TestPrincipal("ana"))).datasets, IsEmpty());
+  EXPECT_THAT(KindsOf(*ledger, dataset),
+              ElementsAre("DATASET_CREATED", "SEALED", "GRANTED", "GRANTED", "REVOKED", "REVOKED"));
+  const std::vector<Entry> entries = Must(ledger->ListEntries(dataset.id, {}));
+  EXPECT_EQ(Must(ParseGrant(entries.at(3).payload)), (Grant{"ana", kGrantedAnalyst | kGrantedService, 7}));
+  EXPECT_TRUE(Must(ledger->Verify(dataset.id)).ok);
+  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, set(32, 0));
+  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, set(kGrantedAnalyst, -1));
+}
+
+TEST_P(DatasetConformance, ListsDatasetsOnWhichAPrincipalHasARoleElsewhere) {
+  auto ledger = Open();
+  const Dataset census = MakeDataset(*ledger, "census", 10);
+  MakeDataset(*ledger, "survey", 10);
+  const auto names = [&](const AlsoListed& also, const NamePage& page = {}) {
+    std::vector<std::string> listed;
+    for (const Dataset& each :
+         Must(ledger->ListVisibleDatasets(TestPrincipal("vera"), page, also)).datasets) {
+      listed.push_back(each.name);
+    }
+    return listed;
+  };
+  EXPECT_THAT(names({}), IsEmpty());
+  EXPECT_THAT(names({.ids = {census.id, "nothing"}}), ElementsAre("census"));
+  EXPECT_THAT(names({.all = true}), ElementsAre("census", "survey"));
+  EXPECT_THAT(names({.all = true}, {.after = "census"}), ElementsAre("survey"));
+  EXPECT_THAT(names({.all = true}, {.limit = 1}), ElementsAre("census"));
 }
 
 TEST_P(DatasetConformance, AnOwnersActionIsWrittenDownEachTimeAndMovesNoBudget) {
@@ -256,7 +301,7 @@ TEST_P(DatasetConformance, AMalformedDatasetIsRefusedByItsField) {
 TEST_P(DatasetConformance, EntriesArePagedInOrder) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 10);
-  ASSERT_TRUE(ledger->Grant(dataset.id, "ana", TestPrincipal("olga")).ok());
+  ASSERT_TRUE(ledger->SetGrant(dataset.id, {.grantee = "ana"}, TestPrincipal("olga")).ok());
   const std::vector<Entry> page = Must(ledger->ListEntries(dataset.id, {.after_seq = 1, .limit = 1}));
   ASSERT_EQ(page.size(), 1U);
   EXPECT_EQ(page[0].seq, 2);
@@ -276,9 +321,9 @@ TEST_P(DatasetConformance, ListsDatasetsAndGranteesByTheBytesOfTheirNames) {
   for (const Dataset& dataset : listed) names.push_back(dataset.name);
   EXPECT_THAT(names, ElementsAre("Zebra", "apple", "b-1", "b1", "ba"));
   for (const char* const grantee : {"ana", "Bob"}) {
-    ASSERT_TRUE(ledger->Grant(listed.front().id, grantee, TestPrincipal("olga")).ok());
+    ASSERT_TRUE(ledger->SetGrant(listed.front().id, {.grantee = grantee}, TestPrincipal("olga")).ok());
   }
-  EXPECT_THAT(Must(ledger->GetDataset("Zebra")).grantees, ElementsAre("Bob", "ana"));
+  EXPECT_THAT(Must(ledger->GetDataset("Zebra")).grants, GrantedTo("Bob", "ana"));
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryBackend, DatasetConformance, ::testing::ValuesIn(LedgerBackendNames()),

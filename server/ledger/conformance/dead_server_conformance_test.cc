@@ -97,7 +97,7 @@ TEST_P(DeadServerConformance, AChargeOnAnotherAccountCoversWhatTheDeadServerChar
 
 TEST_P(DeadServerConformance, AChangeThatMovesNoBalanceCoversWhatTheDeadServerCharged) {
   CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
-  ASSERT_TRUE(survivor_->Grant(dataset_.id, "zoe", TestPrincipal("olga")).ok());
+  ASSERT_TRUE(survivor_->SetGrant(dataset_.id, {.grantee = "zoe"}, TestPrincipal("olga")).ok());
   ExpectLoweredBalanceOfAnaIsNoticed();
 }
 
@@ -171,7 +171,8 @@ TEST_P(DeadServerConformance, ALongHistoryOfAnotherServerIsTakenOverByReadingAll
     Must(other->Begin(Request("ana", "answered", 7)));
     constexpr int kManyEntries = 300;
     for (int i = 0; i < kManyEntries; ++i) {
-      ASSERT_TRUE(other->Grant(dataset_.id, absl::StrCat("analyst ", i), TestPrincipal("olga")).ok());
+      ASSERT_TRUE(
+          other->SetGrant(dataset_.id, {.grantee = absl::StrCat("analyst ", i)}, TestPrincipal("olga")).ok());
     }
   }
   Must(survivor_->Begin(Request("bo", "of bo", 2)));

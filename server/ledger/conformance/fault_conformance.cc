@@ -216,7 +216,7 @@ absl::Status FaultConformance::RunOwner(Ledger& ledger, int run, const Report& r
   ASSIGN_OR_RETURN(owned,
                    ledger.SealDataset(owned.id, absl::StrCat("content in run ", run), TestPrincipal("olga")));
   report('s');
-  RETURN_IF_ERROR(ledger.Grant(owned.id, "ana", TestPrincipal("olga")));
+  RETURN_IF_ERROR(ledger.SetGrant(owned.id, {.grantee = "ana"}, TestPrincipal("olga")));
   report('g');
   RETURN_IF_ERROR(OpenAccountAndRaiseLimit(ledger, owned, run, report));
   RETURN_IF_ERROR(ReserveAndCancel(ledger, owned, run, report));

@@ -2,6 +2,7 @@
 // LedgerBackends(). A new backend adds a line to that list and a place for its databases here, and no test.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -80,6 +81,12 @@ class LedgerConformance : public ::testing::TestWithParam<std::string> {
     const absl::Status checked_status = (expression);             \
     EXPECT_EQ(checked_status.code(), expected) << checked_status; \
   } while (false)
+
+// Grants to these names, in this order.
+template <typename... Names>
+auto GrantedTo(const Names&... names) {
+  return ::testing::ElementsAre(::testing::Field("grantee", &Grant::grantee, names)...);
+}
 
 // The value of a StatusOr that must be OK.
 template <typename Value>

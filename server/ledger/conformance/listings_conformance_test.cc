@@ -97,8 +97,8 @@ TEST_P(ListingConformance, DatasetsAreListedByNameForThoseWhoOwnOrWereGrantedThe
   std::vector<Dataset> datasets;
   for (const char* name : {"d", "B", "c", "a"}) datasets.push_back(MakeDataset(*ledger_, name, 10));
   for (const Dataset& dataset : {datasets[0], datasets[2]}) {
-    ASSERT_TRUE(ledger_->Grant(dataset.id, "ana", TestPrincipal("olga")).ok());
-    ASSERT_TRUE(ledger_->Grant(dataset.id, "ben", TestPrincipal("olga")).ok());
+    ASSERT_TRUE(ledger_->SetGrant(dataset.id, {.grantee = "ana"}, TestPrincipal("olga")).ok());
+    ASSERT_TRUE(ledger_->SetGrant(dataset.id, {.grantee = "ben"}, TestPrincipal("olga")).ok());
   }
   EXPECT_THAT(NamesSeenBy("olga", {}), ElementsAre("B", "a", "c", "d")) << "by bytes, in every store";
   EXPECT_THAT(NamesSeenBy("olga", {.after = "B", .limit = 2}), ElementsAre("a", "c"));
@@ -109,10 +109,10 @@ TEST_P(ListingConformance, DatasetsAreListedByNameForThoseWhoOwnOrWereGrantedThe
   EXPECT_TRUE(Must(ledger_->ListVisibleDatasets(TestPrincipal("ana"), {.limit = 1})).has_more);
 
   const DatasetList seen = Must(ledger_->ListVisibleDatasets(TestPrincipal("ana"), {}));
-  EXPECT_THAT(seen.datasets.at(0).grantees, ElementsAre("ana")) << "not who else may see it";
-  EXPECT_THAT(Must(ledger_->GetDataset("c", "ben")).grantees, ElementsAre("ben"));
-  EXPECT_THAT(Must(ledger_->GetDataset("c", "eve")).grantees, IsEmpty());
-  EXPECT_THAT(Must(ledger_->GetDatasetById(datasets[2].id)).grantees, ElementsAre("ana", "ben"));
+  EXPECT_THAT(seen.datasets.at(0).grants, GrantedTo("ana")) << "not who else may see it";
+  EXPECT_THAT(Must(ledger_->GetDataset("c", "ben")).grants, GrantedTo("ben"));
+  EXPECT_THAT(Must(ledger_->GetDataset("c", "eve")).grants, IsEmpty());
+  EXPECT_THAT(Must(ledger_->GetDatasetById(datasets[2].id)).grants, GrantedTo("ana", "ben"));
 }
 
 TEST_P(ListingConformance, APageOfDatasetsEndsWhereItsSchemasAreLarge) {

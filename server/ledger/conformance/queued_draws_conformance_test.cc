@@ -1,4 +1,6 @@
 // Queued draws: held until they start, free until then, and started once.
+#include <limits>
+
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
 #include "base/testing/names.h"
@@ -22,7 +24,7 @@ class QueuedDrawConformance : public LedgerConformance {
     ledger_ = Open();
     dataset_ = MakeDataset(*ledger_, "census", 10);
     account_ = FirstAccount(*ledger_, dataset_);
-    ASSERT_TRUE(ledger_->Grant(dataset_.id, "ana", TestPrincipal("olga")).ok());
+    ASSERT_TRUE(ledger_->SetGrant(dataset_.id, {.grantee = "ana"}, TestPrincipal("olga")).ok());
   }
   void TearDown() override {
     EXPECT_THAT(Must(ledger_->Verify(dataset_.id)).findings, ElementsAre());
@@ -105,6 +107,21 @@ TEST_P(QueuedDrawConformance, IsFoundStartedByTheAttemptThatStartedItAndBilledOn
   EXPECT_THAT(KindsOf(queued), ElementsAre("RESERVED", "STARTED"));
   Must(ledger_->TakeOver(queued.id));
   EXPECT_STATUS_IS(absl::StatusCode::kAborted, ledger_->StartQueued(queued.id, "sealed", "attempt").status());
+}
+
+TEST_P(QueuedDrawConformance, IsNotStartedForAPrincipalWhoseAccessWasTakenAwayOrHasExpired) {
+  const Charge queued = Queued("r1", 6);
+  const auto start_with = [&](int64_t roles, int64_t expires_at_us) {
+    EXPECT_TRUE(ledger_->SetGrant(dataset_.id, {"ana", roles, expires_at_us}, TestPrincipal("olga")).ok());
+    return ledger_->StartQueued(queued.id, "sealed", "attempt").status();
+  };
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, start_with(kGrantedFormer, 0));
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, start_with(0, 0));
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, start_with(kGrantedService, 0));
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, start_with(kGrantedAnalyst, 1));
+  ExpectBalance(0, 6);
+  EXPECT_STATUS_IS(absl::StatusCode::kOk, start_with(kGrantedAnalyst, std::numeric_limits<int64_t>::max()));
+  ExpectBalance(6, 0);
 }
 
 TEST_P(QueuedDrawConformance, IsStartedByOneAttemptOnly) {

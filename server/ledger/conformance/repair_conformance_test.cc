@@ -256,7 +256,7 @@ TEST_P(RepairConformance, AStartedChargeIsForfeitedAndItsKeyErased) {
 
 // It may have been started and answered in the lost history.
 TEST_P(RepairConformance, AQueuedDrawIsSpentAndForfeited) {
-  ASSERT_TRUE(ledger_->Grant(dataset_.id, "ana", TestPrincipal("olga")).ok());
+  ASSERT_TRUE(ledger_->SetGrant(dataset_.id, {.grantee = "ana"}, TestPrincipal("olga")).ok());
   ChargeRequest request = Request("queued", 3);
   request.draw_identity = "what is drawn";
   request.sealed_key.clear();

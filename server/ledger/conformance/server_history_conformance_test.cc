@@ -236,7 +236,7 @@ TEST_P(ServerHistoryConformance, NamesThatTheLedgerKnowsAreThoseOfOwnersGrantees
   const Dataset census = MakeDataset(*ledger, "census", 10);
   EXPECT_TRUE(Must(ledger->KnowsPrincipal("olga")));
   EXPECT_FALSE(Must(ledger->KnowsPrincipal("bob")));
-  ASSERT_TRUE(ledger->Grant(census.id, "bob", TestPrincipal("olga")).ok());
+  ASSERT_TRUE(ledger->SetGrant(census.id, {.grantee = "bob"}, TestPrincipal("olga")).ok());
   EXPECT_TRUE(Must(ledger->KnowsPrincipal("bob")));
   EXPECT_FALSE(Must(ledger->KnowsPrincipal("ana")));
   Must(ledger->Begin(RequestOf(census, "r1", FirstAccount(*ledger, census), 1)));

@@ -233,7 +233,8 @@ TEST_P(TamperConformance, ARestoredBackupTurnsTheLedgerReadOnly) {
   Must(Open()->Begin(Request("after the backup", 3)));
   auto restored = Must(TryOpenCopy(backup));
   ExpectReadOnly(*restored);
-  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->Grant(dataset_.id, "ana", TestPrincipal("olga")));
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss,
+                   restored->SetGrant(dataset_.id, {.grantee = "ana"}, TestPrincipal("olga")));
 }
 
 // What the backup has is whole. A new dataset or account could take the place of what is lost.

@@ -11,7 +11,7 @@ namespace curator::ledger {
 namespace {
 
 constexpr char kCheckpointTag[] = "curator.ledger.checkpoint";
-constexpr int64_t kCheckpointVersion = 2;
+constexpr int64_t kCheckpointVersion = 3;
 
 template <typename Items, typename WriteItem>
 void WriteList(CanonicalWriter& writer, const Items& items, WriteItem write_item) {
@@ -58,7 +58,7 @@ void WriteDataset(CanonicalWriter& writer, const RecountedDataset& dataset) {
   writer.Integer(dataset.version);
   writer.Text(dataset.content_commitment);
   WriteList(writer, dataset.parts, [&](const RecountedPart& part) { WritePart(writer, part); });
-  WriteTexts(writer, dataset.grantees);
+  WriteList(writer, dataset.grants, [&](const auto& grant) { writer.Text(EncodePayload(grant.second)); });
   WriteList(writer, dataset.shares, [&](const auto& share) {
     writer.Text(share.first);
     WriteTexts(writer, share.second);
@@ -77,7 +77,10 @@ absl::StatusOr<RecountedDataset> ReadDataset(CanonicalReader& reader) {
   dataset.version = reader.Integer();
   dataset.content_commitment = reader.Text();
   for (int64_t left = reader.Count(); left > 0; --left) dataset.parts.push_back(ReadPart(reader));
-  dataset.grantees = ReadTexts(reader);
+  for (int64_t left = reader.Count(); left > 0; --left) {
+    ASSIGN_OR_RETURN(Grant grant, ParseGrant(reader.Text()));
+    dataset.grants.emplace(grant.grantee, std::move(grant));
+  }
   for (int64_t left = reader.Count(); left > 0; --left) {
     std::string release_id = reader.Text();
     dataset.shares.emplace(std::move(release_id), ReadTexts(reader));

@@ -28,6 +28,8 @@ std::vector<Posting> ReadPostings(CanonicalReader& reader) {
 
 namespace {
 
+constexpr char kGrantTag[] = "curator.ledger.grant";
+
 void WriteAccount(CanonicalWriter& writer, const OpenedAccount& account) {
   writer.Integer(account.id);
   writer.Text(ScopeName(account.spec.scope_type));
@@ -99,6 +101,27 @@ absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes) {
   for (int64_t i = 0; i < count; ++i) document.accounts.push_back(ReadAccount(reader));
   RETURN_IF_ERROR(reader.Finish());
   return document;
+}
+
+std::string EncodePayload(const Grant& document) {
+  CanonicalWriter writer(kGrantTag, 1);
+  writer.Text(document.grantee);
+  writer.Integer(document.roles);
+  writer.Integer(document.expires_at_us);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<Grant> ParseGrant(std::string_view bytes) {
+  if (absl::StatusOr<std::string> note = ParseNote(bytes); note.ok()) {
+    return Grant{.grantee = *std::move(note), .roles = kGrantedAnalyst | kGrantedService};
+  }
+  CanonicalReader reader(bytes, kGrantTag, 1);
+  Grant grant;
+  grant.grantee = reader.Text();
+  grant.roles = reader.Integer();
+  grant.expires_at_us = reader.Integer();
+  RETURN_IF_ERROR(reader.Finish());
+  return grant;
 }
 
 std::string EncodePayload(const OpenedAccount& document) {

@@ -31,6 +31,7 @@ inline constexpr char kSealed[] = "SEALED";
 inline constexpr char kEqualContent[] = "EQUAL_CONTENT";
 inline constexpr char kArchived[] = "ARCHIVED";
 inline constexpr char kGranted[] = "GRANTED";
+inline constexpr char kRevoked[] = "REVOKED";
 inline constexpr char kReleaseShared[] = "RELEASE_SHARED";
 inline constexpr char kCharged[] = "CHARGED";
 inline constexpr char kReserved[] = "RESERVED";
@@ -105,9 +106,14 @@ struct PartSealed {
 std::string EncodePayload(const PartSealed& document);
 absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes);
 
-// EQUAL_CONTENT (the other dataset's name), GRANTED (the grantee), RELEASE_SHARED (the release's id, a blank,
-// the grantee), ARCHIVED (empty), OWNER_ACTION (the owner's data access): one text, tag
-// "curator.ledger.note".
+// GRANTED and REVOKED, tag "curator.ledger.grant": what the grantee may do from now on, in place of what it
+// had before. A GRANTED of an earlier version is a note with the grantee's name alone: an analyst and
+// service.
+std::string EncodePayload(const Grant& document);
+absl::StatusOr<Grant> ParseGrant(std::string_view bytes);
+
+// EQUAL_CONTENT (the other dataset's name), RELEASE_SHARED (the release's id, a blank, the grantee), ARCHIVED
+// (empty), OWNER_ACTION (the owner's data access): one text, tag "curator.ledger.note".
 std::string EncodeNote(std::string_view text);
 absl::StatusOr<std::string> ParseNote(std::string_view bytes);
 

@@ -76,7 +76,8 @@ Recount::Handler Recount::HandlerOf(std::string_view kind) {
       {kLimitProposed, &Recount::CountProposal},
       {kEqualContent, &Recount::CheckNote},
       {kArchived, &Recount::Archive},
-      {kGranted, &Recount::Grant},
+      {kGranted, &Recount::SetGrant},
+      {kRevoked, &Recount::SetGrant},
       {kReleaseShared, &Recount::ShareRelease},
       {kOwnerAction, &Recount::CheckNote}};
   const auto found = kHandlers.find(kind);
@@ -98,11 +99,11 @@ void Recount::Archive(const Entry& entry) {
   state_.datasets[entry.dataset_id].state = DatasetState::kArchived;
 }
 
-void Recount::Grant(const Entry& entry) {
-  const absl::StatusOr<std::string> grantee = ParseNote(entry.payload);
-  if (!grantee.ok()) return Report(entry, "is malformed");
+void Recount::SetGrant(const Entry& entry) {
+  const absl::StatusOr<Grant> grant = ParseGrant(entry.payload);
+  if (!grant.ok()) return Report(entry, "is malformed");
   RecountedDataset& dataset = state_.datasets[entry.dataset_id];
-  if (dataset.is_whole) dataset.grantees.insert(*grantee);
+  if (dataset.is_whole) dataset.grants[grant->grantee] = *grant;
 }
 
 void Recount::ShareRelease(const Entry& entry) {

@@ -63,8 +63,8 @@ struct RecountedDataset {
   // Of the sealed version of a dataset without parts.
   int64_t version = 0;
   std::string content_commitment;
-  std::vector<RecountedPart> parts;  // in the order of their numbers
-  std::set<std::string> grantees;
+  std::vector<RecountedPart> parts;                     // in the order of their numbers
+  std::map<std::string, Grant> grants;                  // by grantee
   std::map<std::string, std::set<std::string>> shares;  // grantees by release id
   int64_t entries = 0;
   int64_t charges = 0;
@@ -72,7 +72,7 @@ struct RecountedDataset {
   // Of limits; not counted from a checkpoint on.
   int64_t proposals = 0;
   int64_t approvals = 0;
-  // No link is broken so far. What a dataset says about its owner, its grantees and its shares counts only
+  // No link is broken so far. What a dataset says about its owner, its grants and its shares counts only
   // as far as its chain is whole.
   bool is_whole = true;
 };
@@ -157,7 +157,7 @@ class Recount {
   void OpenAccount(const Entry& entry, const OpenedAccount& account);
   void Seal(const Entry& entry);
   void Archive(const Entry& entry);
-  void Grant(const Entry& entry);
+  void SetGrant(const Entry& entry);
   void ShareRelease(const Entry& entry);
   void CountProposal(const Entry& entry);
   void CheckNote(const Entry& entry);

@@ -50,7 +50,7 @@ constexpr sql::Dialect kDialect = {
         "unnest(ARRAY['SELECT', 'INSERT']) p "
         "UNION ALL SELECT 'schema_migrations', 'SELECT' "
         "UNION ALL SELECT unnest(ARRAY['event_counts', 'event_counts_upto', 'datasets', 'dataset_parts', "
-        "'accounts', 'account_counters', 'open_charges', 'chain_heads', 'limit_proposals', "
+        "'grants', 'accounts', 'account_counters', 'open_charges', 'chain_heads', 'limit_proposals', "
         "'staged_releases']), 'UPDATE' "
         "UNION ALL SELECT unnest(ARRAY['open_charges', 'staged_releases', 'release_pieces']), 'DELETE') "
         "AS needed (name, privilege) WHERE NOT CASE privilege "

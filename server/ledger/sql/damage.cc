@@ -161,7 +161,8 @@ void DamageRegister::RestoreNames(Dataset& dataset) const {
   const VerifiedNames* const names = FindNames(dataset.id);
   if (names == nullptr) return;
   dataset.owner = names->owner;
-  dataset.grantees.assign(names->grantees.begin(), names->grantees.end());
+  dataset.grants.clear();
+  for (const auto& [grantee, grant] : names->grants) dataset.grants.push_back(grant);
 }
 
 void DamageRegister::RestoreNames(Release& release) const {

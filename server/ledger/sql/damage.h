@@ -53,7 +53,7 @@ class DamageRegister {
   bool HasGrown(const std::string& lineage_id, int64_t entries);
   bool IsDamaged(const std::string& lineage_id) const;
 
-  // In a damaged lineage rows may let in anybody. These replace what the tables say about owner, grantees and
+  // In a damaged lineage rows may let in anybody. These replace what the tables say about owner, grants and
   // shares by what the verified history says, where a pass has read it.
   void RestoreNames(Dataset& dataset) const;
   void RestoreNames(Release& release) const;

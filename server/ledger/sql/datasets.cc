@@ -374,19 +374,30 @@ absl::Status SqlLedger::RecordOwnerAction(std::string_view dataset_id, std::stri
   });
 }
 
-absl::Status SqlLedger::Grant(std::string_view dataset_id, std::string_view grantee, const Principal& actor) {
-  RETURN_IF_ERROR(CheckText("grantee", grantee));
+absl::Status SqlLedger::SetGrant(std::string_view dataset_id, const Grant& grant, const Principal& actor) {
+  RETURN_IF_ERROR(CheckText("grantee", grant.grantee));
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
+  if (grant.roles < 0 || grant.roles > kAllGrantedRoles) return InvalidField("roles", "are not known");
+  if (grant.expires_at_us < 0) return InvalidField("expires_at_us", "must not be negative");
   return Write(dataset_id, [&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
     ASSIGN_OR_RETURN(const LockedDataset dataset, change.dataset(dataset_id));
     ASSIGN_OR_RETURN(
-        const std::vector<Row> granted,
+        const std::vector<Row> changed,
         change.transaction().Execute(
-            "INSERT INTO grants (dataset_id, grantee, granted_by, granted_at_us, dataset_name) VALUES "
-            "($1, $2, $3, $4, $5) ON CONFLICT (dataset_id, grantee) DO NOTHING RETURNING grantee",
-            {dataset.id, std::string(grantee), actor.name(), change.now_us(), dataset.name}));
-    if (!granted.empty()) AppendNote(change, dataset_id, kGranted, grantee, actor.name());
+            "INSERT INTO grants (dataset_id, grantee, granted_by, granted_at_us, dataset_name, roles, "
+            "expires_at_us) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (dataset_id, grantee) DO UPDATE "
+            "SET granted_by = excluded.granted_by, granted_at_us = excluded.granted_at_us, roles = "
+            "excluded.roles, expires_at_us = excluded.expires_at_us WHERE grants.roles <> excluded.roles OR "
+            "grants.expires_at_us <> excluded.expires_at_us RETURNING grantee",
+            {dataset.id, grant.grantee, actor.name(), change.now_us(), dataset.name, grant.roles,
+             grant.expires_at_us}));
+    if (changed.empty()) return absl::OkStatus();
+    const bool is_revoked = (grant.roles & ~kGrantedFormer) == 0;
+    change.Append({.dataset_id = std::string(dataset_id),
+                   .kind = is_revoked ? kRevoked : kGranted,
+                   .payload = EncodePayload(grant),
+                   .actor = actor.name()});
     return absl::OkStatus();
   });
 }

@@ -27,6 +27,30 @@ absl::StatusOr<int64_t> StartOf(Transaction& transaction, const NewestPage& page
   return rows.empty() ? 0 : rows.front().Integer(0);
 }
 
+// The names after `page.after`, with the sizes of the schemas, of the datasets of `also`.
+absl::Status AddAlsoListed(Transaction& transaction, const NamePage& page, const AlsoListed& also,
+                           std::map<std::string, int64_t>& sizes) {
+  if (also.all) {
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute("SELECT name, length(schema_bytes) FROM datasets WHERE name > $1 "
+                                         "ORDER BY name LIMIT $2",
+                                         {page.after, page.limit}));
+    for (const Row& row : rows) sizes.emplace(row.Text(0), row.Integer(1));
+    return absl::OkStatus();
+  }
+  std::vector<Parameters> keys;
+  for (const std::string& id : also.ids) keys.push_back({id});
+  ASSIGN_OR_RETURN(
+      const Answers answers,
+      transaction.ExecuteEach("SELECT name, length(schema_bytes) FROM datasets WHERE id = $1", keys));
+  for (const std::vector<Row>& rows : answers) {
+    for (const Row& row : rows) {
+      if (row.Text(0) > page.after) sizes.emplace(row.Text(0), row.Integer(1));
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::vector<int64_t> IntegersOf(const std::vector<Row>& rows) {
   std::vector<int64_t> integers;
   integers.reserve(rows.size());
@@ -35,7 +59,9 @@ std::vector<int64_t> IntegersOf(const std::vector<Row>& rows) {
 }
 
 bool IsSeenBy(const Dataset& dataset, std::string_view name) {
-  return dataset.owner == name || std::ranges::find(dataset.grantees, name) != dataset.grantees.end();
+  return dataset.owner == name || std::ranges::any_of(dataset.grants, [&](const Grant& grant) {
+           return grant.grantee == name && grant.roles != 0;
+         });
 }
 
 constexpr char kNumberOfRelease[] = "SELECT number FROM releases WHERE id = $1 AND dataset_id = $2";
@@ -150,17 +176,23 @@ absl::StatusOr<std::vector<std::string>> SqlLedger::DatasetNames(const std::vect
   return names;
 }
 
-std::vector<Dataset> SqlLedger::VisibleTo(const Principal& principal, std::vector<Dataset> datasets) const {
+std::vector<Dataset> SqlLedger::VisibleTo(const Principal& principal, std::vector<Dataset> datasets,
+                                          const AlsoListed& also) const {
   // In a damaged lineage a row may name anybody: the verified history decides.
   for (Dataset& dataset : datasets) damage_.RestoreNames(dataset);
-  std::erase_if(datasets, [&](const Dataset& dataset) { return !IsSeenBy(dataset, principal.name()); });
+  std::erase_if(datasets, [&](const Dataset& dataset) {
+    const bool is_also = also.all || std::ranges::find(also.ids, dataset.id) != also.ids.end();
+    return !is_also && !IsSeenBy(dataset, principal.name());
+  });
   for (Dataset& dataset : datasets) {
-    if (dataset.owner != principal.name()) dataset.grantees = {principal.name()};
+    if (dataset.owner == principal.name()) continue;
+    std::erase_if(dataset.grants, [&](const Grant& grant) { return grant.grantee != principal.name(); });
   }
   return datasets;
 }
 
-absl::StatusOr<DatasetList> SqlLedger::ListVisibleDatasets(const Principal& principal, const NamePage& page) {
+absl::StatusOr<DatasetList> SqlLedger::ListVisibleDatasets(const Principal& principal, const NamePage& page,
+                                                           const AlsoListed& also) {
   RETURN_IF_ERROR(CheckPageLimit(page.limit));
   const Parameters keys = {principal.name(), page.after, page.limit};
   DatasetList list;
@@ -171,16 +203,17 @@ absl::StatusOr<DatasetList> SqlLedger::ListVisibleDatasets(const Principal& prin
         transaction.Execute("SELECT name, length(schema_bytes) FROM datasets WHERE owner = $1 AND "
                             "name > $2 ORDER BY name LIMIT $3",
                             keys));
-    ASSIGN_OR_RETURN(
-        const std::vector<Row> granted,
-        transaction.Execute("SELECT g.dataset_name, length(d.schema_bytes) FROM grants g JOIN datasets d ON "
-                            "d.id = g.dataset_id WHERE g.grantee = $1 AND g.dataset_name > $2 "
-                            "ORDER BY g.dataset_name LIMIT $3",
-                            keys));
+    ASSIGN_OR_RETURN(const std::vector<Row> granted,
+                     transaction.Execute(
+                         "SELECT g.dataset_name, length(d.schema_bytes) FROM grants g JOIN datasets d ON "
+                         "d.id = g.dataset_id WHERE g.grantee = $1 AND g.dataset_name > $2 AND g.roles <> 0 "
+                         "ORDER BY g.dataset_name LIMIT $3",
+                         keys));
     // Ordered by bytes, as the rows are.
     std::map<std::string, int64_t> sizes;
     for (const Row& row : owned) sizes.emplace(row.Text(0), row.Integer(1));
     for (const Row& row : granted) sizes.emplace(row.Text(0), row.Integer(1));
+    RETURN_IF_ERROR(AddAlsoListed(transaction, page, also, sizes));
     std::vector<std::string> names;
     int64_t bytes = 0;
     for (const auto& [name, size] : sizes) {
@@ -194,8 +227,8 @@ absl::StatusOr<DatasetList> SqlLedger::ListVisibleDatasets(const Principal& prin
     ASSIGN_OR_RETURN(named, ReadDatasetsByName(transaction, names, principal.name()));
     return absl::OkStatus();
   }));
-  list.datasets = VisibleTo(principal, std::move(named.datasets));
-  for (const Dataset& dataset : VisibleTo(principal, std::move(named.unreadable))) {
+  list.datasets = VisibleTo(principal, std::move(named.datasets), also);
+  for (const Dataset& dataset : VisibleTo(principal, std::move(named.unreadable), also)) {
     list.unreadable.push_back(dataset.name);
   }
   return list;

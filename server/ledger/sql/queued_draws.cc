@@ -45,11 +45,13 @@ absl::Status CheckMayStart(WriteSet& change, const Charge& charge) {
                                                 .label = charge.label,
                                                 .sealed_key = {},
                                                 .postings = charge.postings}));
-  ASSIGN_OR_RETURN(const std::vector<Row> allowed,
-                   change.transaction().Execute(
-                       "SELECT d.name FROM datasets d WHERE d.id = $1 AND (d.owner = $2 OR EXISTS (SELECT 1 "
-                       "FROM grants g WHERE g.dataset_id = d.id AND g.grantee = $2))",
-                       {charge.dataset_id, charge.principal}));
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> allowed,
+      change.transaction().Execute(
+          "SELECT d.name FROM datasets d WHERE d.id = $1 AND (d.owner = $2 OR EXISTS (SELECT 1 "
+          "FROM grants g WHERE g.dataset_id = d.id AND g.grantee = $2 AND (g.roles & $3) <> 0 AND "
+          "(g.expires_at_us = 0 OR g.expires_at_us > $4)))",
+          {charge.dataset_id, charge.principal, kGrantedAnalyst, change.now_us()}));
   if (!allowed.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat(charge.principal, " may not use the dataset of this request any more"));

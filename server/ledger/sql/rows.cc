@@ -189,11 +189,13 @@ absl::StatusOr<std::vector<Part>> ReadParts(Transaction& transaction, std::strin
 
 namespace {
 
-constexpr char kAllGrants[] = "SELECT grantee FROM grants WHERE dataset_id = $1 ORDER BY grantee";
-constexpr char kOneGrant[] = "SELECT grantee FROM grants WHERE dataset_id = $1 AND grantee = $2";
+constexpr char kAllGrants[] =
+    "SELECT grantee, roles, expires_at_us FROM grants WHERE dataset_id = $1 ORDER BY grantee";
+constexpr char kOneGrant[] =
+    "SELECT grantee, roles, expires_at_us FROM grants WHERE dataset_id = $1 AND grantee = $2";
 
-absl::Status AddGrantees(Transaction& transaction, const std::vector<Dataset*>& datasets,
-                         std::string_view viewer) {
+absl::Status AddGrants(Transaction& transaction, const std::vector<Dataset*>& datasets,
+                       std::string_view viewer) {
   std::vector<Parameters> keys;
   for (const Dataset* dataset : datasets) {
     keys.push_back({dataset->id});
@@ -202,7 +204,9 @@ absl::Status AddGrantees(Transaction& transaction, const std::vector<Dataset*>& 
   ASSIGN_OR_RETURN(const Answers grants,
                    transaction.ExecuteEach(viewer.empty() ? kAllGrants : kOneGrant, keys));
   for (size_t i = 0; i < datasets.size(); ++i) {
-    for (const Row& grant : grants[i]) datasets[i]->grantees.push_back(grant.Text(0));
+    for (const Row& grant : grants[i]) {
+      datasets[i]->grants.push_back({grant.Text(0), grant.Integer(1), grant.Integer(2)});
+    }
   }
   return absl::OkStatus();
 }
@@ -235,7 +239,7 @@ absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std:
     ASSIGN_OR_RETURN(Dataset dataset, DatasetOf(row));
     datasets.push_back(std::move(dataset));
   }
-  RETURN_IF_ERROR(AddGrantees(transaction, PointersTo(datasets), viewer));
+  RETURN_IF_ERROR(AddGrants(transaction, PointersTo(datasets), viewer));
   RETURN_IF_ERROR(AddParts(transaction, datasets));
   return datasets;
 }
@@ -248,7 +252,7 @@ absl::StatusOr<std::optional<FoundDataset>> FindDataset(Transaction& transaction
   if (rows.empty()) return std::nullopt;
   absl::StatusOr<Dataset> read = DatasetOf(rows.front());
   std::vector<Dataset> found = {read.ok() ? *read : IdentityOf(rows.front())};
-  RETURN_IF_ERROR(AddGrantees(transaction, PointersTo(found), viewer));
+  RETURN_IF_ERROR(AddGrants(transaction, PointersTo(found), viewer));
   if (read.ok()) RETURN_IF_ERROR(AddParts(transaction, found));
   return FoundDataset{std::move(found.front()), read.status()};
 }
@@ -261,7 +265,7 @@ absl::StatusOr<std::vector<Dataset>> ReadReadableDatasets(Transaction& transacti
     absl::StatusOr<Dataset> dataset = DatasetOf(row);
     if (dataset.ok()) datasets.push_back(*std::move(dataset));
   }
-  RETURN_IF_ERROR(AddGrantees(transaction, PointersTo(datasets), {}));
+  RETURN_IF_ERROR(AddGrants(transaction, PointersTo(datasets), {}));
   RETURN_IF_ERROR(AddParts(transaction, datasets));
   return datasets;
 }
@@ -288,8 +292,8 @@ absl::StatusOr<NamedDatasets> ReadDatasetsByName(Transaction& transaction,
   for (std::vector<Dataset>* const some : {&named.datasets, &named.unreadable}) {
     for (Dataset& dataset : *some) (dataset.owner == viewer ? owned : granted).push_back(&dataset);
   }
-  RETURN_IF_ERROR(AddGrantees(transaction, owned, {}));
-  RETURN_IF_ERROR(AddGrantees(transaction, granted, viewer));
+  RETURN_IF_ERROR(AddGrants(transaction, owned, {}));
+  RETURN_IF_ERROR(AddGrants(transaction, granted, viewer));
   RETURN_IF_ERROR(AddParts(transaction, named.datasets));
   return named;
 }

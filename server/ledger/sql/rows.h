@@ -17,13 +17,13 @@
 
 namespace curator::ledger::sql {
 
-// The datasets for which `condition` (on the alias d, with parameters) holds, by name: with all grantees when
+// The datasets for which `condition` (on the alias d, with parameters) holds, by name: with all grants when
 // `viewer` is empty, else with that one at most.
 absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std::string_view condition,
                                                   const Parameters& parameters, std::string_view viewer = {});
 // A dataset of which at least the row was found.
 struct FoundDataset {
-  Dataset dataset;   // with its id, lineage, name, owner and grantees alone where its row cannot be read
+  Dataset dataset;   // with its id, lineage, name, owner and grants alone where its row cannot be read
   absl::Status row;  // OK, or why it cannot be read
 };
 // ReadDatasets() of the only one for which `condition` holds; none when there is none.
@@ -32,9 +32,9 @@ absl::StatusOr<std::optional<FoundDataset>> FindDataset(Transaction& transaction
                                                         std::string_view viewer);
 struct NamedDatasets {
   std::vector<Dataset> datasets;
-  std::vector<Dataset> unreadable;  // ids, lineages, names, owners and grantees of those with damaged rows
+  std::vector<Dataset> unreadable;  // ids, lineages, names, owners and grants of those with damaged rows
 };
-// The datasets with these names, in this order: with all grantees those that `viewer` owns, else with that
+// The datasets with these names, in this order: with all grants those that `viewer` owns, else with that
 // one at most.
 absl::StatusOr<NamedDatasets> ReadDatasetsByName(Transaction& transaction,
                                                  const std::vector<std::string>& names,

@@ -171,7 +171,7 @@ absl::Status SqlLedger::RefuseChanges(const absl::Status& reason) {
 Dataset SqlLedger::Restored(Dataset dataset, std::string_view viewer) const {
   damage_.RestoreNames(dataset);
   if (!viewer.empty())
-    std::erase_if(dataset.grantees, [&](const std::string& each) { return each != viewer; });
+    std::erase_if(dataset.grants, [&](const Grant& each) { return each.grantee != viewer; });
   return dataset;
 }
 

@@ -92,14 +92,15 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<std::vector<Dataset>> FindContent(const Principal& owner,
                                                    const std::vector<std::string>& content_hashes) override;
   absl::StatusOr<std::vector<std::string>> DatasetNames(const std::vector<std::string>& ids) override;
-  absl::StatusOr<DatasetList> ListVisibleDatasets(const Principal& principal, const NamePage& page) override;
+  absl::StatusOr<DatasetList> ListVisibleDatasets(const Principal& principal, const NamePage& page,
+                                                  const AlsoListed& also) override;
   absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
                                       const Principal& actor) override;
   absl::StatusOr<Dataset> AddPart(const NewPart& part) override;
   absl::StatusOr<Dataset> SealPart(std::string_view dataset_id, std::string_view part,
                                    std::string_view content_hash, const Principal& actor) override;
   absl::Status ArchiveDataset(std::string_view dataset_id, const Principal& actor) override;
-  absl::Status Grant(std::string_view dataset_id, std::string_view grantee, const Principal& actor) override;
+  absl::Status SetGrant(std::string_view dataset_id, const Grant& grant, const Principal& actor) override;
   absl::Status RecordOwnerAction(std::string_view dataset_id, std::string_view what,
                                  const Principal& actor) override;
   absl::StatusOr<Account> CreateAccount(const NewAccount& account) override;
@@ -259,15 +260,16 @@ class SqlLedger final : public Ledger {
   // Refuses every change from now on, for this reason, and returns it.
   absl::Status RefuseChanges(const absl::Status& reason);
   // The dataset with the names that a verified history gives a damaged one; with `viewer` alone among the
-  // grantees unless that is empty.
+  // grants unless that is empty.
   Dataset Restored(Dataset dataset, std::string_view viewer) const;
   // The only dataset for which `condition` (as in ReadDatasets()) holds of `key`; `missing` when there is
   // none. Where its row cannot be read: the refusal of its lineage, but `missing` for a viewer that may not
   // see it.
   absl::StatusOr<Dataset> FindDataset(std::string_view condition, std::string_view key,
                                       std::string_view viewer, const absl::Status& missing);
-  // Those that the principal owns or was granted, with the grantees that it may know.
-  std::vector<Dataset> VisibleTo(const Principal& principal, std::vector<Dataset> datasets) const;
+  // Those that the principal owns or was granted, with the grants that it may know.
+  std::vector<Dataset> VisibleTo(const Principal& principal, std::vector<Dataset> datasets,
+                                 const AlsoListed& also) const;
   // Those that do not contradict a verified history, shared as it says.
   std::vector<Release> Sound(std::vector<Release> releases) const;
 

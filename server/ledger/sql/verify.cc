@@ -309,8 +309,12 @@ void CompareFacts(const Dataset& stored, const RecountedDataset& counted, Recoun
   compare(stored.is_public == (created.is_public != 0), "whether it is public");
   compare(stored.partition_attribute == created.partition_attribute, "how it is partitioned");
   compare(stored.state == counted.state, "its state");
-  const std::set<std::string> grantees(stored.grantees.begin(), stored.grantees.end());
-  compare(grantees == counted.grantees, "its grantees");
+  const bool are_grants_equal = stored.grants.size() == counted.grants.size() &&
+                                std::ranges::all_of(stored.grants, [&](const Grant& each) {
+                                  const auto found = counted.grants.find(each.grantee);
+                                  return found != counted.grants.end() && found->second == each;
+                                });
+  compare(are_grants_equal, "its grants");
   if (!stored.partition_attribute.empty()) return;
   const std::string commitment =
       stored.version == 0 ? std::string() : ContentCommitment(stored.id, stored.content_hash);
@@ -421,7 +425,7 @@ class LineagePass {
     result.damaged_charges = recount.damaged_charges();
     for (const auto& [id, counted] : recount.datasets()) {
       result.entries_of[id] = counted.entries;
-      result.names[id] = {counted.created.owner, counted.grantees, counted.shares};
+      result.names[id] = {counted.created.owner, counted.grants, counted.shares};
     }
   }
 

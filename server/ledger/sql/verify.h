@@ -35,7 +35,7 @@ using EntriesRead = std::function<void(int64_t entries)>;
 // Whom the entries of one dataset name, as far as its chain is whole.
 struct VerifiedNames {
   std::string owner;
-  std::set<std::string> grantees;
+  std::map<std::string, Grant> grants;                  // by grantee
   std::map<std::string, std::set<std::string>> shares;  // grantees by release id
 };
 
@@ -69,7 +69,7 @@ struct PassOptions {
 // errors are the store's. After a row that cannot be read the result has what the entries up to there say.
 //
 // With a checkpoint only newer entries are read. All that decides what is charged and who is let in is then
-// still compared with the tables: counters, limits, accounts, open charges, owners, grantees, shares. Not
+// still compared with the tables: counters, limits, accounts, open charges, owners, grants, shares. Not
 // compared are older entries, the charges and releases that had ended, and the proposals of limits: damage
 // there is found by a pass over everything.
 absl::StatusOr<VerifiedLineage> VerifyLineage(const ReadTransaction& read, const AnchorState& anchored,

@@ -175,8 +175,9 @@ absl::StatusOr<ledger::AccountSpec> AccountUnder(const dp::RuleSpec& limit, ledg
   return account;
 }
 
-absl::StatusOr<AccountView> CreateAccount(ledger::Ledger& ledger, const AccountOrder& order, Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
+absl::StatusOr<AccountView> CreateAccount(const Access& access, const AccountOrder& order, Intent intent) {
+  ASSIGN_OR_RETURN(const DatasetView dataset,
+                   FindDataset(access, Method::kCreateAccount, order.principal, order.dataset));
   RETURN_IF_ERROR(CheckHolder(order.is_group ? "group.name" : "analyst", order.holder));
   absl::StatusOr<ledger::AccountSpec> spec = AccountUnder(
       order.limit, order.is_group ? ledger::ScopeType::kAnalystGroup : ledger::ScopeType::kAnalyst,
@@ -184,24 +185,27 @@ absl::StatusOr<AccountView> CreateAccount(ledger::Ledger& ledger, const AccountO
   if (!spec.ok()) return WithinField("limit", spec.status());
   ASSIGN_OR_RETURN(spec->members, MembersOf(order));
   if (intent == Intent::kValidateOnly) {
-    RETURN_IF_ERROR(PayingAccounts(ledger, dataset, order.principal.name()).status());
-    return ViewOf(dataset, Unopened(*spec), order.principal);
+    RETURN_IF_ERROR(PayingAccounts(access.ledger, dataset, order.principal.name()).status());
+    return ViewOf(dataset, Unopened(*spec));
   }
-  ASSIGN_OR_RETURN(const ledger::Account account, ledger.CreateAccount({.request_id = order.request_id.text(),
-                                                                        .dataset_id = dataset.record.id,
-                                                                        .account = *std::move(spec),
-                                                                        .actor = order.principal}));
-  return ViewOf(dataset, account, order.principal);
+  ASSIGN_OR_RETURN(const ledger::Account account,
+                   access.ledger.CreateAccount({.request_id = order.request_id.text(),
+                                                .dataset_id = dataset.record.id,
+                                                .account = *std::move(spec),
+                                                .actor = order.principal}));
+  return ViewOf(dataset, account);
 }
 
-absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder& order, Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
+absl::StatusOr<LimitView> ProposeLimit(const Access& access, const LimitOrder& order, Intent intent) {
+  ASSIGN_OR_RETURN(const DatasetView dataset,
+                   FindDataset(access, Method::kProposeLimitChange, order.principal, order.dataset));
   RETURN_IF_ERROR(CheckReason(order.reason));
-  if (dataset.record.is_public) return PayingAccounts(ledger, dataset, order.principal.name()).status();
-  ASSIGN_OR_RETURN(const ledger::Account account, NamedAccount(ledger, dataset, order.account));
+  if (dataset.record.is_public)
+    return PayingAccounts(access.ledger, dataset, order.principal.name()).status();
+  ASSIGN_OR_RETURN(const ledger::Account account, NamedAccount(access.ledger, dataset, order.account));
   ASSIGN_OR_RETURN(const dp::CounterAmount wanted, WantedLimit(account, order));
   const ledger::CounterBalance& balance = *BalanceOf(account, wanted.counter);
-  ASSIGN_OR_RETURN(const bool is_repeated, IsRepeated(ledger, order));
+  ASSIGN_OR_RETURN(const bool is_repeated, IsRepeated(access.ledger, order));
   if (!is_repeated) {
     RETURN_IF_ERROR(CheckIsUseful(AccountName(dataset, account), balance, wanted.amount));
   }
@@ -215,75 +219,78 @@ absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder&
                                  .proposed_by = order.principal.name(),
                                  .approved_by = {}};
   if (intent == Intent::kDo) {
-    ASSIGN_OR_RETURN(proposal, ledger.ProposeLimit({.request_id = order.request_id.text(),
-                                                    .account_id = account.id,
-                                                    .counter = wanted.counter,
-                                                    .new_limit = wanted.amount,
-                                                    .reason = order.reason,
-                                                    .proposed_by = order.principal}));
+    ASSIGN_OR_RETURN(proposal, access.ledger.ProposeLimit({.request_id = order.request_id.text(),
+                                                           .account_id = account.id,
+                                                           .counter = wanted.counter,
+                                                           .new_limit = wanted.amount,
+                                                           .reason = order.reason,
+                                                           .proposed_by = order.principal}));
   }
   return ViewOfProposal(dataset, account, proposal);
 }
 
-absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<LimitView> ApproveLimit(const Access& access, const Principal& principal,
                                        const DatasetName& dataset, std::string_view proposal_id,
-                                       Intent intent, const directory::DirectoryStore* directory) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
-  const absl::StatusOr<ledger::LimitProposal> found = ledger.GetLimitProposal(proposal_id);
+                                       Intent intent) {
+  ASSIGN_OR_RETURN(const DatasetView view,
+                   FindDataset(access, Method::kApproveLimitChange, principal, dataset));
+  const absl::StatusOr<ledger::LimitProposal> found = access.ledger.GetLimitProposal(proposal_id);
   if (!found.ok() && !absl::IsNotFound(found.status())) return found.status();
   // A lineage has the id of its first dataset, which opened all its accounts.
   if (!found.ok() || found->dataset_id != view.record.lineage_id) {
     return absl::NotFoundError(absl::StrCat("there is no such proposal for dataset ", dataset.text()));
   }
-  ASSIGN_OR_RETURN(const ledger::Account account, AccountOf(ledger, *found));
-  RETURN_IF_ERROR(CheckMayApprove(account, *found, principal));
+  ASSIGN_OR_RETURN(const ledger::Account account, AccountOf(access.ledger, *found));
+  RETURN_IF_ERROR(CheckMayApprove(view, account, *found, principal));
   if (intent == Intent::kValidateOnly) return ViewOfProposal(view, account, *found);
-  RETURN_IF_ERROR(CheckIsApprover(directory, view.record, *found, principal));
-  ASSIGN_OR_RETURN(const ledger::LimitProposal approved, ledger.ApproveLimit(proposal_id, principal));
+  RETURN_IF_ERROR(CheckIsAnotherPerson(access.directory, *found, principal));
+  ASSIGN_OR_RETURN(const ledger::LimitProposal approved, access.ledger.ApproveLimit(proposal_id, principal));
   return ViewOfProposal(view, account, approved);
 }
 
-absl::StatusOr<std::vector<AccountView>> ListAccounts(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<std::vector<AccountView>> ListAccounts(const Access& access, const Principal& principal,
                                                       const DatasetName& dataset, const std::string& after,
                                                       int64_t limit) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, Method::kListAccounts, principal, dataset));
+  const bool sees_all = view.MayAll(Method::kListAccounts);
   ledger::AccountPage page{.limit = limit};
   if (!after.empty()) {
-    const absl::StatusOr<ledger::Account> last = NamedAccount(ledger, view, after);
-    if (!last.ok() || !MaySeeAccount(view.record, *last, principal)) {
+    const absl::StatusOr<ledger::Account> last = NamedAccount(access.ledger, view, after);
+    if (!last.ok() || !(sees_all || PaysFrom(*last, principal))) {
       return InvalidField("page_token", "names an account that is not in this listing");
     }
     page.after = KeyOf(*last);
   }
   std::vector<ledger::Account> accounts;
-  if (view.record.owner == principal.name() && !view.record.is_public) {
-    ASSIGN_OR_RETURN(accounts, ledger.ListAccounts(view.record.id, page));
+  if (sees_all && !view.record.is_public) {
+    ASSIGN_OR_RETURN(accounts, access.ledger.ListAccounts(view.record.id, page));
   } else {
-    ASSIGN_OR_RETURN(accounts, PayingAccounts(ledger, view, principal.name()));
+    ASSIGN_OR_RETURN(accounts, PayingAccounts(access.ledger, view, principal.name()));
   }
   std::vector<AccountView> views;
   for (const ledger::Account& account : accounts) {
     const bool is_before = page.after.has_value() && !(*page.after < KeyOf(account));
     if (is_before || static_cast<int64_t>(views.size()) == limit) continue;
-    ASSIGN_OR_RETURN(AccountView seen, ViewOf(view, account, principal));
+    ASSIGN_OR_RETURN(AccountView seen, ViewOf(view, account));
     views.push_back(std::move(seen));
   }
   return views;
 }
 
-absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<std::vector<LimitView>> ListLimitProposals(const Access& access, const Principal& principal,
                                                           const DatasetName& dataset,
                                                           const std::string& after, int64_t limit) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
-  std::vector<int64_t> accounts;  // all, for the owner
-  if (view.record.owner != principal.name() || view.record.is_public) {
+  ASSIGN_OR_RETURN(const DatasetView view,
+                   FindDataset(access, Method::kListLimitProposals, principal, dataset));
+  std::vector<int64_t> accounts;  // empty: all
+  if (!view.MayAll(Method::kListLimitProposals) || view.record.is_public) {
     ASSIGN_OR_RETURN(const std::vector<ledger::Account> paying,
-                     PayingAccounts(ledger, view, principal.name()));
+                     PayingAccounts(access.ledger, view, principal.name()));
     for (const ledger::Account& account : paying) accounts.push_back(account.id);
   }
   ledger::ProposalPage page{.before_us = 0, .before_id = after, .limit = limit};
   if (!after.empty()) {
-    const absl::StatusOr<ledger::LimitProposal> last = ledger.GetLimitProposal(after);
+    const absl::StatusOr<ledger::LimitProposal> last = access.ledger.GetLimitProposal(after);
     const bool is_listed =
         last.ok() && last->dataset_id == view.record.lineage_id &&
         (accounts.empty() || std::ranges::find(accounts, last->account_id) != accounts.end());
@@ -291,10 +298,10 @@ absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger
     page.before_us = last->proposed_at_us;
   }
   ASSIGN_OR_RETURN(const std::vector<ledger::LimitProposal> proposals,
-                   ledger.ListLimitProposals(view.record.lineage_id, accounts, page));
+                   access.ledger.ListLimitProposals(view.record.lineage_id, accounts, page));
   std::vector<LimitView> views;
   for (const ledger::LimitProposal& proposal : proposals) {
-    ASSIGN_OR_RETURN(const ledger::Account account, AccountOf(ledger, proposal));
+    ASSIGN_OR_RETURN(const ledger::Account account, AccountOf(access.ledger, proposal));
     ASSIGN_OR_RETURN(LimitView seen, ViewOfProposal(view, account, proposal));
     views.push_back(std::move(seen));
   }

@@ -37,7 +37,7 @@ absl::StatusOr<ledger::AccountSpec> AccountUnder(const dp::RuleSpec& limit, ledg
 
 // Opens the account; from then on the charges of its holder also post to it. With Intent::kValidateOnly
 // nothing is opened.
-absl::StatusOr<AccountView> CreateAccount(ledger::Ledger& ledger, const AccountOrder& order, Intent intent);
+absl::StatusOr<AccountView> CreateAccount(const Access& access, const AccountOrder& order, Intent intent);
 
 // A proposed promise under the account's own rule. Exactly one of epsilon and delta is set.
 struct LimitOrder {
@@ -63,27 +63,26 @@ struct LimitView {
 
 // For the owner. Nothing changes until it is approved. FAILED_PRECONDITION when the new limit is the present
 // one, or below what is spent and held.
-absl::StatusOr<LimitView> ProposeLimit(ledger::Ledger& ledger, const LimitOrder& order, Intent intent);
+absl::StatusOr<LimitView> ProposeLimit(const Access& access, const LimitOrder& order, Intent intent);
 
-// For all who may see the dataset, except the proposer and those whose own account it is
-// (CheckMayApprove()); of these, with a directory, for approvers alone (CheckIsApprover()). With
-// Intent::kValidateOnly anyone who knows the proposal's id may view it; it reveals no balance.
-absl::StatusOr<LimitView> ApproveLimit(ledger::Ledger& ledger, const Principal& principal,
+// For approvers of the dataset who gain nothing by it (CheckMayApprove()) and are other persons than the
+// proposer (CheckIsAnotherPerson()). With Intent::kValidateOnly it reveals no balance.
+absl::StatusOr<LimitView> ApproveLimit(const Access& access, const Principal& principal,
                                        const DatasetName& dataset, std::string_view proposal_id,
-                                       Intent intent, const directory::DirectoryStore* directory = nullptr);
+                                       Intent intent);
 
 // ---- Pages of at most `limit`, from the first or after the last item of the page before. Errors:
 // INVALID_ARGUMENT (page_token) when that item is not in the listing.
 
 // The proposals for the accounts that the principal may see, in any state, newest first; `after` is a
 // proposal's id.
-absl::StatusOr<std::vector<LimitView>> ListLimitProposals(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<std::vector<LimitView>> ListLimitProposals(const Access& access, const Principal& principal,
                                                           const DatasetName& dataset,
                                                           const std::string& after, int64_t limit);
 
-// The accounts that the principal may see (MaySeeAccount()), in the order in which they were opened; `after`
-// is an account's name.
-absl::StatusOr<std::vector<AccountView>> ListAccounts(ledger::Ledger& ledger, const Principal& principal,
+// The accounts that the principal may see, all or those that his charges post to, in the order in which they
+// were opened; `after` is an account's name.
+absl::StatusOr<std::vector<AccountView>> ListAccounts(const Access& access, const Principal& principal,
                                                       const DatasetName& dataset, const std::string& after,
                                                       int64_t limit);
 

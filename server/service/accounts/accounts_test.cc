@@ -4,6 +4,7 @@
 #include "base/testing/names.h"
 #include "codec/accounting_codec.h"
 #include "codec/schema_codec.h"
+#include "service/datasets/grants.h"
 #include "service/testing/fixture.h"
 
 namespace curator::service {
@@ -28,17 +29,23 @@ class LimitsTest : public ServiceTest {
 
 TEST_F(LimitsTest, AProposalForACounterThatNoAccountHasIsNeitherShownNorApproved) {
   const DatasetView census = Make(People("census"));
-  ASSERT_TRUE(GrantAccess(*ledger_, TestPrincipal("owner"), DatasetName("census"), "ana", Intent::kDo).ok());
-  const auto proposed = ProposeLimit(*ledger_, Order(12), Intent::kDo);
+  ASSERT_TRUE(GrantAccess({*ledger_},
+                          {.principal = TestPrincipal("owner"),
+                           .dataset = DatasetName("census"),
+                           .grantee = "ana",
+                           .roles = ledger::kGrantedApprover},
+                          Intent::kDo)
+                  .ok());
+  const auto proposed = ProposeLimit({*ledger_}, Order(12), Intent::kDo);
   ASSERT_TRUE(proposed.ok()) << proposed.status();
   Corrupt("UPDATE limit_proposals SET counter = 'rho'");
+  EXPECT_EQ(ApproveLimit({*ledger_}, TestPrincipal("ana"), DatasetName("census"), proposed->proposal.id,
+                         Intent::kDo)
+                .status()
+                .code(),
+            absl::StatusCode::kDataLoss);
   EXPECT_EQ(
-      ApproveLimit(*ledger_, TestPrincipal("ana"), DatasetName("census"), proposed->proposal.id, Intent::kDo)
-          .status()
-          .code(),
-      absl::StatusCode::kDataLoss);
-  EXPECT_EQ(
-      ListLimitProposals(*ledger_, TestPrincipal("owner"), DatasetName("census"), "", 100).status().code(),
+      ListLimitProposals({*ledger_}, TestPrincipal("owner"), DatasetName("census"), "", 100).status().code(),
       absl::StatusCode::kDataLoss);
   EXPECT_EQ(LimitNow(census.record.id), EpsilonOf(10'000).units());
 }
@@ -59,7 +66,7 @@ TEST_F(LimitsTest, NoLimitIsProposedForAnAccountThatCountsOtherwiseThanItsRule) 
                                             .successor_of = {},
                                             .accounts = {account}});
   ASSERT_TRUE(made.ok()) << made.status();
-  EXPECT_EQ(ProposeLimit(*ledger_, Order(12), Intent::kDo).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ProposeLimit({*ledger_}, Order(12), Intent::kDo).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_TRUE(ledger_->ListLimitProposals(made->id)->empty());
 }
 

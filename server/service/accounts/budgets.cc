@@ -69,7 +69,7 @@ absl::StatusOr<std::vector<ledger::Account>> FirstVisible(ledger::Ledger& ledger
                                                           const Principal& principal) {
   constexpr int64_t kMostAccounts = 1000;
   ASSIGN_OR_RETURN(std::vector<ledger::Account> paying, PayingAccounts(ledger, view, principal.name()));
-  if (view.record.owner != principal.name()) return paying;
+  if (!view.MayAll(Method::kGetBudget)) return paying;
   return ledger.ListAccounts(view.record.id, {.limit = kMostAccounts});
 }
 
@@ -207,6 +207,19 @@ std::string RepairSummary(const ledger::Entry& entry) {
   return absl::StrCat(summary, ": ", repair->reason);
 }
 
+// "ana: analyst, service until 2027-01-01T00:00:00Z"
+std::string GrantSummary(std::string_view payload) {
+  const absl::StatusOr<ledger::Grant> grant = ledger::ParseGrant(payload);
+  if (!grant.ok()) return "";
+  const std::string until =
+      grant->expires_at_us == 0
+          ? ""
+          : absl::StrCat(" until ",
+                         absl::FormatTime(absl::RFC3339_sec, absl::FromUnixMicros(grant->expires_at_us),
+                                          absl::UTCTimeZone()));
+  return absl::StrCat(grant->grantee, ": ", DescribeGranted(grant->roles), until);
+}
+
 // "epsilon 0.5 to 0.7: a second study"
 std::string LimitSummary(std::string_view payload) {
   const absl::StatusOr<ledger::LimitChange> change = ledger::ParseLimitChange(payload);
@@ -217,8 +230,7 @@ std::string LimitSummary(std::string_view payload) {
 
 }  // namespace
 
-absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account,
-                                   const Principal& viewer) {
+absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, PromiseOf(account));
   return AccountView{
       .name = AccountName(dataset, account),
@@ -226,14 +238,15 @@ absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Acc
       .counters = account.counters,
       .scope_type = account.scope_type,
       .scope_key = account.scope_key,
-      .members = viewer.name() == dataset.record.owner ? account.members : std::vector<std::string>()};
+      .members = dataset.MayAll(Method::kListAccounts) ? account.members : std::vector<std::string>()};
 }
 
 absl::StatusOr<BudgetView> GetBudget(Services& services, const Principal& principal,
                                      const DatasetName& dataset, BudgetDetail detail,
                                      const std::stop_token& client_left) {
   ledger::Ledger& ledger = services.ledger;
-  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const DatasetView view,
+                   FindDataset(services.access(), Method::kGetBudget, principal, dataset));
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts, FirstVisible(ledger, view, principal));
   const absl::StatusOr<ledger::Charge> last = ledger.LatestCharge(view.record.id, principal);
   BudgetView budget;
@@ -251,11 +264,11 @@ absl::StatusOr<BudgetView> GetBudget(Services& services, const Principal& princi
                      CompareHistory(services, {.dataset = view.record,
                                                .caller = principal,
                                                .client_left = client_left,
-                                               .own_charges_only = view.record.owner != principal.name(),
+                                               .own_charges_only = !view.MayAll(Method::kGetBudget),
                                                .delta = delta}));
   }
   for (const ledger::Account& account : accounts) {
-    ASSIGN_OR_RETURN(AccountView account_view, ViewOf(view, account, principal));
+    ASSIGN_OR_RETURN(AccountView account_view, ViewOf(view, account));
     if (last.ok()) account_view.requests_left_like_last = RequestsLeft(account, *last);
     budget.accounts.push_back(std::move(account_view));
   }
@@ -283,22 +296,29 @@ std::optional<AccountView> LargestPart(std::string_view dataset, const std::vect
   return largest;
 }
 
-absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,
-                                                             const Principal& principal,
-                                                             const DatasetName& dataset,
-                                                             const ledger::Page& page) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindOwned(ledger, principal, dataset));
-  ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, ledger.ListEntries(view.record.id, page));
-  for (ledger::Entry& entry : entries) {
-    if (!MayReadEntry(view.record, entry, principal)) entry.payload.clear();
+absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Principal& principal,
+                                              const DatasetName& dataset, const ledger::Page& page) {
+  constexpr Method kMethod = Method::kListLedgerEntries;
+  ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, kMethod, principal, dataset));
+  EntriesPage read;
+  ASSIGN_OR_RETURN(read.entries, access.ledger.ListEntries(view.record.id, page));
+  read.last_seq = read.entries.empty() ? page.after_seq : read.entries.back().seq;
+  read.has_more = static_cast<int64_t>(read.entries.size()) == page.limit;
+  const auto is_hidden = [&](const ledger::Entry& entry) {
+    return !MayReadEntry(view, kMethod, entry, principal);
+  };
+  // Whoever sees all sees that there is an entry which nobody may read.
+  if (!view.MayAll(kMethod)) std::erase_if(read.entries, is_hidden);
+  for (ledger::Entry& entry : read.entries) {
+    if (is_hidden(entry)) entry.payload.clear();
   }
-  return entries;
+  return read;
 }
 
 std::string Summary(const ledger::Entry& entry) {
   if (entry.kind == ledger::kCharged || entry.kind == ledger::kReserved) return ChargeSummary(entry.payload);
-  if (entry.kind == ledger::kGranted || entry.kind == ledger::kReleaseShared ||
-      entry.kind == ledger::kOwnerAction) {
+  if (entry.kind == ledger::kGranted || entry.kind == ledger::kRevoked) return GrantSummary(entry.payload);
+  if (entry.kind == ledger::kReleaseShared || entry.kind == ledger::kOwnerAction) {
     return ledger::ParseNote(entry.payload).value_or("");
   }
   if (entry.kind == ledger::kRepaired) return RepairSummary(entry);
@@ -322,29 +342,31 @@ std::string Summary(const ledger::Entry& entry) {
   return change->release_id.empty() ? change->reason : absl::StrCat("release ", change->release_id);
 }
 
-absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<std::vector<LinkView>> ListChainLinks(const Access& access, const Principal& principal,
                                                      const DatasetName& dataset, const ledger::Page& page) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
-  ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, ledger.ListEntries(view.record.id, page));
+  ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, Method::kListChainLinks, principal, dataset));
+  ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, access.ledger.ListEntries(view.record.id, page));
   std::vector<LinkView> links;
   for (ledger::Entry& entry : entries) {
-    const bool shows_content = MayReadEntry(view.record, entry, principal);
+    const bool shows_content = MayReadEntry(view, Method::kListLedgerEntries, entry, principal);
     links.push_back({std::move(entry), shows_content});
   }
   return links;
 }
 
-absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<VerifiedLedger> VerifyLedger(const Access& access, const Principal& principal,
                                             const DatasetName& dataset) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, Method::kVerifyLedger, principal, dataset));
   constexpr int64_t kMinuteUs = 60'000'000;
-  const bool is_owner = view.record.owner == principal.name();
-  const std::optional<int64_t> most_age_us = is_owner ? std::optional(kMinuteUs) : std::nullopt;
+  const bool sees_findings = view.roles.Has(Role::kOwner) || view.roles.Has(Role::kAuditor);
+  const std::optional<int64_t> most_age_us = sees_findings ? std::optional(kMinuteUs) : std::nullopt;
   VerifiedLedger verified{.verification = {}, .dataset_id = view.record.id};
-  ASSIGN_OR_RETURN(verified.verification, ledger.LastVerification(view.record.id, most_age_us));
+  ASSIGN_OR_RETURN(verified.verification, access.ledger.LastVerification(view.record.id, most_age_us));
   std::vector<std::string>& findings = verified.verification.findings;
   // Not how many, either: they may concern other datasets of the lineage.
-  if (!is_owner && !findings.empty()) findings = {"the dataset's owner may read what contradicts what"};
+  if (!sees_findings && !findings.empty()) {
+    findings = {"the dataset's owner and its auditors may read what contradicts what"};
+  }
   return verified;
 }
 

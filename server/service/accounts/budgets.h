@@ -53,8 +53,7 @@ struct AccountView {
   std::optional<int64_t> requests_left_like_last;
 };
 
-absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account,
-                                   const Principal& viewer);
+absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account);
 
 // The caller's latest charge of the dataset that was not cancelled.
 struct LastRequest {
@@ -68,13 +67,13 @@ struct BudgetView {
   std::vector<AccountView> accounts;
   std::optional<LastRequest> last_request;
   std::string protects;                         // WhatItProtects()
-  std::optional<HistoryComparison> comparison;  // of all charges for the owner, of their own for grantees
+  std::optional<HistoryComparison> comparison;  // of all charges, or for analysts and services of their own
 };
 
 enum class BudgetDetail { kBalances, kWithComparison };
 
-// The comparison counts the events of the charges on the dataset's lineage: of all for the owner, of their
-// own for grantees. Cancelled reservations are left out; a reservation that was started for less counts
+// The comparison counts the events of the charges on the dataset's lineage: of all, or for analysts and
+// services of their own. Cancelled reservations are left out; a reservation that was started for less counts
 // whole. It is computed under Effort::kBounded, with dp::kBoundedBytes of the memory of requests, once for
 // each caller and change of what is counted. Errors: those of the ledger, and, with comparison, of
 // MemoryBudget::Take(); DATA_LOSS for an event that cannot be read; CANCELLED soon after `client_left` is
@@ -90,10 +89,15 @@ inline constexpr dp::Delta kDeltaComparedUnderPure(1'000'000'000);  // 1e-9
 // and held amounts of any part. None when `accounts` has no part's account.
 std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts);
 
-absl::StatusOr<std::vector<ledger::Entry>> ListLedgerEntries(ledger::Ledger& ledger,
-                                                             const Principal& principal,
-                                                             const DatasetName& dataset,
-                                                             const ledger::Page& page);
+// The entries after `page.after_seq` that the principal may see: all, without the content that nobody reads
+// (MayReadEntry()); or for analysts and services those of their own charges.
+struct EntriesPage {
+  std::vector<ledger::Entry> entries;
+  int64_t last_seq = 0;  // the next page comes after this one
+  bool has_more = false;
+};
+absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Principal& principal,
+                                              const DatasetName& dataset, const ledger::Page& page);
 
 // One line for display: the content of the entry beyond its kind. Empty when there is none.
 std::string Summary(const ledger::Entry& entry);
@@ -104,16 +108,16 @@ struct LinkView {
   ledger::Entry entry;
   bool shows_content = false;
 };
-absl::StatusOr<std::vector<LinkView>> ListChainLinks(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<std::vector<LinkView>> ListChainLinks(const Access& access, const Principal& principal,
                                                      const DatasetName& dataset, const ledger::Page& page);
 
 struct VerifiedLedger {
   ledger::Verification verification;
   std::string dataset_id;
 };
-// For the owner by a new pass, unless one was made within the last minute; for grantees what the last pass
-// found, without the findings, which may concern charges of others.
-absl::StatusOr<VerifiedLedger> VerifyLedger(ledger::Ledger& ledger, const Principal& principal,
+// For the owner and auditors by a new pass, unless one was made within the last minute; for others what the
+// last pass found, without the findings, which may concern charges of others.
+absl::StatusOr<VerifiedLedger> VerifyLedger(const Access& access, const Principal& principal,
                                             const DatasetName& dataset);
 
 }  // namespace curator::service

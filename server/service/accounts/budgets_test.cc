@@ -59,7 +59,7 @@ class BudgetsTest : public ServiceTest {
     dataset_id_ = dataset->id;
     rule_ = rule;
     ASSERT_TRUE(ledger_->SealDataset(dataset_id_, std::string(32, 'c'), TestPrincipal("owner")).ok());
-    ASSERT_TRUE(ledger_->Grant(dataset_id_, "ana", TestPrincipal("owner")).ok());
+    ASSERT_TRUE(ledger_->SetGrant(dataset_id_, {.grantee = "ana"}, TestPrincipal("owner")).ok());
     account_ = ledger_->ListAccounts(dataset_id_)->at(0);
   }
 
@@ -140,7 +140,7 @@ TEST_F(BudgetsTest, DamageIsSaidToAllWhoSeeTheBudgetAndDescribedToTheOwner) {
                   })
                   .status.ok());
   const auto of = [&](const char* principal) {
-    return VerifyLedger(*ledger_, TestPrincipal(principal), DatasetName("census")).value().verification;
+    return VerifyLedger({*ledger_}, TestPrincipal(principal), DatasetName("census")).value().verification;
   };
   const ledger::Verification owners = of("owner");
   EXPECT_FALSE(owners.ok);
@@ -148,7 +148,8 @@ TEST_F(BudgetsTest, DamageIsSaidToAllWhoSeeTheBudgetAndDescribedToTheOwner) {
   EXPECT_NE(owners.findings.front().find("account dataset/census"), std::string::npos);
   const ledger::Verification anas = of("ana");
   EXPECT_FALSE(anas.ok);
-  EXPECT_THAT(anas.findings, ::testing::ElementsAre("the dataset's owner may read what contradicts what"));
+  EXPECT_THAT(anas.findings,
+              ::testing::ElementsAre("the dataset's owner and its auditors may read what contradicts what"));
   EXPECT_EQ(anas.made_at_us, owners.made_at_us) << "only the owner starts a pass";
   for (const char* const principal : {"owner", "ana"}) {
     EXPECT_TRUE(absl::IsDataLoss(Budget(principal).read_only)) << principal;
@@ -259,11 +260,12 @@ TEST_F(BudgetsTest, TheHistoryTellsOfAGroupsAccountHowManySharedIt) {
   group.scope_key = "lone";
   group.members = {"cid"};
   ASSERT_TRUE(ledger_->CreateAccount({Uuid(++requests_), dataset_id_, group, TestPrincipal("owner")}).ok());
-  const auto entries = ListLedgerEntries(*ledger_, TestPrincipal("owner"), DatasetName("census"), {});
-  ASSERT_TRUE(entries.ok()) << entries.status();
+  const auto read = ListLedgerEntries({*ledger_}, TestPrincipal("owner"), DatasetName("census"), {});
+  ASSERT_TRUE(read.ok()) << read.status();
+  const std::vector<ledger::Entry>& entries = read->entries;
   const std::string rho = "rho " + dp::FormatCounter("rho", limits[0].amount);
-  EXPECT_EQ(Summary(entries->at(entries->size() - 2)), "group interns (2 members): " + rho);
-  EXPECT_EQ(Summary(entries->back()), "group lone (1 member): " + rho);
+  EXPECT_EQ(Summary(entries.at(entries.size() - 2)), "group interns (2 members): " + rho);
+  EXPECT_EQ(Summary(entries.back()), "group lone (1 member): " + rho);
 }
 
 TEST_F(BudgetsTest, AChargeOfParallelPartsIsNotCountedAsLessThanItCosts) {

@@ -21,7 +21,6 @@ namespace curator::service {
 namespace {
 
 constexpr size_t kMaxSummaryLength = 200;
-constexpr std::string_view kChargeNoun = "charge";
 
 // Two calls under one request id are the same reservation when dataset and event are the same.
 std::string ReservationFingerprint(const DatasetView& dataset, const dp::AskedEvent& event) {
@@ -39,14 +38,14 @@ absl::Status CheckLifetime(absl::Duration lifetime) {
 // The datasets of one call, each read once: a batch may name one dataset a thousand times.
 class DatasetsOfCall {
  public:
-  DatasetsOfCall(Services& services, const Principal& principal)
-      : services_(services), principal_(principal) {}
+  DatasetsOfCall(Services& services, Method method, const Principal& principal)
+      : services_(services), method_(method), principal_(principal) {}
 
   absl::StatusOr<std::shared_ptr<const KnownDataset>> Find(const DatasetName& name) {
     auto found = known_.find(name.text());
     if (found == known_.end()) {
       ASSIGN_OR_RETURN(std::shared_ptr<const KnownDataset> known,
-                       services_.datasets.Read(services_.ledger, principal_, name));
+                       services_.datasets.Read(services_.access(), method_, principal_, name));
       found = known_.emplace(name.text(), std::move(known)).first;
     }
     return found->second;
@@ -54,6 +53,7 @@ class DatasetsOfCall {
 
  private:
   Services& services_;
+  const Method method_;
   const Principal& principal_;
   std::map<std::string, std::shared_ptr<const KnownDataset>> known_;  // by name
 };
@@ -65,12 +65,51 @@ absl::StatusOr<ChargeView> ViewOfCharge(const DatasetView& dataset,
   return ChargeView{std::move(charge), dataset.record.name, dp::Describe(event), std::move(price)};
 }
 
-// The principal's own charge as `read` found it, and its dataset, of which `known` may be outdated or null.
-absl::StatusOr<ChargeView> ViewOfRead(Services& services, const Principal& principal,
+absl::Status NoSuchCharge() {
+  return absl::NotFoundError("there is no charge of yours with this id");
+}
+
+// Whether the principal may call the method for this charge. NOT_FOUND where it is neither its own nor one of
+// a dataset on which it may call the method for all charges.
+absl::Status CheckMayFor(Services& services, Method method, const Principal& principal,
+                         const ledger::Charge& charge) {
+  std::shared_ptr<const KnownDataset> known;
+  // Once a charge has started, records are read: that is decided by what the ledger has now.
+  if (method != Method::kStartCharge)
+    known = services.datasets.FindById(method, principal, charge.dataset_id);
+  absl::Status read;
+  if (known == nullptr) {
+    auto found = services.datasets.ReadById(services.access(), method, principal, charge.dataset_id);
+    read = found.status();
+    if (found.ok()) known = *std::move(found);
+  }
+  const bool is_own = charge.principal == principal.name();
+  // Who has no such role does not learn that there is the charge.
+  if (!is_own && (absl::IsPermissionDenied(read) || (read.ok() && !known->view.MayAll(method)))) {
+    return NoSuchCharge();
+  }
+  return read;
+}
+
+absl::StatusOr<ledger::Charge> FindChargeFor(Services& services, Method method, const Principal& principal,
+                                             std::string_view charge_id) {
+  absl::StatusOr<ledger::Charge> charge = services.ledger.GetCharge(charge_id);
+  if (absl::IsNotFound(charge.status())) return NoSuchCharge();
+  RETURN_IF_ERROR(charge.status());
+  const absl::Status may = CheckMayFor(services, method, principal, *charge);
+  if (absl::IsNotFound(may)) return NoSuchCharge();
+  RETURN_IF_ERROR(may);
+  return charge;
+}
+
+// The charge as `read` found it, and its dataset as the principal sees it, of which `known` may be outdated
+// or null.
+absl::StatusOr<ChargeView> ViewOfRead(Services& services, Method method, const Principal& principal,
                                       std::shared_ptr<const KnownDataset> known, ledger::Charge charge,
                                       const ledger::EarlierRequest& read) {
   if (known == nullptr || read.revision != known->revision()) {
-    ASSIGN_OR_RETURN(known, services.datasets.ReadById(services.ledger, principal, charge.dataset_id));
+    ASSIGN_OR_RETURN(known,
+                     services.datasets.ReadById(services.access(), method, principal, charge.dataset_id));
   }
   if (!read.entry) return absl::DataLossError("a charge has no entry");
   ASSIGN_OR_RETURN(ChargeView view, ViewOfCharge(known->view, known->accounts, std::move(charge)));
@@ -79,25 +118,45 @@ absl::StatusOr<ChargeView> ViewOfRead(Services& services, const Principal& princ
   return view;
 }
 
-// The principal's own charge as it is shown now: after one read if its dataset is cached.
-absl::StatusOr<ChargeView> ViewOfOwn(Services& services, const Principal& principal, ledger::Charge charge) {
-  std::shared_ptr<const KnownDataset> known = services.datasets.FindById(principal, charge.dataset_id);
-  ledger::EarlierQuery query{.principal = principal,
-                             .request_id = charge.request_id,
-                             .dataset_id = charge.dataset_id,
-                             .account_ids = {}};
+std::vector<int64_t> AccountsOf(const ledger::Charge& charge) {
   std::set<int64_t> accounts;
   for (const ledger::Posting& posting : charge.postings) accounts.insert(posting.account_id);
-  query.account_ids.assign(accounts.begin(), accounts.end());
+  return {accounts.begin(), accounts.end()};
+}
+
+// Of another principal's charge, for who may see all of the dataset.
+absl::StatusOr<ChargeView> ViewOfAnothers(Services& services, Method method, const Principal& principal,
+                                          ledger::Charge charge) {
+  ASSIGN_OR_RETURN(const DatasetView dataset,
+                   FindDatasetById(services.access(), method, principal, charge.dataset_id));
+  ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
+                   services.ledger.GetAccounts(AccountsOf(charge)));
+  ASSIGN_OR_RETURN(Receipt receipt, ReceiptOf(services.ledger, services.signer, charge.id));
+  ASSIGN_OR_RETURN(ChargeView view, ViewOfCharge(dataset, accounts, std::move(charge)));
+  view.receipt = std::move(receipt);
+  return view;
+}
+
+// The charge as it is shown now: the principal's own after one read if its dataset is cached.
+absl::StatusOr<ChargeView> ViewOfCurrent(Services& services, Method method, const Principal& principal,
+                                         ledger::Charge charge) {
+  if (charge.principal != principal.name())
+    return ViewOfAnothers(services, method, principal, std::move(charge));
+  std::shared_ptr<const KnownDataset> known =
+      services.datasets.FindById(method, principal, charge.dataset_id);
+  const ledger::EarlierQuery query{.principal = principal,
+                                   .request_id = charge.request_id,
+                                   .dataset_id = charge.dataset_id,
+                                   .account_ids = AccountsOf(charge)};
   ASSIGN_OR_RETURN(const ledger::EarlierRequest read, services.ledger.FindEarlier(query));
-  return ViewOfRead(services, principal, std::move(known), std::move(charge), read);
+  return ViewOfRead(services, method, principal, std::move(known), std::move(charge), read);
 }
 
 // Only reservations may be changed here: the charge of a request to Curator belongs to the draw that it pays
 // for.
-absl::StatusOr<ledger::Charge> FindOwnReservation(ledger::Ledger& ledger, const Principal& principal,
-                                                  std::string_view charge_id) {
-  ASSIGN_OR_RETURN(ledger::Charge charge, FindOwnCharge(ledger, principal, charge_id, kChargeNoun));
+absl::StatusOr<ledger::Charge> FindReservationFor(Services& services, Method method,
+                                                  const Principal& principal, std::string_view charge_id) {
+  ASSIGN_OR_RETURN(ledger::Charge charge, FindChargeFor(services, method, principal, charge_id));
   if (charge.kind == kReservationKind) return charge;
   return absl::FailedPreconditionError("this charge is not a reservation: Curator itself starts and ends it");
 }
@@ -225,7 +284,8 @@ absl::StatusOr<std::vector<ChargeView>> Reserve(Services& services, const Princi
     const std::optional<ledger::EntryPlace>& entry = effect.entries[i];
     if (!entry) {
       services.repetitions.Record(principal);
-      ASSIGN_OR_RETURN(views.emplace_back(), ViewOfOwn(services, principal, std::move(charges[i])));
+      ASSIGN_OR_RETURN(views.emplace_back(),
+                       ViewOfCurrent(services, Method::kReserveBudget, principal, std::move(charges[i])));
       continue;
     }
     const KnownDataset& known = *priced[i].known;
@@ -264,7 +324,7 @@ std::optional<absl::StatusOr<ChargeView>> FindReserved(Services& services, const
                        IsSameRequest(charge, request);
   if (!is_same) return std::nullopt;
   services.repetitions.Record(principal);
-  return ViewOfRead(services, principal, priced.known, std::move(charge), *read);
+  return ViewOfRead(services, Method::kReserveBudget, principal, priced.known, std::move(charge), *read);
 }
 
 // A new reservation on a dataset that is cached: reads nothing before it is made, unless its principal has
@@ -275,7 +335,8 @@ std::optional<absl::StatusOr<std::vector<ChargeView>>> ReservedAsNew(Services& s
                                                                      const std::stop_token& client_left) {
   // A schedule takes long to certify, which a repeated request need not wait for.
   if (reservation.event.is_certified()) return std::nullopt;
-  const std::shared_ptr<const KnownDataset> known = services.datasets.Find(principal, reservation.dataset);
+  const std::shared_ptr<const KnownDataset> known =
+      services.datasets.Find(Method::kReserveBudget, principal, reservation.dataset);
   if (known == nullptr) return std::nullopt;
   Certificates certificates(services.memory, principal, client_left);
   absl::StatusOr<Priced> priced =
@@ -326,7 +387,8 @@ absl::StatusOr<CostEstimate> EstimateCost(Services& services, const Principal& p
                                           const DatasetName& dataset, const dp::AskedEvent& event,
                                           const std::stop_token& client_left) {
   RETURN_IF_ERROR(WithinField("event", dp::ValidateEvent(event.as_asked())));
-  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(services.ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const DatasetView view,
+                   FindDataset(services.access(), Method::kEstimateCost, principal, dataset));
   ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts,
                    PayingAccounts(services.ledger, view, principal.name()));
   ASSIGN_OR_RETURN(const RequestScope scope,
@@ -347,7 +409,7 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const 
     if (views) return *std::move(views);
   }
   Certificates certificates(services.memory, principal, client_left);
-  DatasetsOfCall datasets(services, principal);
+  DatasetsOfCall datasets(services, Method::kReserveBudget, principal);
   std::vector<Priced> priced;
   size_t postings = 0;
   int64_t new_charges = 0;  // what was reserved before is found again, whatever was made today
@@ -376,7 +438,8 @@ absl::StatusOr<ChargeView> StartCharge(Services& services, const Principal& prin
                                        const std::optional<dp::AskedEvent>& final_event,
                                        const std::stop_token& client_left) {
   ledger::Ledger& ledger = services.ledger;
-  ASSIGN_OR_RETURN(const ledger::Charge charge, FindOwnReservation(ledger, principal, charge_id));
+  ASSIGN_OR_RETURN(const ledger::Charge charge,
+                   FindReservationFor(services, Method::kStartCharge, principal, charge_id));
   std::vector<ledger::Posting> final_cost = charge.postings;
   if (final_event) {
     Certificates certificates(services.memory, principal, client_left);
@@ -386,53 +449,53 @@ absl::StatusOr<ChargeView> StartCharge(Services& services, const Principal& prin
     ASSIGN_OR_RETURN(final_cost, FinalCost(ledger, charge, *event));
   }
   ASSIGN_OR_RETURN(ledger::Charge started, ledger.StartReserved(charge_id, final_cost, principal));
-  return ViewOfOwn(services, principal, std::move(started));
+  return ViewOfCurrent(services, Method::kStartCharge, principal, std::move(started));
 }
 
 absl::StatusOr<ChargeView> CommitBudget(Services& services, const Principal& principal,
                                         std::string_view charge_id) {
-  RETURN_IF_ERROR(FindOwnReservation(services.ledger, principal, charge_id).status());
+  RETURN_IF_ERROR(FindReservationFor(services, Method::kCommitBudget, principal, charge_id).status());
   ASSIGN_OR_RETURN(ledger::Charge charge, services.ledger.CommitReserved(charge_id, principal));
-  return ViewOfOwn(services, principal, std::move(charge));
+  return ViewOfCurrent(services, Method::kCommitBudget, principal, std::move(charge));
 }
 
 absl::StatusOr<ChargeView> CancelReservation(Services& services, const Principal& principal,
                                              std::string_view charge_id, std::string_view reason) {
-  RETURN_IF_ERROR(FindOwnReservation(services.ledger, principal, charge_id).status());
+  RETURN_IF_ERROR(FindReservationFor(services, Method::kCancelReservation, principal, charge_id).status());
   if (reason.size() > kMaxSummaryLength) {
     return InvalidField("reason", absl::StrCat("is longer than ", kMaxSummaryLength, " bytes"));
   }
   RETURN_IF_ERROR(CheckLine("reason", reason));
   ASSIGN_OR_RETURN(ledger::Charge charge, services.ledger.CancelReserved(
                                               charge_id, reason.empty() ? "cancelled" : reason, principal));
-  return ViewOfOwn(services, principal, std::move(charge));
+  return ViewOfCurrent(services, Method::kCancelReservation, principal, std::move(charge));
 }
 
 absl::StatusOr<ChargeView> ExtendReservation(Services& services, const Principal& principal,
                                              std::string_view charge_id, absl::Duration lifetime) {
-  ASSIGN_OR_RETURN(const ledger::Charge before, FindOwnReservation(services.ledger, principal, charge_id));
+  ASSIGN_OR_RETURN(const ledger::Charge before,
+                   FindReservationFor(services, Method::kExtendReservation, principal, charge_id));
   RETURN_IF_ERROR(CheckLifetime(lifetime));
   if (absl::ToUnixMicros(absl::Now() + lifetime) > before.deadline_us)
     RETURN_IF_ERROR(services.daily.CheckRoomFor(principal, 1));
   ASSIGN_OR_RETURN(ledger::Charge charge,
                    services.ledger.ExtendReserved(charge_id, absl::ToInt64Microseconds(lifetime), principal));
   if (charge.deadline_us > before.deadline_us) services.daily.Add(principal, 1);
-  return ViewOfOwn(services, principal, std::move(charge));
+  return ViewOfCurrent(services, Method::kExtendReservation, principal, std::move(charge));
 }
 
 absl::StatusOr<ChargeView> GetCharge(Services& services, const Principal& principal,
                                      std::string_view charge_id) {
-  ASSIGN_OR_RETURN(ledger::Charge charge, FindOwnCharge(services.ledger, principal, charge_id, kChargeNoun));
-  return ViewOfOwn(services, principal, std::move(charge));
+  ASSIGN_OR_RETURN(ledger::Charge charge, FindChargeFor(services, Method::kGetCharge, principal, charge_id));
+  return ViewOfCurrent(services, Method::kGetCharge, principal, std::move(charge));
 }
 
 absl::StatusOr<ChargeView> FindCharge(Services& services, const Principal& principal,
                                       std::string_view request_id) {
   absl::StatusOr<ledger::Charge> charge = services.ledger.FindCharge(principal, request_id);
-  if (absl::IsNotFound(charge.status()))
-    return absl::NotFoundError("there is no charge of yours with this id");
+  if (absl::IsNotFound(charge.status())) return NoSuchCharge();
   RETURN_IF_ERROR(charge.status());
-  return ViewOfOwn(services, principal, *std::move(charge));
+  return ViewOfCurrent(services, Method::kGetCharge, principal, *std::move(charge));
 }
 
 }  // namespace curator::service

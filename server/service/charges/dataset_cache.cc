@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "service/charges/pricing.h"
 
@@ -31,36 +33,45 @@ size_t BytesOf(const KnownDataset& dataset) {
   return bytes;
 }
 
+std::shared_ptr<const KnownDataset> IfAllowed(Method method, std::shared_ptr<const KnownDataset> known) {
+  const bool is_allowed = known != nullptr && known->view.ExtentOf(method) != Extent::kNone &&
+                          AreRolesCurrent(known->view, absl::ToUnixMicros(absl::Now()));
+  return is_allowed ? known : nullptr;
+}
+
 }  // namespace
 
-std::shared_ptr<const KnownDataset> DatasetCache::Find(const Principal& principal, const DatasetName& name) {
-  return known_.Find(KeyOf(principal, name));
+std::shared_ptr<const KnownDataset> DatasetCache::Find(Method method, const Principal& principal,
+                                                       const DatasetName& name) {
+  return IfAllowed(method, known_.Find(KeyOf(principal, name)));
 }
 
-absl::StatusOr<std::shared_ptr<const KnownDataset>> DatasetCache::Read(ledger::Ledger& ledger,
+absl::StatusOr<std::shared_ptr<const KnownDataset>> DatasetCache::Read(const Access& access, Method method,
                                                                        const Principal& principal,
                                                                        const DatasetName& name) {
-  ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, name));
-  return Keep(ledger, principal, std::move(view));
+  ASSIGN_OR_RETURN(DatasetView view, FindDataset(access, method, principal, name));
+  return Keep(access, principal, std::move(view));
 }
 
-std::shared_ptr<const KnownDataset> DatasetCache::FindById(const Principal& principal,
+std::shared_ptr<const KnownDataset> DatasetCache::FindById(Method method, const Principal& principal,
                                                            const std::string& dataset_id) {
-  return known_.Find(KeyOfId(principal, dataset_id));
+  return IfAllowed(method, known_.Find(KeyOfId(principal, dataset_id)));
 }
 
-absl::StatusOr<std::shared_ptr<const KnownDataset>> DatasetCache::ReadById(ledger::Ledger& ledger,
+absl::StatusOr<std::shared_ptr<const KnownDataset>> DatasetCache::ReadById(const Access& access,
+                                                                           Method method,
                                                                            const Principal& principal,
                                                                            const std::string& dataset_id) {
-  ASSIGN_OR_RETURN(DatasetView view, FindVisibleById(ledger, principal, dataset_id));
-  return Keep(ledger, principal, std::move(view));
+  ASSIGN_OR_RETURN(DatasetView view, FindDatasetById(access, method, principal, dataset_id));
+  return Keep(access, principal, std::move(view));
 }
 
-absl::StatusOr<std::shared_ptr<const KnownDataset>> DatasetCache::Keep(ledger::Ledger& ledger,
+absl::StatusOr<std::shared_ptr<const KnownDataset>> DatasetCache::Keep(const Access& access,
                                                                        const Principal& principal,
                                                                        DatasetView view) {
   // The accounts after the revision: where they have changed in between, the revision is outdated.
-  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, PayingAccounts(ledger, view, principal.name()));
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts,
+                   PayingAccounts(access.ledger, view, principal.name()));
   auto known = std::make_shared<const KnownDataset>(KnownDataset{std::move(view), std::move(accounts)});
   const ledger::Dataset& record = known->view.record;
   const size_t bytes = BytesOf(*known);  // for each key: one may be dropped before the other

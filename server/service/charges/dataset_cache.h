@@ -31,20 +31,23 @@ class DatasetCache {
  public:
   explicit DatasetCache(size_t most_bytes = size_t{64} << 20) : known_(most_bytes) {}
 
-  // Null when the dataset is not cached for this principal.
-  std::shared_ptr<const KnownDataset> Find(const Principal& principal, const DatasetName& name);
+  // Null when the dataset is not cached for this principal with roles that allow the method.
+  std::shared_ptr<const KnownDataset> Find(Method method, const Principal& principal,
+                                           const DatasetName& name);
 
-  // Reads the dataset, and caches it. Errors: those of FindVisible() and of PayingAccounts().
-  absl::StatusOr<std::shared_ptr<const KnownDataset>> Read(ledger::Ledger& ledger, const Principal& principal,
+  // Reads the dataset, and caches it. Errors: those of FindDataset() and of PayingAccounts().
+  absl::StatusOr<std::shared_ptr<const KnownDataset>> Read(const Access& access, Method method,
+                                                           const Principal& principal,
                                                            const DatasetName& name);
   // The same by the dataset's id; what one of them caches, both find.
-  std::shared_ptr<const KnownDataset> FindById(const Principal& principal, const std::string& dataset_id);
-  absl::StatusOr<std::shared_ptr<const KnownDataset>> ReadById(ledger::Ledger& ledger,
+  std::shared_ptr<const KnownDataset> FindById(Method method, const Principal& principal,
+                                               const std::string& dataset_id);
+  absl::StatusOr<std::shared_ptr<const KnownDataset>> ReadById(const Access& access, Method method,
                                                                const Principal& principal,
                                                                const std::string& dataset_id);
 
  private:
-  absl::StatusOr<std::shared_ptr<const KnownDataset>> Keep(ledger::Ledger& ledger, const Principal& principal,
+  absl::StatusOr<std::shared_ptr<const KnownDataset>> Keep(const Access& access, const Principal& principal,
                                                            DatasetView view);
 
   LruCache<KnownDataset> known_;

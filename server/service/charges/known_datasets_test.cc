@@ -255,7 +255,7 @@ TEST_F(KnownDatasetTest, AReleaseThatWasMadeSinceAnswersForNothingWhenItIsTheBes
 TEST_F(KnownDatasetTest, AReleaseThatWasSharedSinceAnswersItsReaderForNothing) {
   const DatasetView census = MakeSealed(People("census"));
   const Principal owner = TestPrincipal("owner");
-  ASSERT_TRUE(ledger_->Grant(census.record.id, "ana", owner).ok());
+  ASSERT_TRUE(ledger_->SetGrant(census.record.id, {.grantee = "ana"}, owner).ok());
   const auto of_owner = Ask();
   ASSERT_TRUE(of_owner.ok()) << of_owner.status();
   for (int i = 0; i < 2; ++i) {
@@ -305,7 +305,7 @@ TEST_F(KnownDatasetTest, ADatasetThatIsChangedAllTheTimeStillAnswers) {
   int grants = 0;
   CountedReads::then = [&] {
     const std::string grantee = absl::StrCat("grantee", ++grants);
-    ASSERT_TRUE(ledger_->Grant(census.record.id, grantee, TestPrincipal("owner")).ok());
+    ASSERT_TRUE(ledger_->SetGrant(census.record.id, {.grantee = grantee}, TestPrincipal("owner")).ok());
   };
   const auto answer = Ask();
   CountedReads::then = nullptr;

@@ -131,9 +131,10 @@ absl::StatusOr<ledger::LostCharge> ChargeOfReceipt(ledger::Ledger& ledger, const
   return Parse(statement);
 }
 
-absl::StatusOr<RepairView> RepairLedger(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
+absl::StatusOr<RepairView> RepairLedger(const Access& access, const host::ReceiptSigner& signer,
                                         const RepairRequest& request, Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const DatasetView dataset,
+                   FindDataset(access, Method::kRepairLedger, request.principal, request.dataset));
   if (request.reason.empty()) return InvalidField("reason", "say why: it stays in the history");
   RETURN_IF_ERROR(CheckLine("reason", request.reason));
   ledger::RepairOrder order{.dataset_id = dataset.record.id,
@@ -142,14 +143,15 @@ absl::StatusOr<RepairView> RepairLedger(ledger::Ledger& ledger, const host::Rece
                             .receipts = {},
                             .only_checked = intent == Intent::kValidateOnly};
   for (size_t i = 0; i < request.receipts.size(); ++i) {
-    absl::StatusOr<ledger::LostCharge> charge = ChargeOfReceipt(ledger, signer, request.receipts[i]);
+    absl::StatusOr<ledger::LostCharge> charge = ChargeOfReceipt(access.ledger, signer, request.receipts[i]);
     if (!charge.ok()) return WithinField(absl::StrCat("receipts[", i, "]"), charge.status());
     order.receipts.push_back(*std::move(charge));
   }
   RepairView view;
-  ASSIGN_OR_RETURN(view.report, ledger.RaiseToAnchor(order));
+  ASSIGN_OR_RETURN(view.report, access.ledger.RaiseToAnchor(order));
   for (const ledger::RaisedCounter& raised : view.report.raised) {
-    ASSIGN_OR_RETURN(const std::vector<ledger::Account> account, ledger.GetAccounts({raised.account_id}));
+    ASSIGN_OR_RETURN(const std::vector<ledger::Account> account,
+                     access.ledger.GetAccounts({raised.account_id}));
     view.accounts.push_back(AccountName(dataset, account.front()));
   }
   return view;

@@ -59,7 +59,7 @@ struct RepairView {
 
 // For the owner, after a backup was restored: raises what is spent to what the anchor and the receipts state.
 // Errors: those of Ledger::RaiseToAnchor(); INVALID_ARGUMENT (reason, receipts[i]).
-absl::StatusOr<RepairView> RepairLedger(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
+absl::StatusOr<RepairView> RepairLedger(const Access& access, const host::ReceiptSigner& signer,
                                         const RepairRequest& request, Intent intent);
 
 }  // namespace curator::service

@@ -56,7 +56,7 @@ TEST_F(RequestScopeTest, ARepeatedReservationIsNotHeldInPartsThatWereAddedSince)
   const auto first = ReserveBudget(services_, TestPrincipal("owner"), {reservation}, Intent::kDo);
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_EQ(first->at(0).charge.postings.size(), 2u);
-  const auto grown = AddPart(*ledger_,
+  const auto grown = AddPart({*ledger_},
                              {.request_id = NewRequestId(),
                               .principal = TestPrincipal("owner"),
                               .dataset = DatasetName("visits"),
@@ -92,7 +92,7 @@ TEST_F(RequestScopeTest, AReservationThatDoesNotPayForANewPartIsNotStarted) {
   const auto reserved = ReserveBudget(services_, owner, {reservation}, Intent::kDo);
   ASSERT_TRUE(reserved.ok()) << reserved.status();
   const std::string id = reserved->at(0).charge.id;
-  ASSERT_TRUE(AddPart(*ledger_,
+  ASSERT_TRUE(AddPart({*ledger_},
                       {.request_id = NewRequestId(),
                        .principal = owner,
                        .dataset = DatasetName("visits"),

@@ -234,7 +234,7 @@ absl::Status CheckPartsFitOneTable(const records::DatasetStore& store, const Dat
 
 }  // namespace
 
-absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDataset& dataset, Intent intent) {
+absl::StatusOr<DatasetView> CreateDataset(const Access& access, const NewDataset& dataset, Intent intent) {
   RETURN_IF_ERROR(CheckDatasetName(dataset.name.text()));
   RETURN_IF_ERROR(CheckLabels(dataset.schema));
   RETURN_IF_ERROR(CheckWhoPays(dataset));
@@ -257,77 +257,76 @@ absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDatas
   ASSIGN_OR_RETURN(spec.parts, PartsOf(dataset));
   if (!dataset.successor_of.empty()) {
     absl::StatusOr<DatasetView> predecessor =
-        FindOwned(ledger, dataset.principal, DatasetName(dataset.successor_of));
+        FindDataset(access, Method::kGetDataset, dataset.principal, DatasetName(dataset.successor_of));
     RETURN_IF_ERROR(predecessor.status());
+    RETURN_IF_ERROR(CheckIsOwner(predecessor->record, dataset.principal));
     RETURN_IF_ERROR(CheckSuccessor(*predecessor, dataset, bound.max_records));
     spec.successor_of = predecessor->record.id;
   }
   if (intent == Intent::kValidateOnly) {
-    DatasetView view{.record = {}, .schema = dataset.schema, .unit_bound = bound};
+    DatasetView view{.record = {}, .schema = dataset.schema, .unit_bound = bound, .roles = {Role::kOwner}};
     view.record.name = dataset.name.text();
     view.record.owner = dataset.principal.name();
     view.record.neighbour_relation = spec.neighbour_relation;
     view.record.is_public = dataset.is_public;
     return view;
   }
-  absl::StatusOr<ledger::Dataset> record = ledger.CreateDataset(spec);
+  absl::StatusOr<ledger::Dataset> record = access.ledger.CreateDataset(spec);
   RETURN_IF_ERROR(record.status());
-  return DatasetView{*std::move(record), dataset.schema, bound};
+  return DatasetView{*std::move(record), dataset.schema, bound, {Role::kOwner}};
 }
 
-absl::StatusOr<DatasetView> GetDataset(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<DatasetView> GetDataset(const Access& access, const Principal& principal,
                                        const DatasetName& name) {
-  ASSIGN_OR_RETURN(DatasetView view, FindVisible(ledger, principal, name));
-  if (view.record.owner != principal.name()) return view;
-  ASSIGN_OR_RETURN(view.record, ledger.GetDatasetById(view.record.id));
+  ASSIGN_OR_RETURN(DatasetView view, FindDataset(access, Method::kGetDataset, principal, name));
+  if (!view.roles.Has(Role::kOwner)) return view;
+  ASSIGN_OR_RETURN(view.record, access.ledger.GetDatasetById(view.record.id));
   return view;
 }
 
-absl::StatusOr<DatasetViews> ListVisibleDatasets(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<DatasetViews> ListVisibleDatasets(const Access& access, const Principal& principal,
                                                  const ledger::NamePage& page) {
-  ASSIGN_OR_RETURN(ledger::DatasetList list, ledger.ListVisibleDatasets(principal, page));
+  ASSIGN_OR_RETURN(const ledger::AlsoListed also, RolesBesideGrants(access, principal));
+  ASSIGN_OR_RETURN(ledger::DatasetList list, access.ledger.ListVisibleDatasets(principal, page, also));
   DatasetViews visible{.datasets = {},
                        .unreadable = std::move(list.unreadable),
                        .has_more = list.has_more,
                        .last = std::move(list.last)};
   for (ledger::Dataset& dataset : list.datasets) {
     std::string name = dataset.name;
+    ASSIGN_OR_RETURN(const Roles roles,
+                     RolesOn(access, dataset, principal.name(), absl::ToUnixMicros(absl::Now())));
+    if (!CheckMay(Method::kGetDataset, dataset, roles).ok()) continue;
     absl::StatusOr<DatasetView> view = ViewOf(std::move(dataset));
     if (absl::IsDataLoss(view.status())) {
       visible.unreadable.push_back(std::move(name));
       continue;
     }
     RETURN_IF_ERROR(view.status());
+    view->roles = roles;
     visible.datasets.push_back(*std::move(view));
   }
   return visible;
 }
 
-absl::Status GrantAccess(ledger::Ledger& ledger, const Principal& principal, const DatasetName& name,
-                         std::string_view grantee, Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
-  RETURN_IF_ERROR(CheckPrincipalName(grantee));
-  if (intent == Intent::kValidateOnly) return absl::OkStatus();
-  return ledger.Grant(dataset.record.id, grantee, principal);
-}
-
-absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, records::DatasetStore& store,
+absl::StatusOr<DatasetView> ArchiveDataset(const Access& access, records::DatasetStore& store,
                                            const Principal& principal, const DatasetName& name,
                                            Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, principal, name));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindDataset(access, Method::kArchiveDataset, principal, name));
   if (intent == Intent::kValidateOnly) return dataset;
-  RETURN_IF_ERROR(ledger.ArchiveDataset(dataset.record.id, principal));
+  RETURN_IF_ERROR(access.ledger.ArchiveDataset(dataset.record.id, principal));
   std::vector<std::string> stored_ids = {dataset.record.id};
   for (const ledger::Part& part : dataset.record.parts)
     stored_ids.push_back(StoredIdOf(dataset.record, part));
   store.ready().Forget(stored_ids);
-  return GetDataset(ledger, principal, name);
+  return GetDataset(access, principal, name);
 }
 
-absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledger& ledger,
+absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(const Access& access,
                                                                    records::DatasetStore& store,
                                                                    const ImportOrder& order, Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
+  ASSIGN_OR_RETURN(const DatasetView dataset,
+                   FindDataset(access, Method::kImportRecords, order.principal, order.dataset));
   ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, order.part));
   if (target.is_sealed || dataset.record.state == ledger::DatasetState::kArchived) {
     return absl::FailedPreconditionError(
@@ -339,9 +338,10 @@ absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledge
   return store.BeginImport(target.stored_id, dataset.schema, order.request_id.text(), options);
 }
 
-absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore& store,
-                                   const SealOrder& order, Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
+absl::StatusOr<Sealed> SealDataset(const Access& access, records::DatasetStore& store, const SealOrder& order,
+                                   Intent intent) {
+  ASSIGN_OR_RETURN(const DatasetView dataset,
+                   FindDataset(access, Method::kSealDataset, order.principal, order.dataset));
   const ledger::Dataset& record = dataset.record;
   ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, order.part));
   if (record.state == ledger::DatasetState::kArchived) {
@@ -350,20 +350,21 @@ absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore
   if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
   const auto check = [&](const records::SealedContent& content) -> absl::Status {
     if (target.is_sealed) return absl::OkStatus();
-    RETURN_IF_ERROR(CheckNotSealedElsewhere(ledger, record, content, order));
+    RETURN_IF_ERROR(CheckNotSealedElsewhere(access.ledger, record, content, order));
     return target.rows ? CheckPartsFitOneTable(store, dataset, order.part, content) : absl::OkStatus();
   };
-  ASSIGN_OR_RETURN(const records::SealedContent content, SealRecords(ledger, store, dataset, target, check));
+  ASSIGN_OR_RETURN(const records::SealedContent content,
+                   SealRecords(access.ledger, store, dataset, target, check));
   absl::StatusOr<ledger::Dataset> sealed;
   if (target.rows) {
     ASSIGN_OR_RETURN(const ledger::Part part, PartNamed(record, order.part));
     const std::string hash = HashToSeal(content, part.content_hash);
     RETURN_IF_ERROR(MakeReady(store, dataset, target, hash));
-    sealed = ledger.SealPart(record.id, part.name, hash, order.principal);
+    sealed = access.ledger.SealPart(record.id, part.name, hash, order.principal);
   } else {
     const std::string hash = HashToSeal(content, record.content_hash);
     RETURN_IF_ERROR(MakeReady(store, dataset, target, hash));
-    sealed = ledger.SealDataset(record.id, hash, order.principal);
+    sealed = access.ledger.SealDataset(record.id, hash, order.principal);
   }
   RETURN_IF_ERROR(sealed.status());
   return Sealed{.dataset = {*std::move(sealed), dataset.schema, dataset.unit_bound},

@@ -1,7 +1,7 @@
 // The life cycle of a dataset: created, filled, sealed once, queried, archived.
 //
-// Thread-safe. Errors beside those of the ledger: INVALID_ARGUMENT with the field's path, NOT_FOUND without
-// access, PERMISSION_DENIED for grantees who try what only the owner may do.
+// Thread-safe. Errors beside those of the ledger: INVALID_ARGUMENT with the field's path, and those of
+// FindDataset(), NOT_FOUND and PERMISSION_DENIED.
 #pragma once
 
 #include <optional>
@@ -45,13 +45,13 @@ struct NewDataset {
   std::optional<Partition> partition = std::nullopt;
 };
 
-absl::StatusOr<DatasetView> CreateDataset(ledger::Ledger& ledger, const NewDataset& dataset, Intent intent);
+absl::StatusOr<DatasetView> CreateDataset(const Access& access, const NewDataset& dataset, Intent intent);
 
-// The dataset for its owner, with all its grantees, and for grantees; NOT_FOUND for all others.
-absl::StatusOr<DatasetView> GetDataset(ledger::Ledger& ledger, const Principal& principal,
+// For its owner with all grants.
+absl::StatusOr<DatasetView> GetDataset(const Access& access, const Principal& principal,
                                        const DatasetName& name);
 
-// A page of the datasets that the principal owns (with all their grantees) or was granted.
+// A page of the datasets that the principal owns (with all their grants) or was granted.
 struct DatasetViews {
   std::vector<DatasetView> datasets;
   // The names of those on this page that damage has made unreadable: reading one by itself is DATA_LOSS.
@@ -59,14 +59,11 @@ struct DatasetViews {
   bool has_more = false;
   std::string last;  // the name that the next page comes after, when there is more
 };
-absl::StatusOr<DatasetViews> ListVisibleDatasets(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<DatasetViews> ListVisibleDatasets(const Access& access, const Principal& principal,
                                                  const ledger::NamePage& page);
 
-absl::Status GrantAccess(ledger::Ledger& ledger, const Principal& principal, const DatasetName& name,
-                         std::string_view grantee, Intent intent);
-
 // Releases the memory of the dataset's tables too, once the requests that use them have ended.
-absl::StatusOr<DatasetView> ArchiveDataset(ledger::Ledger& ledger, records::DatasetStore& store,
+absl::StatusOr<DatasetView> ArchiveDataset(const Access& access, records::DatasetStore& store,
                                            const Principal& principal, const DatasetName& name,
                                            Intent intent);
 
@@ -78,7 +75,7 @@ struct ImportOrder {
   std::string part;  // of a partitioned dataset; rows outside of it are rejected
   records::ImportOptions options;
 };
-absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(ledger::Ledger& ledger,
+absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(const Access& access,
                                                                    records::DatasetStore& store,
                                                                    const ImportOrder& order, Intent intent);
 
@@ -99,8 +96,8 @@ struct SealOrder {
 
 // Further error: FAILED_PRECONDITION, which names the other dataset, for records that the caller has sealed
 // under another budget, unless the order accepts that, and always for a public dataset.
-absl::StatusOr<Sealed> SealDataset(ledger::Ledger& ledger, records::DatasetStore& store,
-                                   const SealOrder& order, Intent intent);
+absl::StatusOr<Sealed> SealDataset(const Access& access, records::DatasetStore& store, const SealOrder& order,
+                                   Intent intent);
 
 // The number of cells of the domain, the product of its attributes' sizes, as an exact decimal of any length.
 std::string DomainSize(const dp::Domain& domain);

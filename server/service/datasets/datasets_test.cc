@@ -7,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "dp/data/sealed_table.h"
 #include "service/charges/request_scope.h"
+#include "service/datasets/grants.h"
 #include "service/testing/fixture.h"
 
 namespace curator::service {
@@ -34,7 +35,7 @@ class DatasetsTest : public ServiceTest {
   // The field by which a declaration is refused. Nothing may be created then.
   std::string RefusedField(const NewDataset& dataset) const {
     const size_t before = ledger_->ListDatasets()->size();
-    const absl::Status refused = CreateDataset(*ledger_, dataset, Intent::kDo).status();
+    const absl::Status refused = CreateDataset({*ledger_}, dataset, Intent::kDo).status();
     EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << refused;
     EXPECT_EQ(ledger_->ListDatasets()->size(), before);
     return FieldOf(refused);
@@ -42,7 +43,7 @@ class DatasetsTest : public ServiceTest {
 
   std::vector<std::string> NamesThatAreVisibleTo(const std::string& principal) const {
     std::vector<std::string> names;
-    const DatasetViews visible = ListVisibleDatasets(*ledger_, TestPrincipal(principal), {}).value();
+    const DatasetViews visible = ListVisibleDatasets({*ledger_}, TestPrincipal(principal), {}).value();
     for (const DatasetView& dataset : visible.datasets) names.push_back(dataset.record.name);
     return names;
   }
@@ -88,7 +89,7 @@ TEST_F(RefusedSealTest, LeavesADatasetThatIsArchivedOrSealedOnSecondThought) {
   Fill("another", PeopleCsv());
   ExpectRefused();
   EXPECT_TRUE(
-      ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName("again"), Intent::kDo).ok());
+      ArchiveDataset({*ledger_}, *store_, TestPrincipal("owner"), DatasetName("again"), Intent::kDo).ok());
   EXPECT_FALSE(Seal("another").ok());
   EXPECT_EQ(Seal("another", "", true)->records, 80);
 }
@@ -107,20 +108,24 @@ TEST_F(DatasetsTest, ADatasetWhoseSchemaCannotBeReadIsNamedAndTheOthersAreListed
   for (const char* name : {"census", "survey", "visits"}) Make(People(name));
   Corrupt("UPDATE datasets SET schema_bytes = X'00' WHERE name = 'survey'");
   EXPECT_THAT(NamesThatAreVisibleTo("owner"), ::testing::ElementsAre("census", "visits"));
-  EXPECT_THAT(ListVisibleDatasets(*ledger_, TestPrincipal("owner"), {})->unreadable,
+  EXPECT_THAT(ListVisibleDatasets({*ledger_}, TestPrincipal("owner"), {})->unreadable,
               ::testing::ElementsAre("survey"));
-  EXPECT_THAT(ListVisibleDatasets(*ledger_, TestPrincipal("bob"), {})->unreadable, IsEmpty());
-  EXPECT_EQ(GetDataset(*ledger_, TestPrincipal("owner"), DatasetName("survey")).status().code(),
+  EXPECT_THAT(ListVisibleDatasets({*ledger_}, TestPrincipal("bob"), {})->unreadable, IsEmpty());
+  EXPECT_EQ(GetDataset({*ledger_}, TestPrincipal("owner"), DatasetName("survey")).status().code(),
             absl::StatusCode::kDataLoss);
-  EXPECT_TRUE(GetDataset(*ledger_, TestPrincipal("owner"), DatasetName("visits")).ok());
+  EXPECT_TRUE(GetDataset({*ledger_}, TestPrincipal("owner"), DatasetName("visits")).ok());
 }
 
 TEST_F(DatasetsTest, ADatasetWhoseRowCannotBeReadDoesNotExistForThoseWhoMayNotSeeIt) {
   const std::string id = Make(People("survey")).record.id;
-  ASSERT_TRUE(GrantAccess(*ledger_, TestPrincipal("owner"), DatasetName("survey"), "ana", Intent::kDo).ok());
+  ASSERT_TRUE(
+      GrantAccess({*ledger_},
+                  {.principal = TestPrincipal("owner"), .dataset = DatasetName("survey"), .grantee = "ana"},
+                  Intent::kDo)
+          .ok());
   Corrupt("PRAGMA ignore_check_constraints = ON; UPDATE datasets SET state = 'LOST'");
   const auto found = [&](const char* principal, const std::string& name) {
-    return FindVisible(*ledger_, TestPrincipal(principal), DatasetName(name)).status();
+    return FindDataset({*ledger_}, Method::kGetDataset, TestPrincipal(principal), DatasetName(name)).status();
   };
   for (const char* principal : {"owner", "ana"}) {
     EXPECT_EQ(found(principal, "survey").code(), absl::StatusCode::kDataLoss) << principal;
@@ -128,8 +133,8 @@ TEST_F(DatasetsTest, ADatasetWhoseRowCannotBeReadDoesNotExistForThoseWhoMayNotSe
   }
   EXPECT_EQ(found("bob", "survey").ToString(),
             absl::StrReplaceAll(found("bob", "nothing").ToString(), {{"nothing", "survey"}}));
-  EXPECT_EQ(FindVisibleById(*ledger_, TestPrincipal("bob"), id).status(),
-            FindVisibleById(*ledger_, TestPrincipal("bob"), "nothing").status());
+  EXPECT_EQ(FindDatasetById({*ledger_}, Method::kGetDataset, TestPrincipal("bob"), id).status(),
+            FindDatasetById({*ledger_}, Method::kGetDataset, TestPrincipal("bob"), "nothing").status());
 }
 
 TEST_F(DatasetsTest, NamesAndLabelsThatATerminalWouldObeyAreRefusedByTheirPath) {
@@ -194,8 +199,9 @@ TEST_F(DatasetsTest, ASuccessorProtectsTheSamePeopleInTheSameWay) {
   of_four.schema = PeopleSchema(dp::PersonUnit{.id_column = "visit", .max_records = 3});
   EXPECT_EQ(RefusedField(of_four), "schema.unit") << "another id column makes other persons";
   of_four.schema = of_three.schema;
-  EXPECT_EQ(Make(of_four).record.lineage_id,
-            FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("visits"))->record.id);
+  EXPECT_EQ(
+      Make(of_four).record.lineage_id,
+      FindDataset({*ledger_}, Method::kAddPart, TestPrincipal("owner"), DatasetName("visits"))->record.id);
 }
 
 TEST_F(DatasetsTest, ASuccessorsGroupsAreThoseOfThePredecessor) {
@@ -215,7 +221,9 @@ TEST_F(DatasetsTest, RecordsThatAnotherDatasetHoldsAreSealedOnlyWhenThatIsAccept
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
   EXPECT_NE(refused.message().find("\"census\""), std::string_view::npos) << refused;
   EXPECT_NE(refused.message().find("sum of both limits"), std::string_view::npos) << refused;
-  EXPECT_EQ(FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("again"))->record.version, 0);
+  EXPECT_EQ(
+      FindDataset({*ledger_}, Method::kAddPart, TestPrincipal("owner"), DatasetName("again"))->record.version,
+      0);
   ::testing::internal::CaptureStderr();
   EXPECT_TRUE(Seal("again", "", true).ok());
   const std::string logged = ::testing::internal::GetCapturedStderr();
@@ -260,7 +268,7 @@ TEST_F(DatasetsTest, GroupsOfAnySizeAreNotDividedIntoParts) {
 TEST_F(DatasetsTest, ADatasetThatIsOnlyCheckedIsShownAndNotCreated) {
   NewDataset dataset = People("census");
   dataset.relation = dp::NeighbourRelation::kReplaceOne;
-  const auto shown = CreateDataset(*ledger_, dataset, Intent::kValidateOnly);
+  const auto shown = CreateDataset({*ledger_}, dataset, Intent::kValidateOnly);
   ASSERT_TRUE(shown.ok()) << shown.status();
   EXPECT_EQ(shown->record.name, "census");
   EXPECT_EQ(shown->record.owner, "owner");
@@ -268,13 +276,17 @@ TEST_F(DatasetsTest, ADatasetThatIsOnlyCheckedIsShownAndNotCreated) {
   EXPECT_FALSE(shown->record.is_public);
   EXPECT_EQ(shown->schema, dataset.schema);
   EXPECT_THAT(ledger_->ListDatasets().value(), IsEmpty());
-  EXPECT_TRUE(CreateDataset(*ledger_, PublicPeople("open"), Intent::kValidateOnly)->record.is_public);
+  EXPECT_TRUE(CreateDataset({*ledger_}, PublicPeople("open"), Intent::kValidateOnly)->record.is_public);
 }
 
 TEST_F(DatasetsTest, OnlyOwnersAndGranteesSeeADatasetInTheList) {
   Make(People("census"));
   Make(People("visits"));
-  ASSERT_TRUE(GrantAccess(*ledger_, TestPrincipal("owner"), DatasetName("visits"), "ana", Intent::kDo).ok());
+  ASSERT_TRUE(
+      GrantAccess({*ledger_},
+                  {.principal = TestPrincipal("owner"), .dataset = DatasetName("visits"), .grantee = "ana"},
+                  Intent::kDo)
+          .ok());
   EXPECT_THAT(NamesThatAreVisibleTo("owner"), ::testing::UnorderedElementsAre("census", "visits"));
   EXPECT_THAT(NamesThatAreVisibleTo("ana"), ::testing::ElementsAre("visits"));
   EXPECT_THAT(NamesThatAreVisibleTo("eve"), IsEmpty());
@@ -283,11 +295,12 @@ TEST_F(DatasetsTest, OnlyOwnersAndGranteesSeeADatasetInTheList) {
 TEST_F(DatasetsTest, AnArchivedDatasetIsNotSealed) {
   Make(People("census"));
   ASSERT_TRUE(
-      ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName("census"), Intent::kDo).ok());
+      ArchiveDataset({*ledger_}, *store_, TestPrincipal("owner"), DatasetName("census"), Intent::kDo).ok());
   const absl::Status refused = Seal("census").status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
-  EXPECT_EQ(FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("census"))->record.state,
-            ledger::DatasetState::kArchived);
+  EXPECT_EQ(
+      FindDataset({*ledger_}, Method::kAddPart, TestPrincipal("owner"), DatasetName("census"))->record.state,
+      ledger::DatasetState::kArchived);
 }
 
 TEST_F(DatasetsTest, ArchivingReleasesTheTablesOnceNoRequestUsesThem) {
@@ -296,12 +309,13 @@ TEST_F(DatasetsTest, ArchivingReleasesTheTablesOnceNoRequestUsesThem) {
   FillAndSeal("districts", PeopleCsv(2), "north");
   FillAndSeal("districts", "sex,age,region\nMale,3,2\n", "south");
   for (const std::string name : {"census", "districts"}) {
-    const DatasetView dataset = FindOwned(*ledger_, TestPrincipal("owner"), DatasetName(name)).value();
+    const DatasetView dataset =
+        FindDataset({*ledger_}, Method::kAddPart, TestPrincipal("owner"), DatasetName(name)).value();
     const RequestScope all{.version = dataset.record.version, .parts = dataset.record.parts, .accounts = {}};
     dp::SealedTableHandle of_a_request = store_->ready().Find(TablesOf(dataset, all))->Open().value();
     const std::weak_ptr<const dp::SealedTable> table = of_a_request;
     ASSERT_TRUE(
-        ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName(name), Intent::kDo).ok());
+        ArchiveDataset({*ledger_}, *store_, TestPrincipal("owner"), DatasetName(name), Intent::kDo).ok());
     {
       const dp::ReadableScope readable(*of_a_request);
       EXPECT_EQ(readable.columns().columns.at(1)[0], 0u) << "the request goes on";
@@ -315,9 +329,9 @@ TEST_F(DatasetsTest, CheckingWhetherADatasetCouldBeArchivedKeepsItsTable) {
   const DatasetView dataset = MakeSealed(People("census"));
   const std::weak_ptr<const dp::SealedTable> table =
       store_->ready().Find({{dataset.record.id, dataset.record.content_hash}})->Open().value();
-  ASSERT_TRUE(
-      ArchiveDataset(*ledger_, *store_, TestPrincipal("owner"), DatasetName("census"), Intent::kValidateOnly)
-          .ok());
+  ASSERT_TRUE(ArchiveDataset({*ledger_}, *store_, TestPrincipal("owner"), DatasetName("census"),
+                             Intent::kValidateOnly)
+                  .ok());
   EXPECT_FALSE(table.expired());
 }
 

@@ -155,10 +155,11 @@ absl::StatusOr<std::vector<ledger::PartSpec>> NewParts(const dp::Domain& domain,
   return parts;
 }
 
-absl::StatusOr<DatasetView> AddPart(ledger::Ledger& ledger, const PartOrder& order, Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(ledger, order.principal, order.dataset));
+absl::StatusOr<DatasetView> AddPart(const Access& access, const PartOrder& order, Intent intent) {
+  ASSIGN_OR_RETURN(const DatasetView dataset,
+                   FindDataset(access, Method::kAddPart, order.principal, order.dataset));
   ASSIGN_OR_RETURN(const uint32_t attribute, PartitionAttribute(dataset));
-  ASSIGN_OR_RETURN(const dp::RuleSpec most, LimitOfParts(ledger, dataset));
+  ASSIGN_OR_RETURN(const dp::RuleSpec most, LimitOfParts(access.ledger, dataset));
   if (order.limit) {
     const absl::Status within = CheckWithin(*order.limit, most);
     if (!within.ok()) return WithinField("limit", within);
@@ -167,10 +168,10 @@ absl::StatusOr<DatasetView> AddPart(ledger::Ledger& ledger, const PartOrder& ord
   absl::StatusOr<ledger::PartSpec> spec = SpecOf(labels, order.part, order.limit.value_or(most));
   if (!spec.ok()) return WithinField("part", spec.status());
   if (intent == Intent::kValidateOnly) return dataset;
-  absl::StatusOr<ledger::Dataset> grown = ledger.AddPart({.request_id = order.request_id.text(),
-                                                          .dataset_id = dataset.record.id,
-                                                          .part = *std::move(spec),
-                                                          .actor = order.principal});
+  absl::StatusOr<ledger::Dataset> grown = access.ledger.AddPart({.request_id = order.request_id.text(),
+                                                                 .dataset_id = dataset.record.id,
+                                                                 .part = *std::move(spec),
+                                                                 .actor = order.principal});
   if (absl::IsInvalidArgument(grown.status())) return WithinField("part", grown.status());
   RETURN_IF_ERROR(grown.status());
   return DatasetView{*std::move(grown), dataset.schema, dataset.unit_bound};

@@ -37,8 +37,8 @@ absl::StatusOr<std::vector<ledger::PartSpec>> NewParts(const dp::Domain& domain,
                                                        const dp::RuleSpec& limit);
 
 // Errors beside those of the ledger: INVALID_ARGUMENT ("part...", "limit..."), NOT_FOUND and
-// PERMISSION_DENIED as FindOwned(), FAILED_PRECONDITION for a dataset without parts.
-absl::StatusOr<DatasetView> AddPart(ledger::Ledger& ledger, const PartOrder& order, Intent intent);
+// NOT_FOUND and PERMISSION_DENIED as FindDataset(), FAILED_PRECONDITION for a dataset without parts.
+absl::StatusOr<DatasetView> AddPart(const Access& access, const PartOrder& order, Intent intent);
 
 // The part with this name. Errors: INVALID_ARGUMENT ("part") when the name is empty or unknown.
 absl::StatusOr<ledger::Part> PartNamed(const ledger::Dataset& dataset, std::string_view name);

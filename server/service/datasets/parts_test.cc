@@ -17,7 +17,7 @@ class PartsTest : public ServiceTest {
   }
 
   absl::Status RefusalOf(const PartOrder& order) const {
-    return AddPart(*ledger_, order, Intent::kDo).status();
+    return AddPart({*ledger_}, order, Intent::kDo).status();
   }
 };
 
@@ -37,7 +37,9 @@ TEST_F(PartsTest, APartIsCountedByTheRuleOfItsDataset) {
   west.limit =
       dp::RuleSpec{.kind = dp::RuleKind::kZcdp, .epsilon = EpsilonOf(100), .delta = dp::Delta(1'000'000'000)};
   EXPECT_EQ(FieldOf(RefusalOf(west)), "limit.rule");
-  EXPECT_EQ(FindOwned(*ledger_, TestPrincipal("owner"), DatasetName("visits"))->record.parts.size(), 2u);
+  EXPECT_EQ(FindDataset({*ledger_}, Method::kAddPart, TestPrincipal("owner"), DatasetName("visits"))
+                ->record.parts.size(),
+            2u);
 }
 
 TEST_F(PartsTest, NoPartIsAddedToADatasetWhosePartsHaveLostTheirAccounts) {

@@ -16,7 +16,6 @@ namespace {
 using directory::Asked;
 using directory::Change;
 using directory::Directory;
-using directory::Role;
 using Snapshot = directory::DirectoryStore::Snapshot;
 
 // Decides and makes one change by `actor`.
@@ -38,7 +37,7 @@ absl::StatusOr<directory::Credential> FindCredential(IdentityServices& services,
 }
 
 absl::Status CheckIsAdministrator(const Directory& directory, const Principal& actor) {
-  if (directory.HasRole(Role::kAdministrator, actor.name())) return absl::OkStatus();
+  if (directory.HasRole(directory::Role::kAdministrator, actor.name())) return absl::OkStatus();
   return absl::PermissionDeniedError("only an administrator of the server may do this");
 }
 
@@ -80,18 +79,35 @@ std::string CleanName(std::string_view text) {
 struct ResolvedRole {
   std::string dataset_id;
   bool is_owner = false;
+  std::optional<ledger::Dataset> dataset = {};  // with all its grants
 };
 // For an owner as for anybody else who may see the dataset; for administrators every dataset has its name.
 absl::StatusOr<ResolvedRole> Resolve(IdentityServices& services, const Principal& actor,
                                      const RoleOrder& order) {
   if (order.dataset.empty()) return ResolvedRole();
   ASSIGN_OR_RETURN(const Snapshot directory, services.directory.Current());
-  if (directory->HasRole(Role::kAdministrator, actor.name())) {
-    ASSIGN_OR_RETURN(const ledger::Dataset dataset, services.ledger.GetDataset(order.dataset));
-    return ResolvedRole{.dataset_id = dataset.id, .is_owner = dataset.owner == actor.name()};
+  if (!directory->HasRole(directory::Role::kAdministrator, actor.name())) {
+    ASSIGN_OR_RETURN(const DatasetView view,
+                     FindDataset({services.ledger, &services.directory}, Method::kGetDataset, actor,
+                                 DatasetName(order.dataset)));
+    RETURN_IF_ERROR(CheckIsOwner(view.record, actor));
   }
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(services.ledger, actor, DatasetName(order.dataset)));
-  return ResolvedRole{.dataset_id = dataset.record.id, .is_owner = true};
+  ASSIGN_OR_RETURN(ledger::Dataset dataset, services.ledger.GetDataset(order.dataset));
+  return ResolvedRole{
+      .dataset_id = dataset.id, .is_owner = dataset.owner == actor.name(), .dataset = std::move(dataset)};
+}
+
+absl::StatusOr<directory::RoleFacts> FactsOf(IdentityServices& services, const RoleOrder& order,
+                                             const ResolvedRole& resolved) {
+  directory::RoleFacts facts{.is_owner = resolved.is_owner};
+  ASSIGN_OR_RETURN(facts.holder_has_data, services.ledger.KnowsPrincipal(order.principal));
+  if (!resolved.dataset) return facts;
+  constexpr int64_t kSpends = ledger::kGrantedAnalyst | ledger::kGrantedService;
+  facts.holder_uses_dataset = resolved.dataset->owner == order.principal ||
+                              std::ranges::any_of(resolved.dataset->grants, [&](const ledger::Grant& grant) {
+                                return grant.grantee == order.principal && (grant.roles & kSpends) != 0;
+                              });
+  return facts;
 }
 
 absl::StatusOr<RoleView> FindRole(IdentityServices& services, const RoleOrder& order,
@@ -306,11 +322,11 @@ absl::StatusOr<std::string> Register(IdentityServices& services, const directory
 absl::StatusOr<RoleView> BindRole(IdentityServices& services, const Principal& actor,
                                   const RoleOrder& order) {
   ASSIGN_OR_RETURN(const ResolvedRole resolved, Resolve(services, actor, order));
+  ASSIGN_OR_RETURN(const directory::RoleFacts facts, FactsOf(services, order, resolved));
   RETURN_IF_ERROR(MakeBy(services, actor.name(), [&](const Directory& directory, const Asked& asked) {
     return directory::BindRole(
         directory, asked,
-        {.role = order.role, .principal = order.principal, .dataset_id = resolved.dataset_id},
-        resolved.is_owner);
+        {.role = order.role, .principal = order.principal, .dataset_id = resolved.dataset_id}, facts);
   }));
   return FindRole(services, order, resolved.dataset_id);
 }

@@ -195,8 +195,8 @@ bool IsStarted(const std::optional<ledger::Charge>& charge) {
 // refuse to plan what an earlier one drew.
 absl::StatusOr<std::optional<ledger::Charge>> FindDone(Services& services, const SynthesisRequest& request,
                                                        std::string_view request_id) {
-  ASSIGN_OR_RETURN(const DatasetView dataset,
-                   FindVisible(services.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindDataset(services.access(), Method::kCreateSynthesis,
+                                                          request.principal, request.dataset));
   ASSIGN_OR_RETURN(const std::optional<ledger::Charge> earlier,
                    FindEarlier(services.ledger, dataset, request.principal, request_id, kSynthesisKind));
   if (!earlier || earlier->release_id.empty()) return std::nullopt;
@@ -254,7 +254,9 @@ RequestMemory MemoryOf(Services& services, const SynthesisRequest& request) {
 // `request_id` is empty when nothing will be charged. What the plan takes is added to `memory`.
 absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const SynthesisRequest& request,
                                                std::string_view request_id, RequestMemory memory) {
-  ASSIGN_OR_RETURN(DatasetView dataset, FindVisible(services.ledger, request.principal, request.dataset));
+  const Method method = request_id.empty() ? Method::kEstimateSynthesis : Method::kCreateSynthesis;
+  ASSIGN_OR_RETURN(DatasetView dataset,
+                   FindDataset(services.access(), method, request.principal, request.dataset));
   ASSIGN_OR_RETURN(RequestScope scope,
                    ScopeOf(services.ledger, dataset, request.principal, request_id, request.parts));
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(scope.accounts));

@@ -175,7 +175,7 @@ TEST_F(GuessedRecordsCanary, AKeyThatIsBoundToTheSettingsOfThePlanIsUsedForTwoDr
 
 TEST_F(SynthesisTest, AnotherPrincipalsStartsBeforeTheSecondOfOne) {
   const DatasetView census = MakeSealed(People("census"));
-  ASSERT_TRUE(ledger_->Grant(census.record.id, "ana", TestPrincipal("owner")).ok());
+  ASSERT_TRUE(ledger_->SetGrant(census.record.id, {.grantee = "ana"}, TestPrincipal("owner")).ok());
   SynthesisRequest of_ana = Mwem("census");
   of_ana.principal = TestPrincipal("ana");
   const auto may_end = OccupyWorker();
@@ -332,7 +332,7 @@ TEST_F(StoredByAnEarlierProgram, AnotherRequestAndAnotherPrincipalGetNothingOfIt
   SynthesisRequest of_mallory = refused_;
   of_mallory.principal = TestPrincipal("mallory");
   EXPECT_EQ(Create(of_mallory, id_).status().code(), absl::StatusCode::kNotFound);
-  ASSERT_TRUE(ledger_->Grant(census_.record.id, "mallory", TestPrincipal("owner")).ok());
+  ASSERT_TRUE(ledger_->SetGrant(census_.record.id, {.grantee = "mallory"}, TestPrincipal("owner")).ok());
   EXPECT_EQ(FieldOf(Create(of_mallory, id_).status()), "settings.rounds");
 }
 
@@ -546,7 +546,8 @@ TEST_F(SynthesisMemoryTest, AModelThatASmallServerChargesIsReadByIt) {
                     repetitions_,     daily_,    small,   comparisons_, absl::Minutes(10)};
   const auto created = CreateSynthesis(services, Mwem("census"), NewRequestId(), Intent::kDo);
   ASSERT_TRUE(created.ok()) << created.status();
-  auto release = GetRelease(services, TestPrincipal("owner"), Ended(created->id).release_id);
+  auto release =
+      GetRelease(services, Method::kSampleModel, TestPrincipal("owner"), Ended(created->id).release_id);
   ASSERT_TRUE(release.ok()) << release.status();
   EXPECT_TRUE(RestoreModel(*release).ok());
 }

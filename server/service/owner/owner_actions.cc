@@ -11,7 +11,7 @@ namespace curator::service {
 
 absl::StatusOr<dp::OwnerView> OwnerActions::Open(Services& services, const DatasetView& dataset,
                                                  const Principal& principal, std::string_view what) {
-  RETURN_IF_ERROR(CheckOwner(dataset.record, principal));
+  RETURN_IF_ERROR(CheckIsOwner(dataset.record, principal));
   if (dataset.record.is_public)
     return absl::FailedPreconditionError(absl::StrCat("dataset \"", dataset.record.name, "\" is public"));
   if (dataset.record.version < 1) {

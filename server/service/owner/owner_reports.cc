@@ -223,12 +223,13 @@ dp::RiskGrid GridFor(RiskGridKind kind, const std::vector<dp::RiskGroup>& groups
 
 absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationRequest& request,
                                            Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(services.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const DatasetView dataset,
+                   FindDataset(services.access(), Method::kEvaluate, request.principal, request.dataset));
   if (request.pairs < 1 || request.pairs > kMostPairs)
     return InvalidField("pairs", absl::StrCat("must be from 1 to ", kMostPairs));
   if (request.bias_penalty < 1) return InvalidField("bias_penalty", "must be at least 1");
-  ASSIGN_OR_RETURN(ReleaseView release,
-                   GetRelease(services, request.principal, request.release_id, request.client_left));
+  ASSIGN_OR_RETURN(ReleaseView release, GetRelease(services, Method::kGetRelease, request.principal,
+                                                   request.release_id, request.client_left));
   if (release.dataset.record.id != dataset.record.id)
     return InvalidField("release_id", absl::StrCat("is not of dataset \"", request.dataset.text(), "\""));
   ASSIGN_OR_RETURN(const Setup setup, Prepare(request, release));
@@ -249,7 +250,8 @@ absl::StatusOr<Evaluation> EvaluateRelease(Services& services, const EvaluationR
 
 absl::StatusOr<int64_t> CountRows(Services& services, const RequestId& request_id, const Principal& principal,
                                   const DatasetName& dataset, Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindOwned(services.ledger, principal, dataset));
+  ASSIGN_OR_RETURN(const DatasetView view,
+                   FindDataset(services.access(), Method::kRowCounts, principal, dataset));
   if (intent == Intent::kValidateOnly) return 0;
   ASSIGN_OR_RETURN(const dp::OwnerView records,
                    OwnerActions::Open(services, view, principal,
@@ -258,7 +260,8 @@ absl::StatusOr<int64_t> CountRows(Services& services, const RequestId& request_i
 }
 
 absl::StatusOr<RiskReport> ReportRisk(Services& services, const RiskRequest& request, Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset, FindOwned(services.ledger, request.principal, request.dataset));
+  ASSIGN_OR_RETURN(const DatasetView dataset,
+                   FindDataset(services.access(), Method::kRiskReport, request.principal, request.dataset));
   if (!dataset.schema.nesting) {
     return absl::FailedPreconditionError(absl::StrCat("the records of dataset \"", request.dataset.text(),
                                                       "\" lie in no groups: its schema has no nesting"));

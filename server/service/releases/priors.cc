@@ -65,14 +65,16 @@ struct Source {
 
 absl::StatusOr<Source> FindSource(Services& services, const Principal& principal, const std::string& name) {
   if (IsUuid(name)) {
-    const absl::StatusOr<ReleaseHead> found = FindRelease(services.ledger, principal, name);
+    const absl::StatusOr<ReleaseHead> found =
+        FindRelease(services.access(), Method::kSampleModel, principal, name);
     if (found.ok() && found->release.kind == "workload")
       return InvalidField(kField,
                           absl::StrCat("release ", name, " is the answer to a workload, not a model"));
     if (found.ok()) return Source{absl::StrCat("release ", name), std::nullopt};
     if (!absl::IsNotFound(found.status())) return found.status();
   }
-  absl::StatusOr<DatasetView> dataset = FindVisible(services.ledger, principal, DatasetName(name));
+  absl::StatusOr<DatasetView> dataset =
+      FindDataset(services.access(), Method::kEstimateSynthesis, principal, DatasetName(name));
   if (absl::IsNotFound(dataset.status())) return NoSuchPrior(name);
   RETURN_IF_ERROR(dataset.status());
   if (!dataset->record.is_public) {
@@ -144,7 +146,8 @@ absl::StatusOr<Prior> ResolvePrior(Services& services, const Principal& principa
   if (source.dataset) {
     prior = FromDataset(services, *source.dataset, domain, name, std::move(memory), client_left);
   } else {
-    ASSIGN_OR_RETURN(ReleaseView release, GetRelease(services, principal, name, std::move(memory)));
+    ASSIGN_OR_RETURN(ReleaseView release,
+                     GetRelease(services, Method::kSampleModel, principal, name, std::move(memory)));
     prior = FromRelease(std::move(release), domain, name, client_left);
   }
   if (prior.ok()) prior->identity = std::move(source.identity);

@@ -91,26 +91,32 @@ std::string PrintedBin(const dp::Attribute& attribute, uint32_t code, BinStyle s
 
 }  // namespace
 
-absl::StatusOr<ReleaseHead> FindRelease(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ReleaseHead> FindRelease(const Access& access, Method method, const Principal& principal,
                                         std::string_view release_id) {
-  absl::StatusOr<ledger::Release> release = ledger.GetReleaseWithoutPayload(release_id);
+  absl::StatusOr<ledger::Release> release = access.ledger.GetReleaseWithoutPayload(release_id);
   if (absl::IsNotFound(release.status())) return NoSuchRelease();
   RETURN_IF_ERROR(release.status());
-  absl::StatusOr<DatasetView> dataset = FindVisibleById(ledger, principal, release->dataset_id);
-  if (absl::IsNotFound(dataset.status())) return NoSuchRelease();
+  absl::StatusOr<DatasetView> dataset = FindDatasetById(access, method, principal, release->dataset_id);
+  const bool is_given =
+      release->principal == principal.name() ||
+      std::ranges::find(release->shared_with, principal.name()) != release->shared_with.end();
+  // Who has no such role does not learn that there is the release.
+  const bool is_hidden = absl::IsPermissionDenied(dataset.status()) && !is_given;
+  if (absl::IsNotFound(dataset.status()) || is_hidden) return NoSuchRelease();
   RETURN_IF_ERROR(dataset.status());
   if (!MayReadRelease(*release, dataset->record, principal)) return NoSuchRelease();
   return ReleaseHead{*std::move(dataset), *std::move(release)};
 }
 
-absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
+absl::StatusOr<ReleaseView> GetRelease(Services& services, Method method, const Principal& principal,
                                        std::string_view release_id, const std::stop_token& client_left) {
-  return GetRelease(services, principal, release_id, RequestMemory(services.memory, principal, client_left));
+  return GetRelease(services, method, principal, release_id,
+                    RequestMemory(services.memory, principal, client_left));
 }
 
-absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
+absl::StatusOr<ReleaseView> GetRelease(Services& services, Method method, const Principal& principal,
                                        std::string_view release_id, RequestMemory memory) {
-  ASSIGN_OR_RETURN(ReleaseHead head, FindRelease(services.ledger, principal, release_id));
+  ASSIGN_OR_RETURN(ReleaseHead head, FindRelease(services.access(), method, principal, release_id));
   const bool is_answer = head.release.kind == "workload";
   const int64_t payload_size = head.release.payload_size;
   RETURN_IF_ERROR(
@@ -144,7 +150,8 @@ absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& prin
 absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, const Principal& principal,
                                                       std::string_view release_id, std::string_view grantee,
                                                       Intent intent) {
-  ASSIGN_OR_RETURN(const ReleaseView view, GetRelease(services, principal, release_id));
+  ASSIGN_OR_RETURN(const ReleaseView view,
+                   GetRelease(services, Method::kShareRelease, principal, release_id));
   const ledger::Dataset& dataset = view.dataset.record;
   if (!IsPayerOrOwner(view.release, dataset, principal)) {
     return absl::PermissionDeniedError(
@@ -154,7 +161,9 @@ absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, const 
   // Only the owner learns who may see the dataset. For a grantee without access the share has no effect.
   ASSIGN_OR_RETURN(const ledger::Dataset seen_by_grantee,
                    services.ledger.GetDatasetById(dataset.id, grantee));
-  if (dataset.owner == principal.name() && !MaySee(seen_by_grantee, grantee)) {
+  ASSIGN_OR_RETURN(const Roles roles,
+                   RolesOn(services.access(), seen_by_grantee, grantee, absl::ToUnixMicros(absl::Now())));
+  if (dataset.owner == principal.name() && roles.empty()) {
     return InvalidField("principal", absl::StrCat("\"", std::string(grantee), "\" does not see dataset \"",
                                                   dataset.name, "\": its owner has to grant access first"));
   }
@@ -170,14 +179,15 @@ absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, const 
 
 absl::StatusOr<ledger::ReleaseList> ListReleases(Services& services, const Principal& principal,
                                                  const DatasetName& dataset, const ledger::NewestPage& page) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindVisible(services.ledger, principal, dataset));
-  const bool sees_all = view.record.owner == principal.name();
+  ASSIGN_OR_RETURN(const DatasetView view,
+                   FindDataset(services.access(), Method::kListReleases, principal, dataset));
+  const bool sees_all = view.MayAll(Method::kListReleases);
   ASSIGN_OR_RETURN(
       ledger::ReleaseList list,
       services.ledger.ListReleases(view.record.id, sees_all ? std::string_view() : principal.name(), page));
   // The listing was made for this reader; the rows themselves decide.
   std::erase_if(list.releases, [&](const ledger::Release& release) {
-    return !MayReadRelease(release, view.record, principal);
+    return !sees_all && !MayReadRelease(release, view.record, principal);
   });
   for (ledger::Release& release : list.releases) {
     if (!IsPayerOrOwner(release, view.record, principal)) release.request_id.clear();

@@ -35,13 +35,13 @@ struct ReleaseView {
 };
 
 // For the principal who paid for the release, the dataset's owner, and those with whom one of the two shared
-// it; NOT_FOUND for all others. What was paid for is not refused for its size, unless it exceeds the whole
-// budget for memory: INVALID_ARGUMENT. UNAVAILABLE when other requests hold the memory that it takes;
-// CANCELLED when the client has gone while it waits for the memory.
-absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
+// it, if their roles allow the method; NOT_FOUND for all others. What was paid for is not refused for its
+// size, unless it exceeds the whole budget for memory: INVALID_ARGUMENT. UNAVAILABLE when other requests hold
+// the memory that it takes; CANCELLED when the client has gone while it waits for the memory.
+absl::StatusOr<ReleaseView> GetRelease(Services& services, Method method, const Principal& principal,
                                        std::string_view release_id, const std::stop_token& client_left = {});
 // The same, with what it takes added to `memory`, which the view then holds.
-absl::StatusOr<ReleaseView> GetRelease(Services& services, const Principal& principal,
+absl::StatusOr<ReleaseView> GetRelease(Services& services, Method method, const Principal& principal,
                                        std::string_view release_id, RequestMemory memory);
 
 // The release and its dataset, without its payload or what was paid. Errors: NOT_FOUND as above.
@@ -49,7 +49,7 @@ struct ReleaseHead {
   DatasetView dataset;
   ledger::Release release;
 };
-absl::StatusOr<ReleaseHead> FindRelease(ledger::Ledger& ledger, const Principal& principal,
+absl::StatusOr<ReleaseHead> FindRelease(const Access& access, Method method, const Principal& principal,
                                         std::string_view release_id);
 
 // Lets `grantee`, who may see the dataset, read the release too. For the principal who paid for it and for

@@ -12,7 +12,7 @@ namespace {
 class ReleasesTest : public ServiceTest {
  protected:
   ReleaseView Read(const std::string& release) {
-    return GetRelease(services_, TestPrincipal("owner"), release).value();
+    return GetRelease(services_, Method::kGetRelease, TestPrincipal("owner"), release).value();
   }
 
   ReleaseView ModelOf(const std::string& dataset, const std::map<std::string, std::string>& settings = {}) {
@@ -195,7 +195,7 @@ TEST_F(ReleaseMemoryTest, ReadingARequestsMemoryFirstAndGivesItBack) {
   }
   EXPECT_EQ(memory_.taken(), 0);
   const MemoryBudget::Lease others = memory_.Take(TestPrincipal("ana"), memory_.total()).value();
-  EXPECT_EQ(GetRelease(services_, TestPrincipal("owner"), id).status().code(),
+  EXPECT_EQ(GetRelease(services_, Method::kGetRelease, TestPrincipal("owner"), id).status().code(),
             absl::StatusCode::kUnavailable);
 }
 

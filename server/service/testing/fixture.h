@@ -124,12 +124,16 @@ class ServiceTest : public ::testing::Test {
     return dataset;
   }
 
+  // The owner may charge it for mechanisms outside, too.
   DatasetView Make(const NewDataset& dataset) const {
-    return CreateDataset(*ledger_, dataset, Intent::kDo).value();
+    const std::string id = CreateDataset({*ledger_}, dataset, Intent::kDo).value().record.id;
+    const ledger::Grant grant{.grantee = dataset.principal.name(), .roles = ledger::kGrantedService};
+    EXPECT_TRUE(ledger_->SetGrant(id, grant, dataset.principal).ok());
+    return FindDataset({*ledger_}, Method::kGetDataset, dataset.principal, dataset.name).value();
   }
 
   void Fill(const std::string& dataset, const std::string& csv, const std::string& part = "") const {
-    const auto import = BeginImport(*ledger_, *store_,
+    const auto import = BeginImport({*ledger_}, *store_,
                                     {.request_id = NewRequestId(),
                                      .principal = TestPrincipal("owner"),
                                      .dataset = DatasetName(dataset),
@@ -143,7 +147,7 @@ class ServiceTest : public ::testing::Test {
 
   absl::StatusOr<Sealed> Seal(const std::string& dataset, const std::string& part = "",
                               bool accept_equal_content = false) const {
-    return SealDataset(*ledger_, *store_,
+    return SealDataset({*ledger_}, *store_,
                        {.principal = TestPrincipal("owner"),
                         .dataset = DatasetName(dataset),
                         .part = part,
@@ -161,7 +165,7 @@ class ServiceTest : public ::testing::Test {
   DatasetView MakeSealed(const NewDataset& dataset, const std::string& csv = PeopleCsv()) const {
     Make(dataset);
     FillAndSeal(dataset.name.text(), csv);
-    return FindOwned(*ledger_, TestPrincipal("owner"), dataset.name).value();
+    return FindDataset({*ledger_}, Method::kGetDataset, TestPrincipal("owner"), dataset.name).value();
   }
 
   // Starts a charge of a thousandth of the limit on a sealed dataset without parts.

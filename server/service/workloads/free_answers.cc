@@ -20,8 +20,6 @@
 namespace curator::service {
 namespace {
 
-constexpr char kWorkloadKind[] = "workload";
-
 // One way to answer one set. Its sources are positions among the stored measurements or, after those, among
 // the gathered ones.
 struct CandidatePlan {

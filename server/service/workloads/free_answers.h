@@ -21,6 +21,9 @@
 
 namespace curator::service {
 
+// The kind of the charges and releases of workloads.
+inline constexpr char kWorkloadKind[] = "workload";
+
 // Answers to other queries from the numbers of a stored release: `answer` holds the measurements that they
 // are computed from.
 struct FreeAnswer {

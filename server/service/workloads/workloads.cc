@@ -26,8 +26,6 @@
 namespace curator::service {
 namespace {
 
-constexpr char kWorkloadKind[] = "workload";
-
 // As Synthesizer::version().
 constexpr int64_t kWorkloadDrawVersion = 1;
 
@@ -365,9 +363,9 @@ const std::vector<int64_t>* NumbersIn(const ledger::EarlierRequest& earlier) {
   return earlier.release_numbers ? &*earlier.release_numbers : nullptr;
 }
 
-absl::StatusOr<LookedUp> LookUp(Services& services, const WorkloadRequest& request,
+absl::StatusOr<LookedUp> LookUp(Services& services, Method method, const WorkloadRequest& request,
                                 const std::string& request_id, bool seeks_free) {
-  LookedUp found{services.datasets.Find(request.principal, request.dataset), {}};
+  LookedUp found{services.datasets.Find(method, request.principal, request.dataset), {}};
   if (found.known == nullptr) {
     ASSIGN_OR_RETURN(found.earlier, services.ledger.FindEarlier({.principal = request.principal,
                                                                  .request_id = request_id,
@@ -390,8 +388,9 @@ absl::StatusOr<LookedUp> LookUp(Services& services, const WorkloadRequest& reque
 }
 
 // Reads the dataset of the request, in place of what was cached.
-absl::Status ReadDataset(Services& services, const WorkloadRequest& request, LookedUp& found) {
-  ASSIGN_OR_RETURN(found.known, services.datasets.Read(services.ledger, request.principal, request.dataset));
+absl::Status ReadDataset(Services& services, Method method, const WorkloadRequest& request, LookedUp& found) {
+  ASSIGN_OR_RETURN(found.known,
+                   services.datasets.Read(services.access(), method, request.principal, request.dataset));
   found.earlier.balances.clear();
   found.earlier.release_numbers.reset();
   return absl::OkStatus();
@@ -558,8 +557,10 @@ absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, d
 }
 
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request) {
-  ASSIGN_OR_RETURN(LookedUp found, LookUp(services, request, "", /*seeks_free=*/true));
-  if (found.known == nullptr) RETURN_IF_ERROR(ReadDataset(services, request, found));
+  ASSIGN_OR_RETURN(LookedUp found,
+                   LookUp(services, Method::kEstimateWorkload, request, "", /*seeks_free=*/true));
+  if (found.known == nullptr)
+    RETURN_IF_ERROR(ReadDataset(services, Method::kEstimateWorkload, request, found));
   ASSIGN_OR_RETURN(Question question, QuestionOf(std::move(found.known), request, std::nullopt));
   SetBalances(question.scope.accounts, found.earlier.balances);
   ASSIGN_OR_RETURN(std::optional<FreeAnswer> free,
@@ -590,7 +591,8 @@ std::optional<absl::StatusOr<WorkloadAnswer>> AnsweredAsNew(Services& services,
                                                             const WorkloadRequest& request,
                                                             AnsweredCall& call,
                                                             std::optional<Refusal>& refusal) {
-  std::shared_ptr<const KnownDataset> known = services.datasets.Find(request.principal, request.dataset);
+  std::shared_ptr<const KnownDataset> known =
+      services.datasets.Find(Method::kAnswerWorkload, request.principal, request.dataset);
   if (known == nullptr || request.prefer_free || services.repetitions.HasRepeatedLately(request.principal))
     return std::nullopt;
   absl::StatusOr<WorkloadAnswer> answer = call.AnswerNew(known);
@@ -603,7 +605,8 @@ std::optional<absl::StatusOr<WorkloadAnswer>> AnsweredAsNew(Services& services,
 absl::StatusOr<WorkloadAnswer> AnsweredAfterLookUp(Services& services, const WorkloadRequest& request,
                                                    const RequestId& request_id, AnsweredCall& call,
                                                    const std::optional<Refusal>& refusal) {
-  ASSIGN_OR_RETURN(LookedUp found, LookUp(services, request, request_id.text(), request.prefer_free));
+  ASSIGN_OR_RETURN(LookedUp found, LookUp(services, Method::kAnswerWorkload, request, request_id.text(),
+                                          request.prefer_free));
   // Before anything else is done for the request: this look-up is all that a refusal costs.
   RepetitionPace::Place repetition;
   if (found.earlier.release) {
@@ -611,7 +614,8 @@ absl::StatusOr<WorkloadAnswer> AnsweredAfterLookUp(Services& services, const Wor
   }
   constexpr int kMostReadings = 3;  // of a dataset that is changed while the request is priced
   for (int readings = 1;; ++readings) {
-    if (readings > 1 || found.known == nullptr) RETURN_IF_ERROR(ReadDataset(services, request, found));
+    if (readings > 1 || found.known == nullptr)
+      RETURN_IF_ERROR(ReadDataset(services, Method::kAnswerWorkload, request, found));
     const bool stands =
         refusal && !found.earlier.charge && refusal->known->revision() == found.known->revision();
     if (stands) return refusal->status;

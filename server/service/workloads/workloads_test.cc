@@ -249,7 +249,7 @@ TEST_F(ReplayTest, AnotherPrincipalGetsNothingOfItUnderTheSameId) {
   WorkloadRequest request = BySex();
   request.principal = TestPrincipal("mallory");
   EXPECT_EQ(AskLater(request, id).status().code(), absl::StatusCode::kNotFound);
-  ASSERT_TRUE(ledger_->Grant(census.record.id, "mallory", TestPrincipal("owner")).ok());
+  ASSERT_TRUE(ledger_->SetGrant(census.record.id, {.grantee = "mallory"}, TestPrincipal("owner")).ok());
   EXPECT_TRUE(NeedsAPlan(AskLater(request, id).status())) << "this request was never charged";
 }
 
