@@ -253,6 +253,17 @@ std::string PostgresCluster::CreateDatabase() {
   return UrlOf(name);
 }
 
+std::string PostgresCluster::CreatePreparedDatabase(
+    const std::function<absl::Status(const std::string& url)>& prepare) {
+  if (prepared_.empty()) {
+    const std::string url = CreateDatabase();
+    const absl::Status is_prepared = prepare(url);
+    if (!is_prepared.ok()) GiveUp(is_prepared);
+    prepared_ = url;
+  }
+  return CopyDatabase(prepared_);
+}
+
 std::string PostgresCluster::CopyDatabase(const std::string& url) {
   const std::string name = absl::StrCat("test", ++databases_);
   const std::string original = url.substr(url.rfind('/') + 1);

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -48,6 +49,9 @@ class PostgresCluster {
 
   // The URL of a new, empty database; ends the program with a message when there is none to be had.
   std::string CreateDatabase();
+  // The same, of a database that `prepare` has prepared: it is called once in a program, with the URL of a
+  // database of which this and all later ones are copies. Steps of a schema take longer than a copy.
+  std::string CreatePreparedDatabase(const std::function<absl::Status(const std::string& url)>& prepare);
   // The URL of a copy of `url`'s database, which nobody may be connected to.
   std::string CopyDatabase(const std::string& url);
 
@@ -81,6 +85,7 @@ class PostgresCluster {
   const int port_;
   pid_t server_ = -1;
   int databases_ = 0;
+  std::string prepared_;  // the URL of the database that is copied; empty before the first one
 };
 
 }  // namespace curator::testing

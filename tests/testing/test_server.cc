@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "ledger/inspect_ledger.h"
 #include "tests/testing/postgres_cluster.h"
 
 namespace curator::testing {
@@ -15,8 +16,10 @@ AppOptions FreshOptions(Backend backend, const std::filesystem::path& directory)
   AppOptions options;
   options.listen = "127.0.0.1:0";
   options.data_directory = directory / "data";
-  options.ledger = backend == Backend::kSqlite ? "sqlite:" + (directory / "ledger.db").string()
-                                               : PostgresCluster::Shared().CreateDatabase();
+  options.ledger = backend == Backend::kSqlite
+                       ? "sqlite:" + (directory / "ledger.db").string()
+                       : PostgresCluster::Shared().CreatePreparedDatabase(
+                             [](const std::string& url) { return ledger::MigrateLedger(url).status(); });
   options.development = true;
   return options;
 }

@@ -87,12 +87,16 @@ TEST_P(DamageConformance, AnAddedGrantIsFoundAndNotBelieved) {
   EXPECT_THAT(Must(Open()->GetDataset("census")).grants, GrantedTo("ana"));
 }
 
-TEST_P(DamageConformance, AChangedGrantIsFoundAndNotBelieved) {
-  for (const char* const change : {"roles = 31", "expires_at_us = 1"}) {
-    Tamper(absl::StrCat("UPDATE grants SET ", change, " WHERE ", OfCensus()));
-    ExpectOnlyCensusIsReadOnly();
-    EXPECT_THAT(Must(Open()->GetDataset("census")).grants, ElementsAre(Grant{.grantee = "ana"}));
-  }
+TEST_P(DamageConformance, AChangedRoleIsFoundAndNotBelieved) {
+  Tamper(absl::StrCat("UPDATE grants SET roles = 31 WHERE ", OfCensus()));
+  ExpectOnlyCensusIsReadOnly();
+  EXPECT_THAT(Must(Open()->GetDataset("census")).grants, ElementsAre(Grant{.grantee = "ana"}));
+}
+
+TEST_P(DamageConformance, AChangedEndOfAGrantIsFoundAndNotBelieved) {
+  Tamper(absl::StrCat("UPDATE grants SET expires_at_us = 1 WHERE ", OfCensus()));
+  ExpectOnlyCensusIsReadOnly();
+  EXPECT_THAT(Must(Open()->GetDataset("census")).grants, ElementsAre(Grant{.grantee = "ana"}));
 }
 
 TEST_P(DamageConformance, ARemovedGrantIsFoundAndStillHonoured) {

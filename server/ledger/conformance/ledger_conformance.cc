@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
 #include "base/testing/names.h"
+#include "ledger/inspect_ledger.h"
 #include "tests/testing/postgres_cluster.h"
 
 namespace curator::ledger {
@@ -52,7 +53,8 @@ void LedgerConformance::RenewLedger() {
   fs::create_directory(place_);
   anchor_dir_ = absl::StrCat(place_, "/anchor");
   url_ = GetParam() == kSqlite ? absl::StrCat("sqlite:", place_, "/ledger.db")
-                               : PostgresCluster::Shared().CreateDatabase();
+                               : PostgresCluster::Shared().CreatePreparedDatabase(
+                                     [](const std::string& url) { return MigrateLedger(url).status(); });
 }
 
 absl::StatusOr<std::unique_ptr<Ledger>> LedgerConformance::TryOpen() {
