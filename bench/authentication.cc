@@ -126,7 +126,8 @@ double MicrosecondsOfACall(double seconds) {
       .data_dir = options.data_directory,
       .issuers = {{.issuer = {.alias = "corp", .issuer = TestIssuer::kIssuer, .audiences = {"curator"}},
                    .unknown = config::UnknownIdentities::kRegister}},
-      .jwks_folder = folder.path() + "/jwks"};
+      .jwks_folder = folder.path() + "/jwks",
+      .quotas = {.calls_per_second = 1'000'000, .calls_after_a_pause = 1'000'000}};
   const std::unique_ptr<App> app = App::Start(options).value();
   const Client client({.server = app->address(),
                        .principal = {},

@@ -249,7 +249,7 @@ class RunningApp final : public App {
   service::Services services_;
   service::OperationWatches watches_{services_};
   service::WorkQueue work_;  // destroyed before what its work uses
-  rpc::Admission admission_;
+  rpc::Admission admission_{options_.config ? std::optional(options_.config->quotas) : std::nullopt};
   rpc::CallThreads threads_{rpc::kCallThreads};
   rpc::PendingSends sends_{admission_, rpc::kStreamPatience};
   rpc::HealthRpc health_;

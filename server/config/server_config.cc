@@ -206,6 +206,19 @@ absl::StatusOr<Limits> LimitsOf(const json& object) {
   return limits;
 }
 
+absl::StatusOr<Quotas> QuotasOf(const json& object) {
+  constexpr int64_t kMost = 1'000'000;
+  Quotas quotas;
+  Members members(object, "quotas");
+  members.Integer("calls_per_second", 1, kMost, quotas.calls_per_second);
+  members.Integer("calls_after_a_pause", 1, kMost, quotas.calls_after_a_pause);
+  members.Integer("concurrent_calls", 1, kMost, quotas.concurrent_calls);
+  members.Integer("concurrent_imports", 1, kMost, quotas.concurrent_imports);
+  members.Integer("watches", 1, kMost, quotas.watches);
+  RETURN_IF_ERROR(members.Finish());
+  return quotas;
+}
+
 // The items of an array, each read by `read`.
 template <typename Item>
 absl::StatusOr<std::vector<Item>> ItemsOf(const json* array, const std::string& path,
@@ -254,6 +267,9 @@ absl::StatusOr<ServerConfig> ParseServerConfig(std::string_view text) {
   members.Text("jwks_wake_socket", config.jwks_wake_socket);
   if (const json* const limits = members.Find("limits"); limits != nullptr) {
     ASSIGN_OR_RETURN(config.limits, LimitsOf(*limits));
+  }
+  if (const json* const quotas = members.Find("quotas"); quotas != nullptr) {
+    ASSIGN_OR_RETURN(config.quotas, QuotasOf(*quotas));
   }
   if (config.listeners.empty()) members.Refuse("listeners", "must have at least one listener");
   if (!config.issuers.empty() && config.jwks_folder.empty()) {

@@ -64,6 +64,15 @@ struct Limits {
   int64_t keepalive_timeout_seconds = 20;
 };
 
+// What one principal may ask of this server; of several servers each allows as much.
+struct Quotas {
+  int64_t calls_per_second = 20;
+  int64_t calls_after_a_pause = 60;  // at once
+  int64_t concurrent_calls = 8;
+  int64_t concurrent_imports = 1;  // and checks of schemas with a file
+  int64_t watches = 4;             // of operations, also by who waits for the end of one
+};
+
 struct ServerConfig {
   std::vector<Listener> listeners;
   std::string ledger;    // as --ledger
@@ -73,6 +82,7 @@ struct ServerConfig {
   std::string jwks_folder;       // with a file for each issuer (auth/issuer_keys.h)
   std::string jwks_wake_socket;  // of the program that fetches keys; empty: it is not woken
   Limits limits;
+  Quotas quotas;
 };
 
 // INVALID_ARGUMENT whose message names the member, what is wrong, and what would be right;

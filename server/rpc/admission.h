@@ -4,19 +4,24 @@
 //
 // Calls, streams from clients and watches have places of their own, so that none takes the places of another
 // kind; and one principal holds at most a share of each kind, so that others are served while it asks for
-// more. The limits are public constants: a refusal reveals how busy the server is and nothing about records.
+// more: its quotas, or where there are none what the server can bear. A principal with quotas makes so many
+// calls a second, too. The limits are public: a refusal reveals how busy the server is and nothing about
+// records.
 //
 // Thread-safe.
 #pragma once
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "config/server_config.h"
+#include "rpc/call_rate.h"
 
 namespace curator::rpc {
 
@@ -38,6 +43,9 @@ inline constexpr int kCallThreads = kPlaces[0].in_all + kPlaces[1].in_all;
 
 class Admission {
  public:
+  // Without quotas as in development mode.
+  explicit Admission(const std::optional<config::Quotas>& quotas = std::nullopt);
+
   // The right to be handled, until it is destroyed. Movable. The admission must outlive it.
   class Place {
    public:
@@ -54,9 +62,9 @@ class Admission {
     std::string principal_;
   };
 
-  // `principal` is empty for a call without one. Errors: OverQuota() when the principal's share of the places
-  // of this kind is taken; Overloaded() when all are, or those for calls without a principal; UNAVAILABLE
-  // after Close().
+  // `principal` is empty for a call without one. Errors: OverQuota() when the principal calls too often, and
+  // when its share of the places of this kind is taken; Overloaded() when all are, or those for calls without
+  // a principal; UNAVAILABLE after Close().
   absl::StatusOr<Place> Admit(CallKind kind, const std::string& principal);
 
   // The server is stopping: admits nothing from now on.
@@ -70,6 +78,9 @@ class Admission {
 
   void Free(CallKind kind, const std::string& principal);
 
+  // By kind.
+  const std::array<Places, kCallKinds> places_;
+  std::optional<CallRate> rate_;
   absl::Mutex mutex_;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   std::array<Taken, kCallKinds> taken_ ABSL_GUARDED_BY(mutex_);

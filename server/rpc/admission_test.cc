@@ -46,6 +46,34 @@ TEST(AdmissionOfCalls, AllTogetherGetNoMoreThanTheServerHandles) {
   EXPECT_TRUE(admission.Admit(CallKind::kCall, "dan").ok()) << "a place that was given back is free";
 }
 
+TEST(AdmissionOfCalls, APrincipalHasItsQuotasAndCallersWithoutOneTheirs) {
+  Admission admission(config::Quotas{.calls_per_second = 1'000'000,
+                                     .calls_after_a_pause = 1000,
+                                     .concurrent_calls = 8,
+                                     .concurrent_imports = 1,
+                                     .watches = 4});
+  std::vector<Admission::Place> places;
+  for (const auto& [kind, most] :
+       {std::pair(CallKind::kCall, 8U), std::pair(CallKind::kStream, 1U), std::pair(CallKind::kWatch, 4U)}) {
+    places.clear();
+    EXPECT_TRUE(QuotaRetryOf(Fill(admission, kind, "ana", places)).has_value());
+    EXPECT_EQ(places.size(), most);
+    EXPECT_TRUE(admission.Admit(kind, "bob").ok());
+  }
+  places.clear();
+  EXPECT_FALSE(QuotaRetryOf(Fill(admission, CallKind::kCall, "", places)).has_value());
+  EXPECT_EQ(places.size(), static_cast<size_t>(kPlaces[0].of_one));
+}
+
+TEST(AdmissionOfCalls, WhoCallsTooOftenIsRefusedThoughPlacesAreFree) {
+  Admission admission(config::Quotas{.calls_per_second = 1, .calls_after_a_pause = 3});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(admission.Admit(CallKind::kCall, "ana").ok());
+  const absl::Status refused = admission.Admit(CallKind::kCall, "ana").status();
+  EXPECT_TRUE(QuotaRetryOf(refused).has_value()) << refused;
+  EXPECT_TRUE(admission.Admit(CallKind::kSend, "ana").ok()) << "an answer on its way is no call";
+  EXPECT_TRUE(admission.Admit(CallKind::kCall, "bob").ok());
+}
+
 TEST(AdmissionOfCalls, CallersWithoutAPrincipalShareOneShare) {
   Admission admission;
   std::vector<Admission::Place> places;

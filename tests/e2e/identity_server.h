@@ -92,7 +92,9 @@ class Identities : public ::testing::TestWithParam<Backend> {
       .data_dir = options_.data_directory,
       .issuers = {{.issuer = {.alias = "corp", .issuer = kIssuer, .audiences = {"curator"}},
                    .unknown = config::UnknownIdentities::kRegister}},
-      .jwks_folder = folder_.path() + "/jwks"};
+      .jwks_folder = folder_.path() + "/jwks",
+      // A test asks faster than people do.
+      .quotas = {.calls_per_second = 100'000, .calls_after_a_pause = 100'000}};
   std::unique_ptr<App> first_;
 };
 

@@ -182,6 +182,30 @@ TEST_P(Identities, DisablingEndsARunningStream) {
   EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(2));
 }
 
+TEST_P(Identities, WhoCallsTooOftenIsToldWhenToCallAgainAndOthersNoticeNothing) {
+  Registered("eve");
+  Registered("bob");
+  config_.quotas = {};
+  const std::unique_ptr<App> strict = Start("strict");
+  const auto once = [&](const std::string& subject) {
+    // The first refusal is final: what the client's retries would hide.
+    const Client client(
+        {.server = strict->address(),
+         .principal = {},
+         .retry = {.first_delay = std::chrono::hours(1), .longest_delay = std::chrono::hours(1)},
+         .token = [token = issuer_.TokenOf(subject)](bool) { return token; }});
+    return client.WhoAmI().status();
+  };
+  absl::Status refused;
+  for (int call = 0; call < 10'000 && refused.ok(); ++call) refused = once("eve");
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_EQ(ReasonOf(refused), "QUOTA");
+  EXPECT_TRUE(client::FullAccounts(refused).empty()) << "no budget is full";
+  EXPECT_TRUE(client::RetryDelay(refused).has_value());
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("at most 20 calls a second, and 60 at once"));
+  EXPECT_TRUE(once("bob").ok());
+}
+
 TEST_P(Identities, RightsGoToPrincipalsThatCanProveWhoTheyAre) {
   EnrolAdministrator("ada");
   Bind(As("ada"), v1::RoleBinding::CREATOR, Registered("olga"));

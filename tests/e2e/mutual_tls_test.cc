@@ -123,7 +123,10 @@ class MutualTls : public ::testing::Test {
   const AppOptions options_ = FreshOptions(Backend::kSqlite, scratch_.path());
   const auth::TestAuthority authority_{absl::Now()};
   const auth::IssuedCertificate nightly_ = authority_.Issue({.names = {absl::StrCat("URI:", kNightly)}});
-  config::ServerConfig config_{.ledger = options_.ledger, .data_dir = options_.data_directory};
+  config::ServerConfig config_{
+      .ledger = options_.ledger,
+      .data_dir = options_.data_directory,
+      .quotas = {.calls_per_second = 100'000, .calls_after_a_pause = 100'000, .concurrent_calls = 96}};
   std::unique_ptr<App> app_;
 };
 

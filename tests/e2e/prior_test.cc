@@ -169,9 +169,7 @@ TEST_P(Prior, IsThereOnlyForThoseWhoMaySeeIt) {
   const absl::Status refused = Refusal(analyst, From("open"));
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << refused;
   EXPECT_EQ(Refusal(analyst, From(ReleaseOf(From("open")))).code(), absl::StatusCode::kInvalidArgument);
-  grant.set_dataset("open");
-  grant.clear_request_id();
-  ASSERT_TRUE(owner_.GrantAccess(grant).ok());
+  Grant(owner_, "open", "ana");
   EXPECT_TRUE(analyst.CreateSynthesis(From("open")).ok());
 }
 

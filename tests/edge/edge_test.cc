@@ -83,7 +83,8 @@ class Edge : public ::testing::Test {
                             {"issuer", TestIssuer::kIssuer},
                             {"audiences", {"curator"}},
                             {"unknown", "register"}}}},
-                         {"jwks_folder", File("jwks")}};
+                         {"jwks_folder", File("jwks")},
+                         {"quotas", {{"calls_per_second", 100'000}, {"calls_after_a_pause", 100'000}}}};
     Write("curatord.json", config.dump());
     const config::ServerConfig parsed = config::ReadServerConfig(File("curatord.json")).value();
     std::ostringstream haproxy;
