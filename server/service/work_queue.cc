@@ -29,11 +29,12 @@ WorkQueue::Place::~Place() {
   if (queue_ != nullptr) queue_->FreePlace(holder_);
 }
 
-WorkQueue::WorkQueue(int threads, int places, OnMoved on_moved)
+WorkQueue::WorkQueue(int threads, int places, OnMoved on_moved, std::chrono::milliseconds between_positions)
     : most_places_(std::max(2, places / 4)),
       most_running_(std::max(1, threads - 1)),
       on_moved_(std::move(on_moved)),
-      free_places_(places) {
+      free_places_(places),
+      publishes_(between_positions, [this] { PublishPositions(); }) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { WorkerLoop(); });
 }
 
@@ -74,21 +75,29 @@ absl::StatusOr<WorkQueue::Place> WorkQueue::Reserve(const Principal& principal) 
 }
 
 void WorkQueue::Run(Place place, Work work) {
-  {
-    const absl::MutexLock lock(&mutex_);
-    Share& share = shares_.at(place.holder_);
-    if (share.waiting.empty()) share.due = std::max(share.due, due_now_);
-    share.waiting.push_back({std::move(place), std::move(work), ++arrivals_});
-  }
-  NotifyMoved();
+  const absl::MutexLock lock(&mutex_);
+  Share& share = shares_.at(place.holder_);
+  if (share.waiting.empty()) share.due = std::max(share.due, due_now_);
+  share.waiting.push_back({std::move(place), std::move(work), ++arrivals_});
 }
 
 std::optional<int64_t> WorkQueue::PositionOf(std::string_view id) {
   const absl::MutexLock lock(&mutex_);
-  const std::vector<std::string> ids = InOrder();
-  const auto found = std::ranges::find(ids, id);
-  if (found == ids.end()) return std::nullopt;
-  return found - ids.begin() + 1;
+  const auto found = std::ranges::find(published_, id);
+  const std::vector<std::string> waiting = InOrder();
+  if (found == published_.end() || std::ranges::find(waiting, id) == waiting.end()) return std::nullopt;
+  return found - published_.begin() + 1;
+}
+
+void WorkQueue::PublishPositions() {
+  std::vector<std::string> ids;
+  {
+    const absl::MutexLock lock(&mutex_);
+    ids = InOrder();
+    if (ids == published_) return;
+    published_ = ids;
+  }
+  if (on_moved_) on_moved_(ids);
 }
 
 void WorkQueue::Close() {
@@ -118,7 +127,6 @@ void WorkQueue::WorkerLoop() {
       if (!item && ending_ && !HasWaiting()) return;
     }
     stopped.clear();
-    NotifyMoved();
     if (!item) continue;
     item->work.run();
     EndRun(item->place.holder_);
@@ -193,16 +201,6 @@ void WorkQueue::ForgetIdleShares() {
   std::erase_if(shares_, [&](const auto& each) {
     return each.second.places == 0 && (is_idle || each.second.due <= due_now_);
   });
-}
-
-void WorkQueue::NotifyMoved() {
-  if (!on_moved_) return;
-  std::vector<std::string> ids;
-  {
-    const absl::MutexLock lock(&mutex_);
-    ids = InOrder();
-  }
-  on_moved_(ids);
 }
 
 }  // namespace curator::service

@@ -8,6 +8,7 @@
 // What the order and a refusal depend on is public: who asked for what, and when. Thread-safe.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -23,6 +24,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "base/periodic.h"
 #include "base/principal.h"
 
 namespace curator::service {
@@ -53,13 +55,16 @@ class WorkQueue {
     std::stop_token stop = {};
   };
 
-  // Called with the ids of all queued work when their positions may have changed, on a thread that queues or
-  // runs work; must not block.
+  // Called with the ids of all queued work when positions have been published; must not block.
   using OnMoved = std::function<void(const std::vector<std::string>& ids)>;
+
+  // How often positions are published.
+  static constexpr std::chrono::milliseconds kBetweenPositions = std::chrono::seconds(10);
 
   // At most `places` pieces of work are reserved, queued or running; of one principal a quarter of them, but
   // at least two. One principal's work never takes all threads where there are several.
-  WorkQueue(int threads, int places, OnMoved on_moved = {});
+  WorkQueue(int threads, int places, OnMoved on_moved = {},
+            std::chrono::milliseconds between_positions = kBetweenPositions);
   ~WorkQueue();  // runs what is queued, then returns
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
@@ -71,8 +76,11 @@ class WorkQueue {
   // Queues the work of the principal that reserved the place.
   void Run(Place place, Work work);
 
-  // 1 for the work that a thread takes next, and so on; none for work that has begun or is not queued here.
+  // As last published: 1 for the work that a thread takes next, and so on. None for work that has begun, is
+  // not queued here, or was queued since. When a piece begins shows when others end, whose durations can
+  // depend on records: so positions change at fixed times alone.
   std::optional<int64_t> PositionOf(std::string_view id);
+  void PublishPositions();
 
   // Refuses further reservations. What is queued is still run: work that can wait for another process checks
   // is_closed().
@@ -108,7 +116,6 @@ class WorkQueue {
   void EndRun(const std::string& holder);
   // A share that holds nothing delays nobody once all others have had as many turns.
   void ForgetIdleShares() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void NotifyMoved();
 
   const int most_places_;  // of one principal
   const int most_running_;
@@ -120,7 +127,9 @@ class WorkQueue {
   Shares shares_ ABSL_GUARDED_BY(mutex_);
   int64_t due_now_ ABSL_GUARDED_BY(mutex_) = 0;  // when the piece that began last was due
   uint64_t arrivals_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<std::string> published_ ABSL_GUARDED_BY(mutex_);  // ids in the order of their turns
   std::vector<std::thread> threads_;
+  Periodic publishes_;  // the last member: it uses the others
 };
 
 }  // namespace curator::service

@@ -106,6 +106,7 @@ TEST_F(QueuedOperationWatchesTest, AWatchSeesItMoveInTheQueue) {
   EXPECT_EQ(seen_.Next().view->queue_position, 0);
   const auto may_end = OccupyWorker();
   work_.Run(work_.Reserve(TestPrincipal("owner")).value(), {.id = charge_id_, .run = [] {}});
+  work_.PublishPositions();
   Seen::State state = seen_.Next();
   while (state.view->queue_position != 1) state = seen_.Next();
   EXPECT_EQ(state.view->state, OperationState::kQueued);

@@ -182,11 +182,12 @@ TEST_F(SynthesisTest, AnotherPrincipalsStartsBeforeTheSecondOfOne) {
   const auto first = Create(Mwem("census"), host::NewUuid());
   const auto second = Create(Mwem("census"), host::NewUuid());
   ASSERT_TRUE(first.ok() && second.ok()) << first.status() << second.status();
-  EXPECT_EQ(first->queue_position, 1);
-  EXPECT_EQ(second->queue_position, 2);
+  EXPECT_EQ(first->queue_position, 0) << "positions are published at fixed times";
   const auto anas = Create(of_ana, host::NewUuid());
   ASSERT_TRUE(anas.ok()) << anas.status();
-  EXPECT_EQ(anas->queue_position, 2);
+  work_.PublishPositions();
+  EXPECT_EQ(GetOperation(services_, TestPrincipal("owner"), first->id)->queue_position, 1);
+  EXPECT_EQ(GetOperation(services_, TestPrincipal("ana"), anas->id)->queue_position, 2);
   EXPECT_EQ(GetOperation(services_, TestPrincipal("owner"), second->id)->queue_position, 3);
   const int64_t held = ledger_->ListAccounts(census.record.id)->at(0).counters.at(0).held;
   const auto third = Create(Mwem("census"), host::NewUuid());

@@ -236,9 +236,11 @@ class ServiceTest : public ::testing::Test {
                      OnlyThisThread(), requests_, late_,   datasets_,    recent_,          stored_,
                      repetitions_,     daily_,    memory_, comparisons_, absl::Minutes(10)};
   // Ends before what its work uses.
-  WorkQueue work_{1, 4, [this](const std::vector<std::string>& moved) {
+  WorkQueue work_{1, 4,
+                  [this](const std::vector<std::string>& moved) {
                     for (const std::string& id : moved) operations_.Notify(id);
-                  }};
+                  },
+                  /*between_positions=*/std::chrono::hours(1)};
 };
 
 }  // namespace curator::service
