@@ -24,6 +24,7 @@ class Roles : public LedgerConformance {
  protected:
   void SetUp() override {
     LedgerConformance::SetUp();
+    StartWithoutSchema();
     ASSERT_FALSE(Must(MigrateLedger(url())).empty());
     for (const std::string role : {"application", "auditor"}) {
       const absl::Status made = TryInStore(absl::StrCat(

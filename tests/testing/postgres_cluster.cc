@@ -106,7 +106,8 @@ std::string Contents(const std::string& path) {
 
 PostgresCluster& PostgresCluster::Shared() {
   static const std::unique_ptr<PostgresCluster> cluster = [] {
-    absl::StatusOr<std::unique_ptr<PostgresCluster>> started = Start({}, Collation::kEnglish);
+    absl::StatusOr<std::unique_ptr<PostgresCluster>> started =
+        Start({.autovacuum = "off"}, Collation::kEnglish);
     if (!started.ok()) GiveUp(started.status());
     return *std::move(started);
   }();
@@ -183,7 +184,8 @@ absl::Status PostgresCluster::Launch() {
                    absl::StrCat(port_), "-k", folder_, "-c", "listen_addresses=127.0.0.1", "-c",
                    absl::StrCat("max_connections=", memory_.max_connections), "-c",
                    absl::StrCat("shared_buffers=", memory_.shared_buffers), "-c",
-                   absl::StrCat("max_wal_size=", memory_.max_wal_size)},
+                   absl::StrCat("max_wal_size=", memory_.max_wal_size), "-c",
+                   absl::StrCat("autovacuum=", memory_.autovacuum)},
                   log);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   const std::string url = UrlOf("postgres");

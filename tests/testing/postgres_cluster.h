@@ -24,6 +24,8 @@ struct PostgresMemory {
   std::string shared_buffers = "16MB";
   std::string max_wal_size = "256MB";
   std::string max_connections = "200";
+  // Visits each database once a minute, which takes much of a processor where there are hundreds.
+  std::string autovacuum = "on";
 };
 
 // How a cluster's databases sort text unless a column says otherwise.

@@ -57,6 +57,10 @@ void LedgerConformance::RenewLedger() {
                                      [](const std::string& url) { return MigrateLedger(url).status(); });
 }
 
+void LedgerConformance::StartWithoutSchema() {
+  if (GetParam() != kSqlite) url_ = PostgresCluster::Shared().CreateDatabase();
+}
+
 absl::StatusOr<std::unique_ptr<Ledger>> LedgerConformance::TryOpen() {
   return TryOpenCopy(url_);
 }

@@ -28,6 +28,8 @@ class LedgerConformance : public ::testing::TestWithParam<std::string> {
   void SetUp() override;
   // Replaces the ledger by a new, empty one.
   void RenewLedger();
+  // In place of the store, which has the newest schema on PostgreSQL: an empty one, for tests of migrations.
+  void StartWithoutSchema();
 
   // Opens the test's ledger (again). Several may be open at once, like several servers.
   std::unique_ptr<Ledger> Open();

@@ -105,6 +105,7 @@ TEST_P(PostgresConformance, AMigrationRunsUnderSettingsOfItsOwn) {
       "'30s' "
       "OR current_setting('enable_seqscan') <> 'on' OR current_setting('plan_cache_mode') <> 'auto' "
       "THEN RAISE EXCEPTION 'the settings of a charge'; END IF; END $$";
+  StartWithoutSchema();
   const auto store = OpenStore();
   std::vector<sql::Migration> steps = sql::EmbeddedMigrations();
   const int64_t known = sql::NewestSchema(store->dialect(), steps);

@@ -165,6 +165,7 @@ TEST_P(StoreConformance, AServerThatRunsOnAfterAnUpgradeChargesNothingAndServesW
 }
 
 TEST_P(StoreConformance, AMigrationThatLosesAgainstAnotherTransactionIsTakenAgain) {
+  StartWithoutSchema();
   FaultyDatabase faulty(OpenStore());
   faulty.ArmAt(Fault::kConflict, FaultyDatabase::Moment::kInWrite);
   const absl::Status migrated = sql::Migrate(faulty, sql::EmbeddedMigrations());
