@@ -61,10 +61,11 @@ MAY_INCLUDE = {
     "auth": ["base"],
     "config": ["base", "auth"],
     "directory": ["base", "ledger"],
+    "audit": ["base", "ledger"],
     "service": ["base", "host", "codec", "records", "ledger", "auth", "directory", *_DP],
-    "rpc": ["base", "auth", "config", "directory", "service", "codec", "records", "ledger", *_DP],
+    "rpc": ["base", "auth", "audit", "config", "directory", "service", "codec", "records", "ledger", *_DP],
     "http": ["base", "rpc"],
-    "app": ["base", "host", "auth", "config", "directory", "codec", "records", "ledger", "service", "rpc", "http", *_DP],
+    "app": ["base", "host", "auth", "audit", "config", "directory", "codec", "records", "ledger", "service", "rpc", "http", *_DP],
     "main": ["base", "host", "app"],
     "client": ["base/status_macros.h", "base/text.h"],
 }

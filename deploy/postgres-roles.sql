@@ -19,7 +19,7 @@ BEGIN
   GRANT INSERT ON ledger_identity, datasets, dataset_requests, dataset_versions, dataset_parts, part_bins, grants, accounts,
     account_counters, account_members, charges, open_charges, endings, entries, chain_heads, releases, release_shares,
     release_readers, release_measures, limit_proposals, event_counts, event_counts_upto, staged_releases, release_pieces,
-    server_entries
+    server_entries, audit
     TO curator_application;
   GRANT UPDATE (charges) ON event_counts TO curator_application;
   GRANT UPDATE (counted_seq) ON event_counts_upto TO curator_application;
@@ -33,6 +33,8 @@ BEGIN
   GRANT DELETE ON open_charges, staged_releases, release_pieces TO curator_application;
   GRANT UPDATE (seq, hash, revision) ON chain_heads TO curator_application;
   GRANT UPDATE (approved_by, approved_at_us) ON limit_proposals TO curator_application;
+  -- Only to remove names, and only from old rows: a trigger sees to that.
+  GRANT UPDATE (principal, credential_id, request_id) ON audit TO curator_application;
   GRANT USAGE ON SEQUENCE accounts_id_seq TO curator_application;
 END
 $body$;

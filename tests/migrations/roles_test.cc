@@ -164,6 +164,9 @@ TEST_P(Roles, TheApplicationCannotRewriteWhatHappened) {
                                 "UPDATE datasets SET owner = 'mallory'",
                                 "UPDATE accounts SET rule = ''",
                                 "DELETE FROM account_members",
+                                "UPDATE audit SET decision = 'ALLOWED'",
+                                "DELETE FROM audit",
+                                "TRUNCATE audit",
                                 "UPDATE schema_migrations SET sha256 = ''",
                                 "DELETE FROM schema_migrations",
                                 "UPDATE ledger_identity SET ledger_uuid = ''",
@@ -173,6 +176,16 @@ TEST_P(Roles, TheApplicationCannotRewriteWhatHappened) {
                                 "CREATE TABLE mine (x BIGINT)"}) {
     ExpectForbidden(application, statement);
   }
+}
+
+// The audit's store alone writes more than what it inserts.
+TEST_P(Roles, TheApplicationRemovesOldNamesFromTheAudit) {
+  const std::string application = UrlAs("application");
+  const std::string insert =
+      "INSERT INTO audit VALUES (1, 'CALL', 1, 's', 'ana', '', '', '', 'm', '', 'ALLOWED', 0, '', '', 0, 0)";
+  ASSERT_TRUE(Try(application, insert).ok());
+  EXPECT_TRUE(Try(application, "UPDATE audit SET principal = '', credential_id = '', request_id = ''").ok());
+  EXPECT_FALSE(Try(application, "UPDATE audit SET principal = 'mallory'").ok());
 }
 
 TEST_P(Roles, TheAuditorReadsEverythingAndWritesNothing) {

@@ -1,0 +1,2 @@
+-- The audit of what was asked, read or refused is a table of this schema in PostgreSQL alone. Beside a ledger in SQLite it is a
+-- file of its own, with the schema of migrations/audit.
