@@ -13,6 +13,7 @@
 #include "client/error.h"
 #include "client/request_id.h"
 #include "curator/v1/accountant.grpc.pb.h"
+#include "curator/v1/audit.grpc.pb.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "curator/v1/identity.grpc.pb.h"
@@ -134,6 +135,7 @@ struct Client::Wire {
         queries(connection.channel()),
         synthesis(connection.channel()),
         operations(connection.channel()),
+        audits(connection.channel()),
         owners(connection.channel()),
         budgets(connection.channel()),
         accountant(connection.channel()) {}
@@ -146,6 +148,7 @@ struct Client::Wire {
   mutable v1::QueryService::Stub queries;
   mutable v1::SynthesisService::Stub synthesis;
   mutable v1::OperationService::Stub operations;
+  mutable v1::AuditService::Stub audits;
   mutable v1::OwnerService::Stub owners;
   mutable v1::BudgetService::Stub budgets;
   mutable v1::AccountantService::Stub accountant;
@@ -540,6 +543,25 @@ absl::StatusOr<v1::Operation> Client::CancelOperation(const std::string& operati
   v1::CancelOperationRequest request;
   request.set_operation_id(operation_id);
   return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::CancelOperation, request);
+}
+
+absl::StatusOr<v1::ListAuditRecordsResponse> Client::ListAuditRecords(v1::ListAuditRecordsRequest request,
+                                                                      int64_t most) const {
+  return Pages<v1::ListAuditRecordsResponse>(most, std::move(request), [&](const auto& page) {
+    return Read(wire_->connection, wire_->audits, &v1::AuditService::Stub::ListAuditRecords, page);
+  });
+}
+
+absl::Status Client::WatchAudit(std::optional<int64_t> after_id, const AuditSink& sink) const {
+  v1::WatchAuditRequest request;
+  if (after_id.has_value()) request.set_after_id(*after_id);
+  return List(wire_->connection, [&](grpc::ClientContext& context, CallersSink& taken) {
+    const auto reader = wire_->audits.WatchAudit(&context, request);
+    return ReadAll(context, *reader, [&](const v1::AuditRecord& record) {
+      request.set_after_id(record.id());
+      return taken.Keep(sink(record));
+    });
+  });
 }
 
 absl::StatusOr<v1::EstimateCostResponse> Client::EstimateCost(const v1::EstimateCostRequest& request) const {

@@ -32,6 +32,7 @@
 #include "client/connection.h"
 #include "client/error.h"
 #include "curator/v1/accountant.pb.h"
+#include "curator/v1/audit.pb.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
 #include "curator/v1/identity.pb.h"
@@ -147,6 +148,14 @@ class Client {
   absl::StatusOr<v1::Operation> WatchOperation(const std::string& operation_id,
                                                const OperationObserver& observe) const;
   absl::StatusOr<v1::Operation> CancelOperation(const std::string& operation_id) const;
+
+  // At most `most` records that the request's filter has, newest first.
+  absl::StatusOr<v1::ListAuditRecordsResponse> ListAuditRecords(v1::ListAuditRecordsRequest request,
+                                                                int64_t most = kAll) const;
+  // Hands every record after `after_id`, or that is new, to `sink` in order, on the calling thread, until the
+  // stream ends: with the server's error, or that of `sink`. A retry goes on after the last record.
+  using AuditSink = std::function<absl::Status(const v1::AuditRecord& record)>;
+  absl::Status WatchAudit(std::optional<int64_t> after_id, const AuditSink& sink) const;
 
   absl::StatusOr<v1::EstimateCostResponse> EstimateCost(const v1::EstimateCostRequest& request) const;
   absl::StatusOr<v1::Charge> ReserveBudget(v1::ReserveBudgetRequest request) const;

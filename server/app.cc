@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "app_audit.h"
 #include "app_identities.h"
 #include "app_ledger.h"
 #include "app_listener.h"
@@ -82,11 +83,11 @@ void LogLedger(std::string_view event, std::string_view detail) {
 
 void LogCall(const rpc::CallEnd& call) {
   // Health checks are too frequent to log.
-  if (call.method.starts_with("/grpc.health.")) return;
+  if (call.path.starts_with("/grpc.health.")) return;
   host::Log(host::LogLevel::kInfo, "call",
-            {{"method", call.method},
-             {"principal", call.principal},
-             {"status", absl::StatusCodeToString(call.status)}});
+            {{"method", call.path},
+             {"principal", call.record.principal},
+             {"status", absl::StatusCodeToString(call.record.status)}});
 }
 
 void LogHiddenError(const absl::Status& status) {
@@ -132,12 +133,14 @@ config::Limits LimitsOfDevelopment() {
 class RunningApp final : public App {
  public:
   RunningApp(const AppOptions& options, const host::ServerKey& key,
-             std::unique_ptr<records::DatasetStore> store, std::unique_ptr<ledger::Ledger> ledger)
+             std::unique_ptr<records::DatasetStore> store, std::unique_ptr<ledger::Ledger> ledger,
+             std::unique_ptr<AppAudit> audit)
       : options_(options),
         sealer_(key),
         signer_(key),
         store_(std::move(store)),
         ledger_(std::move(ledger)),
+        audit_(std::move(audit)),
         loader_(*ledger_, *store_, kTablePeriod),
         daily_(options.charges_a_day),
         memory_(options.memory_budget),
@@ -186,6 +189,7 @@ class RunningApp final : public App {
     host::Log(host::LogLevel::kInfo, "refusing_calls");
     work_.Close();
     health_.ShutDown();
+    audit_->followers().Close();
     if (!operations_.AwaitAllEnded(absl::Now() + options_.drain_grace)) {
       operations_.Abandon();
       operations_.AwaitAllEnded(absl::Now() + kGraceForStopping);
@@ -209,12 +213,14 @@ class RunningApp final : public App {
     addresses.push_back({.option = "--listen",
                          .address = options_.listen,
                          .credentials = grpc::InsecureServerCredentials(),
-                         .authenticator = std::make_unique<rpc::DevelopmentAuthenticator>()});
+                         .authenticator = std::make_unique<rpc::DevelopmentAuthenticator>(),
+                         .peer = audit::PeerClass::kLoopback});
     return addresses;
   }
 
   ListenerParts Parts() {
     return {.services = services_,
+            .audit = *audit_,
             .identities = identities_ == nullptr ? nullptr : &identities_->services(),
             .watches = watches_,
             .admission = admission_,
@@ -233,8 +239,13 @@ class RunningApp final : public App {
   const host::ReceiptSigner signer_;
   const std::unique_ptr<records::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
+  const std::unique_ptr<AppAudit> audit_;
   service::TableLoader loader_;
-  rpc::CallObserver calls_{LogCall, MetadataOfAnswers(options_)};
+  rpc::CallObserver calls_{[this](const rpc::CallEnd& call) {
+                             LogCall(call);
+                             audit_->Note(call);
+                           },
+                           MetadataOfAnswers(options_)};
   service::RunningOperations operations_;
   service::RequestLocks requests_;
   service::LateEndings late_{*ledger_};
@@ -294,7 +305,10 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
   ledger_options.accept_missing_anchor = options.accept_missing_anchor;
   ledger_options.init = options.init;
   ASSIGN_OR_RETURN(std::unique_ptr<ledger::Ledger> ledger, ledger::OpenLedger(ledger_options));
-  auto app = std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger));
+  ASSIGN_OR_RETURN(std::unique_ptr<AppAudit> audit,
+                   AppAudit::Open(options.ledger, options.config.value_or(config::ServerConfig()).audit));
+  auto app =
+      std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger), std::move(audit));
   RETURN_IF_ERROR(app->Serve(key));
   return app;
 }

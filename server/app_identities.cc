@@ -147,6 +147,22 @@ absl::StatusOr<const auth::CertificateFiles*> AppIdentities::OpenFiles(auth::Cer
   return files_.back().get();
 }
 
+namespace {
+
+audit::PeerClass PeerOf(config::ListenerKind kind) {
+  switch (kind) {
+    case config::ListenerKind::kEdge:
+      return audit::PeerClass::kEdge;
+    case config::ListenerKind::kLocal:
+      return audit::PeerClass::kLocal;
+    case config::ListenerKind::kMutualTls:
+      return audit::PeerClass::kMutualTls;
+  }
+  return audit::PeerClass::kNone;
+}
+
+}  // namespace
+
 absl::StatusOr<ListenerAddress> AppIdentities::AddressOf(const config::Listener& listener,
                                                          const std::string& option) {
   rpc::ListenerTrust trust{.kind = listener.kind};
@@ -172,7 +188,8 @@ absl::StatusOr<ListenerAddress> AppIdentities::AddressOf(const config::Listener&
                          .address = listener.address,
                          .credentials = std::move(credentials),
                          .authenticator = std::make_unique<rpc::DirectoryAuthenticator>(
-                             PartsOfAuthenticators(), std::move(trust))};
+                             PartsOfAuthenticators(), std::move(trust)),
+                         .peer = PeerOf(listener.kind)};
 }
 
 }  // namespace curator

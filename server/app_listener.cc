@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "rpc/accountant_rpc.h"
+#include "rpc/audit_rpc.h"
 #include "rpc/budget_rpc.h"
 #include "rpc/dataset_rpc.h"
 #include "rpc/identity_rpc.h"
@@ -61,10 +62,9 @@ class RunningListener final : public AppListener {
                parts.live,
                parts.on_hidden_error,
                [&observer = parts.observer](const grpc::ServerContextBase& context,
-                                            const std::string& principal) {
-                 observer.NotePrincipal(context, principal);
-               }},
+                                            const rpc::CallNotes& notes) { observer.Note(context, notes); }},
         accountant_(calls_),
+        audit_(calls_, parts.audit.store(), parts.audit.followers()),
         budget_(calls_),
         dataset_(calls_),
         identity_(calls_, parts.identities),
@@ -79,13 +79,13 @@ class RunningListener final : public AppListener {
     grpc::ServerBuilder builder;
     builder.AddListeningPort(address_.address, address_.credentials, &port);
     SetLimits(parts_.limits, builder);
-    for (grpc::Service* service :
-         std::initializer_list<grpc::Service*>{&accountant_, &budget_, &dataset_, &identity_, &parts_.health,
-                                               &operation_, &owner_, &query_, &synthesis_, &version_}) {
+    for (grpc::Service* service : std::initializer_list<grpc::Service*>{
+             &accountant_, &audit_, &budget_, &dataset_, &identity_, &parts_.health, &operation_, &owner_,
+             &query_, &synthesis_, &version_}) {
       builder.RegisterService(service);
     }
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-    interceptors.push_back(parts_.observer.MakeInterceptorFactory());
+    interceptors.push_back(parts_.observer.MakeInterceptorFactory(address_.peer));
     builder.experimental().SetInterceptorCreators(std::move(interceptors));
     server_ = builder.BuildAndStart();
     if (server_ == nullptr || port == 0) {
@@ -121,6 +121,7 @@ class RunningListener final : public AppListener {
   std::string actual_;
   rpc::Calls calls_;
   rpc::AccountantRpc accountant_;
+  rpc::AuditRpc audit_;
   rpc::BudgetRpc budget_;
   rpc::DatasetRpc dataset_;
   rpc::IdentityRpc identity_;

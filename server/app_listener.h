@@ -10,6 +10,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "app_audit.h"
+#include "audit/audit_record.h"
 #include "config/server_config.h"
 #include "rpc/authenticator.h"
 #include "rpc/call_observer.h"
@@ -23,6 +25,7 @@ namespace curator {
 // What all addresses of a server share. Holds references: the parts must outlive the listeners.
 struct ListenerParts {
   service::Services& services;
+  AppAudit& audit;
   service::IdentityServices* identities;  // null in development mode
   service::OperationWatches& watches;
   rpc::Admission& admission;
@@ -42,6 +45,7 @@ struct ListenerAddress {
   std::string address;  // HOST:PORT, where port 0 picks a free one, or "unix:/PATH"
   std::shared_ptr<grpc::ServerCredentials> credentials;
   std::unique_ptr<rpc::Authenticator> authenticator;
+  audit::PeerClass peer = audit::PeerClass::kLocal;
 };
 
 class AppListener {

@@ -102,6 +102,7 @@ void AddCommands(CLI::App& app, Chosen& chosen) {
   AddLedgerCommands(app, chosen);
   AddLoginCommands(app, chosen);
   AddIdentityCommands(app, chosen);
+  AddAuditCommands(app, chosen);
   AddVersionCommand(app, chosen);
   AddOwnerCommands(app, chosen);
   AddCalcCommands(app, chosen);

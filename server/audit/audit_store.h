@@ -1,11 +1,10 @@
-// The table of audit records: in the ledger's database where that is PostgreSQL, on connections of its own; in
-// a file of its own beside a ledger in SQLite.
+// The table of audit records: in the ledger's database where that is PostgreSQL, on connections of its own;
+// in a file of its own beside a ledger in SQLite.
 //
 // Records are appended and never change, except that after a time the names in them are removed.
 //
-// Thread-safe. Every method blocks on the store, which waits for nothing for ever (ledger/postgres, ledger/
-// sqlite). Errors of all methods: the store's, UNAVAILABLE when it is away or full; their words are for
-// operators (base/errors.h).
+// Thread-safe. Every method blocks on the store, which waits for nothing for ever. Errors of all methods: the
+// store's, UNAVAILABLE when it is away or full; their words are for operators (base/errors.h).
 #pragma once
 
 #include <compare>
@@ -57,8 +56,6 @@ class AuditStore {
  public:
   // As many records as a page looks at, whatever it finds, where it cannot go by an index alone.
   static constexpr int64_t kMostLookedAt = 2000;
-  // Names in records that are younger than this are not removed, whoever asks: the store refuses.
-  static constexpr int64_t kLeastNameDays = 30;
 
   // The audit of the ledger at `ledger_url`, which OpenLedger() has opened. `file` is for a ledger in SQLite:
   // the path of the audit; empty: audit.db in the ledger's folder.
@@ -86,7 +83,7 @@ class AuditStore {
   absl::StatusOr<int64_t> NewestId();
 
   // Removes who it was (principal, credential and request id) from at most `most` records that are older
-  // than `before_us`. Returns from how many.
+  // than `before_us`. Returns from how many. The store refuses it for records of the last 30 days.
   absl::StatusOr<int64_t> RemoveNames(int64_t before_us, int64_t most);
 
  private:

@@ -219,6 +219,21 @@ absl::StatusOr<Quotas> QuotasOf(const json& object) {
   return quotas;
 }
 
+absl::StatusOr<AuditConfig> AuditOf(const json& object, std::string_view ledger) {
+  // The store itself keeps the names of younger records (migrations/audit).
+  constexpr int64_t kLeastDays = 31;
+  constexpr int64_t kMostDays = 36'500;
+  AuditConfig audit;
+  Members members(object, "audit");
+  members.Text("path", audit.path);
+  if (!audit.path.empty() && !ledger.empty() && !ledger.starts_with("sqlite:")) {
+    members.Refuse("path", "is for a ledger in SQLite: in PostgreSQL the audit is a table of its database");
+  }
+  members.Integer("name_days", kLeastDays, kMostDays, audit.name_days);
+  RETURN_IF_ERROR(members.Finish());
+  return audit;
+}
+
 // The items of an array, each read by `read`.
 template <typename Item>
 absl::StatusOr<std::vector<Item>> ItemsOf(const json* array, const std::string& path,
@@ -270,6 +285,9 @@ absl::StatusOr<ServerConfig> ParseServerConfig(std::string_view text) {
   }
   if (const json* const quotas = members.Find("quotas"); quotas != nullptr) {
     ASSIGN_OR_RETURN(config.quotas, QuotasOf(*quotas));
+  }
+  if (const json* const audit = members.Find("audit"); audit != nullptr) {
+    ASSIGN_OR_RETURN(config.audit, AuditOf(*audit, config.ledger));
   }
   if (config.listeners.empty()) members.Refuse("listeners", "must have at least one listener");
   if (!config.issuers.empty() && config.jwks_folder.empty()) {

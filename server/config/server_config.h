@@ -73,6 +73,14 @@ struct Quotas {
   int64_t watches = 4;             // of operations, also by who waits for the end of one
 };
 
+// The audit of what is asked, read or refused (server/audit).
+struct AuditConfig {
+  // Of the file beside a ledger in SQLite, best on another disk; empty: audit.db in the ledger's folder.
+  // In PostgreSQL the audit is a table of the ledger's database.
+  std::string path = {};
+  int64_t name_days = 400;  // after which names are removed from records
+};
+
 struct ServerConfig {
   std::vector<Listener> listeners;
   std::string ledger;    // as --ledger
@@ -83,6 +91,7 @@ struct ServerConfig {
   std::string jwks_wake_socket;  // of the program that fetches keys; empty: it is not woken
   Limits limits;
   Quotas quotas;
+  AuditConfig audit;
 };
 
 // INVALID_ARGUMENT whose message names the member, what is wrong, and what would be right;

@@ -29,7 +29,8 @@ json Whole() {
     "issuers": [{"alias": "corp", "issuer": "https://idp.example", "audiences": ["curator"],
                  "algorithms": ["ES256"], "unknown": "register", "name_claim": "name"}],
     "jwks_folder": "/var/lib/curator-jwks",
-    "limits": {"streams_per_connection": 7}})");
+    "limits": {"streams_per_connection": 7},
+    "audit": {"path": "/var/lib/curator-audit/audit.db"}})");
 }
 
 // The field that is wrong once `changes` are merged into a whole configuration.
@@ -58,11 +59,14 @@ TEST(ServerConfig, IsReadWhole) {
   EXPECT_EQ(config->issuers[0].name_claim, "name");
   EXPECT_EQ(config->limits.streams_per_connection, 7);
   EXPECT_EQ(config->limits.message_bytes, 4 << 20);
+  EXPECT_EQ(config->audit.path, "/var/lib/curator-audit/audit.db");
+  EXPECT_EQ(config->audit.name_days, 400);
 }
 
 TEST(ServerConfig, NamesTheMemberThatIsUnknown) {
   EXPECT_EQ(FaultOf({{"ledgre", "sqlite:x"}}), "ledgre");
   EXPECT_EQ(FaultOf({{"limits", {{"stream", 1}}}}), "limits.stream");
+  EXPECT_EQ(FaultOf({{"audit", {{"days", 1}}}}), "audit.days");
   EXPECT_EQ(FaultOf(OneListener({{"kind", "local"}, {"address", "unix:/x"}, {"secret_file", "y"}})),
             "listeners[0].secret_file")
       << "which only an edge has";
@@ -73,6 +77,9 @@ TEST(ServerConfig, NamesTheMemberThatIsWrong) {
       {{{"ledger", nullptr}}, "ledger"},
       {{{"ledger", 7}}, "ledger"},
       {{{"data_dir", ""}}, "data_dir"},
+      {{{"audit", 7}}, "audit"},
+      {{{"audit", {{"name_days", 30}}}}, "audit.name_days"},
+      {{{"ledger", "postgresql://db.example/curator"}}, "audit.path"},
       {{{"listeners", nullptr}}, "listeners"},
       {{{"listeners", json::object()}}, "listeners"},
       {{{"listeners", json::array()}}, "listeners"},

@@ -33,6 +33,7 @@ struct Proof {
 struct Caller {
   Principal principal;
   Proof proof = {};
+  std::string credential_id = {};  // of the directory: what links the proof to the principal
 };
 
 // Errors of all methods: those of auth/faults.h, UNAUTHENTICATED for what the caller must mend.

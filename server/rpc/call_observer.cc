@@ -3,9 +3,16 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server_context.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
 #include "rpc/handle.h"
 
 namespace curator::rpc {
@@ -29,12 +36,59 @@ absl::Status CannotRead() {
       "100 deep");
 }
 
+// ErrorInfo.reason, which ToGrpcStatus() gave the status.
+std::string ReasonIn(const grpc::Status& status) {
+  google::rpc::Status details;
+  google::rpc::ErrorInfo info;
+  if (!details.ParseFromString(status.error_details())) return {};
+  for (const google::protobuf::Any& detail : details.details()) {
+    if (detail.UnpackTo(&info)) return info.reason();
+  }
+  return {};
+}
+
+bool IsIdentified(const audit::AuditRecord& record) {
+  return !record.principal.empty() || record.identity != audit::IdentityKind::kNone;
+}
+
+// A caller who left, or whose deadline has passed, was refused nothing.
+audit::Decision DecisionOf(const audit::AuditRecord& record) {
+  const bool has_left =
+      record.status == absl::StatusCode::kCancelled || record.status == absl::StatusCode::kDeadlineExceeded;
+  const bool is_allowed = record.status == absl::StatusCode::kOk || (has_left && IsIdentified(record));
+  return is_allowed ? audit::Decision::kAllowed : audit::Decision::kRefused;
+}
+
+audit::AuditRecord RecordOf(std::string_view path, CallNotes notes, const grpc::Status& status) {
+  constexpr std::string_view kPackage = "/curator.v1.";
+  if (path.starts_with(kPackage)) path.remove_prefix(kPackage.size());
+  audit::AuditRecord record;
+  record.method = std::string(path);
+  record.principal = std::move(notes.principal);
+  record.identity = notes.identity;
+  record.credential_id = std::move(notes.credential_id);
+  record.dataset = std::move(notes.dataset);
+  record.request_id = std::move(notes.request_id);
+  record.status = static_cast<absl::StatusCode>(status.error_code());
+  record.reason = ReasonIn(status);
+  record.decision = DecisionOf(record);
+  return record;
+}
+
 }  // namespace
+
+bool CallEnd::is_audited() const {
+  const bool is_public = record.decision == audit::Decision::kAllowed && !IsIdentified(record);
+  return !is_public && !path.starts_with("/grpc.health.");
+}
 
 // Lives as long as its call.
 class CallObserver::Interceptor final : public grpc::experimental::Interceptor {
  public:
-  Interceptor(CallObserver& calls, ServerRpcInfo& info) : calls_(calls), info_(info) { calls_.Begin(); }
+  Interceptor(CallObserver& calls, audit::PeerClass peer, ServerRpcInfo& info)
+      : calls_(calls), peer_(peer), info_(info) {
+    calls_.Begin();
+  }
   ~Interceptor() override { calls_.End(info_.server_context()); }
 
   void Intercept(InterceptorBatchMethods* methods) override {
@@ -44,37 +98,48 @@ class CallObserver::Interceptor final : public grpc::experimental::Interceptor {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
       if (CouldNotParse(info_, methods->GetSendStatus()))
         methods->ModifySendStatus(ToGrpcStatus(CannotRead()));
-      calls_.on_end_({info_.method(), calls_.PrincipalOf(info_.server_context()),
-                      static_cast<absl::StatusCode>(methods->GetSendStatus().error_code())});
+      audit::AuditRecord record =
+          RecordOf(info_.method(), calls_.NotesOf(info_.server_context()), methods->GetSendStatus());
+      record.time_us = began_us_;
+      record.peer = peer_;
+      calls_.on_end_({info_.method(), std::move(record)});
     }
     methods->Proceed();
   }
 
  private:
   CallObserver& calls_;
+  const audit::PeerClass peer_;
   ServerRpcInfo& info_;
+  const int64_t began_us_ = absl::ToUnixMicros(absl::Now());
 };
 
 class CallObserver::Factory final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  explicit Factory(CallObserver& calls) : calls_(calls) {}
+  Factory(CallObserver& calls, audit::PeerClass peer) : calls_(calls), peer_(peer) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(ServerRpcInfo* info) override {
-    return new CallObserver::Interceptor(calls_, *info);
+    return new CallObserver::Interceptor(calls_, peer_, *info);
   }
 
  private:
   CallObserver& calls_;
+  const audit::PeerClass peer_;
 };
 
-std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>
-CallObserver::MakeInterceptorFactory() {
-  return std::make_unique<Factory>(*this);
+std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> CallObserver::MakeInterceptorFactory(
+    audit::PeerClass peer) {
+  return std::make_unique<Factory>(*this, peer);
 }
 
-void CallObserver::NotePrincipal(const grpc::ServerContextBase& context, const std::string& principal) {
+void CallObserver::Note(const grpc::ServerContextBase& context, const CallNotes& notes) {
   const absl::MutexLock lock(&mutex_);
-  principals_[&context] = principal;
+  CallNotes& known = notes_[&context];
+  if (notes.identity != audit::IdentityKind::kNone) known.identity = notes.identity;
+  for (std::string CallNotes::*const member :
+       {&CallNotes::principal, &CallNotes::credential_id, &CallNotes::dataset, &CallNotes::request_id}) {
+    if (!(notes.*member).empty()) known.*member = notes.*member;
+  }
 }
 
 void CallObserver::Begin() {
@@ -85,13 +150,13 @@ void CallObserver::Begin() {
 void CallObserver::End(const grpc::ServerContextBase* context) {
   const absl::MutexLock lock(&mutex_);
   --count_;
-  principals_.erase(context);
+  notes_.erase(context);
 }
 
-std::string CallObserver::PrincipalOf(const grpc::ServerContextBase* context) const {
+CallNotes CallObserver::NotesOf(const grpc::ServerContextBase* context) const {
   const absl::MutexLock lock(&mutex_);
-  const auto found = principals_.find(context);
-  return found == principals_.end() ? std::string() : found->second;
+  const auto found = notes_.find(context);
+  return found == notes_.end() ? CallNotes() : found->second;
 }
 
 bool CallObserver::AwaitNoCalls(absl::Time deadline) const {

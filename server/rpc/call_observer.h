@@ -3,8 +3,8 @@
 // A server that stops waits for the calls that are being answered. It cannot wait for connections to close
 // instead: a client with an idle connection notices nothing until its next call.
 //
-// A log line has the method, the principal and the status. It has no duration and no size, because those of
-// an import reveal the number of records.
+// What is known of a call when it ends, for log and audit, is who made it, what it names, and its status.
+// There is no duration and no size, because those of an import reveal the number of records.
 #pragma once
 
 #include <grpcpp/server_context.h>
@@ -21,13 +21,26 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "audit/audit_record.h"
 
 namespace curator::rpc {
 
 struct CallEnd {
-  std::string method;     // "/curator.v1.QueryService/AnswerWorkload"
-  std::string principal;  // empty when it is not known
-  absl::StatusCode status = absl::StatusCode::kOk;
+  std::string path;           // "/curator.v1.QueryService/AnswerWorkload"
+  audit::AuditRecord record;  // without the server that writes it
+
+  // Whether the audit has such calls. It lacks those that anybody may make and that say nothing: of the
+  // server's health and version, and of what is public.
+  bool is_audited() const;
+};
+
+// What becomes known of a call while it is being answered. Empty: nothing.
+struct CallNotes {
+  std::string principal = {};
+  audit::IdentityKind identity = audit::IdentityKind::kNone;
+  std::string credential_id = {};
+  std::string dataset = {};
+  std::string request_id = {};
 };
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
@@ -40,11 +53,12 @@ class CallObserver {
   explicit CallObserver(std::function<void(const CallEnd&)> on_end, Metadata of_answers = {})
       : on_end_(std::move(on_end)), of_answers_(std::move(of_answers)) {}
 
-  // For the server's builder.
-  std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeInterceptorFactory();
+  // For the builder of a server whose calls come from such peers.
+  std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeInterceptorFactory(
+      audit::PeerClass peer);
 
-  // `principal` makes the call of this context, which is being answered.
-  void NotePrincipal(const grpc::ServerContextBase& context, const std::string& principal);
+  // Adds what is known of the call of this context, which is being answered, to what was known before.
+  void Note(const grpc::ServerContextBase& context, const CallNotes& notes);
 
   // Waits until no call is being answered. False when `deadline` passed before that.
   bool AwaitNoCalls(absl::Time deadline) const;
@@ -54,13 +68,13 @@ class CallObserver {
   class Factory;
   void Begin();
   void End(const grpc::ServerContextBase* context);
-  std::string PrincipalOf(const grpc::ServerContextBase* context) const;
+  CallNotes NotesOf(const grpc::ServerContextBase* context) const;
 
   const std::function<void(const CallEnd&)> on_end_;
   const Metadata of_answers_;
   mutable absl::Mutex mutex_;
   int count_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::unordered_map<const grpc::ServerContextBase*, std::string> principals_ ABSL_GUARDED_BY(mutex_);
+  std::unordered_map<const grpc::ServerContextBase*, CallNotes> notes_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace curator::rpc

@@ -52,7 +52,7 @@ class ClientLeft : public service::ServiceTest {
 
     grpc::ServerBuilder builder;
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-    interceptors.push_back(observer_.MakeInterceptorFactory());
+    interceptors.push_back(observer_.MakeInterceptorFactory(audit::PeerClass::kLoopback));
     interceptors.push_back(std::make_unique<Arrival>(arrived_));
     builder.experimental().SetInterceptorCreators(std::move(interceptors));
     builder.RegisterService(&synthesis_);
@@ -83,7 +83,7 @@ class ClientLeft : public service::ServiceTest {
  private:
   absl::Notification arrived_;
   absl::StatusCode end_ = absl::StatusCode::kUnknown;
-  CallObserver observer_{[this](const CallEnd& end) { end_ = end.status; }};
+  CallObserver observer_{[this](const CallEnd& end) { end_ = end.record.status; }};
   Admission admission_;
   CallThreads threads_{1};
   PendingSends sends_{admission_, kStreamPatience};

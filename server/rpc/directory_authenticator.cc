@@ -73,8 +73,8 @@ absl::StatusOr<Caller> DirectoryAuthenticator::Identify(const grpc::ServerContex
 
 absl::StatusOr<Caller> DirectoryAuthenticator::Identify(const Presented& presented) {
   ASSIGN_OR_RETURN(Proof proof, Prove(presented));
-  ASSIGN_OR_RETURN(std::string name, NameOf(proof));
-  return Caller{PrincipalOf(std::move(name)), std::move(proof)};
+  ASSIGN_OR_RETURN(Linked linked, LinkedTo(proof));
+  return Caller{PrincipalOf(std::move(linked.principal)), std::move(proof), std::move(linked.credential_id)};
 }
 
 absl::StatusOr<Proof> DirectoryAuthenticator::Prove(const Presented& presented) {
@@ -182,7 +182,7 @@ void DirectoryAuthenticator::Remember(const std::string& key, const Proof& proof
                  kBytesOfOne);
 }
 
-absl::StatusOr<std::string> DirectoryAuthenticator::NameOf(const Proof& proof) const {
+absl::StatusOr<DirectoryAuthenticator::Linked> DirectoryAuthenticator::LinkedTo(const Proof& proof) const {
   ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot directory, parts_.directory.Current());
   const directory::Credential* const credential = directory->FindIdentity(proof.identity);
   if (credential == nullptr || credential->is_pending) {
@@ -197,7 +197,7 @@ absl::StatusOr<std::string> DirectoryAuthenticator::NameOf(const Proof& proof) c
   if (directory->FindPrincipal(credential->principal)->is_disabled) {
     return NotAccepted(Fault::kDisabled, absl::StrCat(credential->principal, " is disabled"));
   }
-  return credential->principal;
+  return Linked{credential->principal, credential->id};
 }
 
 absl::Status DirectoryAuthenticator::CheckStill(const Caller& caller) {
@@ -205,8 +205,8 @@ absl::Status DirectoryAuthenticator::CheckStill(const Caller& caller) {
     const auth::Issuer* const issuer = parts_.issuers.Find(caller.proof.identity.issuer);
     RETURN_IF_ERROR(parts_.issuers.CheckHas(*issuer, caller.proof.key_thumbprint));
   }
-  ASSIGN_OR_RETURN(const std::string name, NameOf(caller.proof));
-  if (name == caller.principal.name()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const Linked linked, LinkedTo(caller.proof));
+  if (linked.principal == caller.principal.name()) return absl::OkStatus();
   return NotAccepted(Fault::kUnknownPrincipal,
                      absl::StrCat(caller.principal.name(), " has lost a credential"));
 }

@@ -93,7 +93,11 @@ class DirectoryAuthenticator final : public Authenticator {
   std::shared_ptr<const Verified> Remembered(const std::string& key) const;
   void Remember(const std::string& key, const Proof& proof,
                 std::shared_ptr<const auth::ClientAuthorities> authorities = nullptr);
-  absl::StatusOr<std::string> NameOf(const Proof& proof) const;
+  struct Linked {
+    std::string principal;
+    std::string credential_id;
+  };
+  absl::StatusOr<Linked> LinkedTo(const Proof& proof) const;
 
   const IdentityParts parts_;
   const ListenerTrust listener_;

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "curator/v1/accountant.grpc.pb.h"
+#include "curator/v1/audit.grpc.pb.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "curator/v1/identity.grpc.pb.h"

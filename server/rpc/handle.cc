@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "curator/v1/dataset.pb.h"
 #include "dp/accounting/rule.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -102,6 +103,43 @@ absl::Status NothingCame(absl::Duration patience) {
 
 namespace {
 
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+// The singular text with this name; empty where the message has none.
+std::string TextIn(const Message& message, const std::string& field_name) {
+  const FieldDescriptor* const field = message.GetDescriptor()->FindFieldByName(field_name);
+  const bool is_text =
+      field != nullptr && !field->is_repeated() && field->type() == FieldDescriptor::TYPE_STRING;
+  return is_text ? message.GetReflection()->GetString(message, field) : std::string();
+}
+
+// The message's header; the message itself where it has none.
+const Message& HeaderOf(const Message& message) {
+  const FieldDescriptor* const field = message.GetDescriptor()->FindFieldByName("header");
+  const bool is_header = field != nullptr && !field->is_repeated() && field->message_type() != nullptr;
+  return is_header ? message.GetReflection()->GetMessage(message, field) : message;
+}
+
+audit::IdentityKind KindOf(const Proof& proof) {
+  if (proof.identity.subject.empty()) return audit::IdentityKind::kNone;  // in development mode
+  switch (proof.identity.kind) {
+    case directory::CredentialKind::kOidc:
+      return audit::IdentityKind::kOidc;
+    case directory::CredentialKind::kCertificate:
+      return audit::IdentityKind::kCertificate;
+    case directory::CredentialKind::kApiToken:
+      return audit::IdentityKind::kApiToken;
+  }
+  return audit::IdentityKind::kNone;
+}
+
+CallNotes NotesOf(const Caller& caller) {
+  return {.principal = caller.principal.name(),
+          .identity = KindOf(caller.proof),
+          .credential_id = caller.credential_id};
+}
+
 // Memory may run out at any place, also after the charge, where the cause could depend on a record.
 absl::Status RunGuarded(const std::function<absl::Status()>& work) {
   try {
@@ -129,6 +167,19 @@ absl::StatusOr<Result> OrOverloaded(const std::function<absl::StatusOr<Result>()
 }
 
 }  // namespace
+
+void NoteNames(const Calls& calls, const grpc::ServerContextBase& context, const Message& request) {
+  const Message& message = HeaderOf(request);
+  // The one request whose dataset has no name yet.
+  const bool creates = message.GetDescriptor() == v1::CreateDatasetRequest::descriptor();
+  try {
+    calls.on_noted(context, {.dataset = TextIn(message, creates ? "name" : "dataset"),
+                             .request_id = TextIn(message, "request_id")});
+  } catch (const std::bad_alloc&) {
+    // The call's record will lack the names.
+    return;
+  }
+}
 
 void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context,
                         const service::Permission& permission, CallKind kind, Work work) {
@@ -179,6 +230,7 @@ void HandledCall::BeginForIdentity(Calls& calls, const grpc::CallbackServerConte
   absl::StatusOr<Proof> proof = OrOverloaded<Proof>([&] { return calls.authenticator.Prove(context); });
   if (PublicErrorOf(proof.status())) calls.on_hidden_error(proof.status());
   if (!proof.ok()) return End(ToGrpcStatus(proof.status()));
+  calls.on_noted(context, {.identity = KindOf(*proof)});
   absl::StatusOr<Admission::Place> place = calls.admission.Admit(CallKind::kCall, "");
   if (!place.ok()) return End(ToGrpcStatus(place.status()));
   try {
@@ -199,9 +251,16 @@ absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerCo
   absl::StatusOr<Caller> caller = OrOverloaded<Caller>([&] { return calls.authenticator.Identify(context); });
   if (PublicErrorOf(caller.status())) calls.on_hidden_error(caller.status());
   RETURN_IF_ERROR(caller.status());
-  calls.on_identified(context, caller->principal.name());
+  calls.on_noted(context, NotesOf(*caller));
   RETURN_IF_ERROR(service::CheckServerRole(calls.services.directory, permission, caller->principal));
   return caller;
+}
+
+absl::StatusOr<WatchPlace> AdmitWatch(Calls& calls, const grpc::CallbackServerContext& context,
+                                      const service::Permission& permission) {
+  ASSIGN_OR_RETURN(Caller caller, IdentifyCaller(calls, context, permission));
+  ASSIGN_OR_RETURN(Admission::Place place, calls.admission.Admit(CallKind::kWatch, caller.principal.name()));
+  return WatchPlace{std::move(caller), std::move(place)};
 }
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {

@@ -10,6 +10,7 @@
 // Thread-safe.
 #pragma once
 
+#include <google/protobuf/message.h>
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 #include <grpcpp/support/status.h>
@@ -33,6 +34,7 @@
 #include "base/principal.h"
 #include "rpc/admission.h"
 #include "rpc/authenticator.h"
+#include "rpc/call_observer.h"
 #include "rpc/call_threads.h"
 #include "rpc/live_calls.h"
 #include "rpc/pending_sends.h"
@@ -76,9 +78,9 @@ struct Calls {
   LiveCalls& live;
   // Called with an error whose message no client gets (ForOperators(), base/errors.h); must not block.
   std::function<void(const absl::Status&)> on_hidden_error = [](const absl::Status&) {};
-  // Called with the name of the principal that makes a call, for the log; must not block.
-  std::function<void(const grpc::ServerContextBase&, const std::string&)> on_identified =
-      [](const grpc::ServerContextBase&, const std::string&) {};
+  // Called with what becomes known of a call, for the log and the audit; must not block.
+  std::function<void(const grpc::ServerContextBase&, const CallNotes&)> on_noted =
+      [](const grpc::ServerContextBase&, const CallNotes&) {};
   absl::Duration stream_patience = kStreamPatience;
 };
 
@@ -105,6 +107,20 @@ class Call {
 // needs one; reports who it is, or why it is refused.
 absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerContext& context,
                                       const service::Permission& permission);
+
+// A place among the watches, for a caller.
+struct WatchPlace {
+  Caller caller;
+  Admission::Place place;
+};
+// Errors as of IdentifyCaller() and Admission::Admit().
+absl::StatusOr<WatchPlace> AdmitWatch(Calls& calls, const grpc::CallbackServerContext& context,
+                                      const service::Permission& permission);
+
+// Notes what a request names, in its fields `dataset` and `request_id` or in those of its header, whatever the
+// client wrote there. Without memory it is not noted.
+void NoteNames(const Calls& calls, const grpc::ServerContextBase& context,
+               const google::protobuf::Message& request);
 
 // Converts an absl::Status to a gRPC status with google.rpc details; the only place that does.
 //
@@ -304,8 +320,8 @@ template <typename Message>
 class ReadingReactor final : public HandledReactor<grpc::ServerReadReactor<Message>>,
                              public MessageReader<Message> {
  public:
-  ReadingReactor(const grpc::CallbackServerContext& context, absl::Duration patience)
-      : context_(context), patience_(patience) {}
+  ReadingReactor(const grpc::CallbackServerContext& context, const Calls& calls)
+      : context_(context), calls_(calls), patience_(calls.stream_patience) {}
 
   absl::StatusOr<bool> Read(Message& message) override {
     {
@@ -320,6 +336,7 @@ class ReadingReactor final : public HandledReactor<grpc::ServerReadReactor<Messa
       return this->is_revoked() ? ClientDisconnected() : NothingCame(patience_);
     }
     if (ok_) message.Swap(&incoming_);
+    if (ok_ && !std::exchange(has_named_, true)) NoteNames(calls_, context_, message);
     if (!ok_ && context_.IsCancelled()) return ClientDisconnected();
     return ok_;
   }
@@ -332,7 +349,9 @@ class ReadingReactor final : public HandledReactor<grpc::ServerReadReactor<Messa
 
  private:
   const grpc::CallbackServerContext& context_;
+  const Calls& calls_;
   const absl::Duration patience_;
+  bool has_named_ = false;  // the first message is the header
   Message incoming_;
   absl::Mutex mutex_;
   bool is_reading_ ABSL_GUARDED_BY(mutex_) = false;
@@ -347,6 +366,7 @@ inline constexpr const service::Permission& kPermissionFor = service::Permission
 template <Method kMethod, typename Request, typename Response, typename Handler>
 grpc::ServerUnaryReactor* Handle(Calls& calls, const grpc::CallbackServerContext& context,
                                  const Request& request, Response& response, Handler handler) {
+  NoteNames(calls, context, request);
   auto* reactor = new HandledReactor<grpc::ServerUnaryReactor>;
   reactor->Begin(calls, context, kPermissionFor<kMethod>, CallKind::kCall,
                  [&services = calls.services, &request, &response, handler](const Call& call) {
@@ -370,6 +390,7 @@ grpc::ServerWriteReactor<Message>* Handle(Calls& calls, grpc::CallbackServerCont
                                           const Request& request,
                                           absl::Status (*handler)(service::Services&, const Call&,
                                                                   const Request&, MessageWriter<Message>&)) {
+  NoteNames(calls, context, request);
   auto* reactor = new WritingReactor<Message>(context, calls);
   reactor->Begin(calls, context, kPermissionFor<kMethod>, CallKind::kCall,
                  [&services = calls.services, &request, reactor, handler](const Call& call) {
@@ -385,7 +406,7 @@ grpc::ServerReadReactor<Message>* Handle(Calls& calls, const grpc::CallbackServe
                                          Response& response,
                                          absl::Status (*handler)(service::Services&, const Call&,
                                                                  MessageReader<Message>&, Response&)) {
-  auto* reactor = new ReadingReactor<Message>(context, calls.stream_patience);
+  auto* reactor = new ReadingReactor<Message>(context, calls);
   reactor->Begin(calls, context, kPermissionFor<kMethod>, CallKind::kStream,
                  [&services = calls.services, &response, reactor, handler](const Call& call) {
                    return handler(services, call, *reactor, response);

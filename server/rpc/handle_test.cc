@@ -129,7 +129,7 @@ class HandleTest : public service::ServiceTest {
     grpc::ServerBuilder builder;
     builder.RegisterService(&budgets_);
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
-    interceptors.push_back(observer_.MakeInterceptorFactory());
+    interceptors.push_back(observer_.MakeInterceptorFactory(audit::PeerClass::kEdge));
     builder.experimental().SetInterceptorCreators(std::move(interceptors));
     builder.RegisterService(&datasets_);
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
@@ -233,7 +233,9 @@ class HandleTest : public service::ServiceTest {
                authenticator_,
                live_,
                [this](const absl::Status& status) { logged_.emplace_back(status.message()); },
-               [](const grpc::ServerContextBase&, const std::string&) {},
+               [this](const grpc::ServerContextBase& context, const CallNotes& notes) {
+                 observer_.Note(context, notes);
+               },
                absl::Milliseconds(50)};
   std::vector<std::string> logged_;
   std::function<absl::Status(const Call&)> handler_ = [this](const Call& call) {
@@ -242,7 +244,8 @@ class HandleTest : public service::ServiceTest {
   };
   std::vector<std::string> handled_;
   std::vector<Admission::Place> places_;
-  CallObserver observer_{[](const CallEnd&) {}};
+  std::vector<CallEnd> ended_;
+  CallObserver observer_{[this](const CallEnd& end) { ended_.push_back(end); }};
 
  private:
   class Budgets final : public v1::BudgetService::CallbackService {
@@ -283,6 +286,54 @@ class HandleTest : public service::ServiceTest {
   std::unique_ptr<grpc::Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
 };
+
+TEST_F(HandleTest, WhoMadeACallAndWhatItNamedIsKnownWhenItEnds) {
+  StreamOf(1, 10, true);
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_TRUE(ended_[0].is_audited());
+  const audit::AuditRecord& record = ended_[0].record;
+  EXPECT_EQ(record.method, "BudgetService/ListLedgerEntries");
+  EXPECT_EQ(record.principal, "ana");
+  EXPECT_EQ(record.dataset, "-10");
+  EXPECT_EQ(record.peer, audit::PeerClass::kEdge);
+  EXPECT_EQ(record.decision, audit::Decision::kRefused);
+  EXPECT_EQ(record.status, absl::StatusCode::kNotFound);
+  EXPECT_EQ(record.reason, "NOT_FOUND");
+  EXPECT_LE(record.time_us, absl::ToUnixMicros(absl::Now()));
+}
+
+TEST_F(HandleTest, ACallThatIsRefusedBeforeItsCallerIsKnownIsNobodys) {
+  CallOf({});
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_TRUE(ended_[0].is_audited());
+  EXPECT_EQ(ended_[0].record.principal, "");
+  EXPECT_EQ(ended_[0].record.decision, audit::Decision::kRefused);
+  EXPECT_EQ(ended_[0].record.status, absl::StatusCode::kUnauthenticated);
+}
+
+TEST_F(HandleTest, ACallWithTheReasonOfAQuotaSaysSo) {
+  handler_ = [](const Call&) { return OverQuota("20 calls a second", std::chrono::seconds(1)); };
+  CallOf({"ana"});
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_EQ(ended_[0].record.reason, "QUOTA");
+}
+
+TEST_F(HandleTest, ACallerWhoLeftWasRefusedNothing) {
+  handler_ = [](const Call&) { return ClientDisconnected(); };
+  CallOf({"ana"});
+  ASSERT_EQ(ended_.size(), 1u);
+  EXPECT_EQ(ended_[0].record.decision, audit::Decision::kAllowed);
+  EXPECT_EQ(ended_[0].record.status, absl::StatusCode::kCancelled);
+}
+
+TEST(CallEnd, WhatAnybodyMayAskIsNotAuditedUnlessItIsRefused) {
+  CallEnd version{"/curator.v1.VersionService/GetVersion", {.decision = audit::Decision::kAllowed}};
+  EXPECT_FALSE(version.is_audited());
+  version.record.decision = audit::Decision::kRefused;
+  EXPECT_TRUE(version.is_audited());
+  const CallEnd health{"/grpc.health.v1.Health/Check", {.decision = audit::Decision::kRefused}};
+  EXPECT_FALSE(health.is_audited());
+}
 
 TEST_F(HandleTest, RunsTheHandlerForThePrincipalThatTheCallNames) {
   EXPECT_EQ(CallOf({"ana"}).error_code(), grpc::StatusCode::NOT_FOUND);

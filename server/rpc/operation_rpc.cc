@@ -52,19 +52,6 @@ absl::StatusOr<absl::Duration> PatienceOf(const v1::WaitOperationRequest& reques
   return std::min(timeout, kLongestWait);
 }
 
-// A place among the watches, for a caller.
-struct WatchPlace {
-  Caller caller;
-  Admission::Place place;
-};
-
-absl::StatusOr<WatchPlace> AdmitWatch(Calls& calls, const grpc::CallbackServerContext& context,
-                                      const service::Permission& permission) {
-  ASSIGN_OR_RETURN(Caller caller, IdentifyCaller(calls, context, permission));
-  ASSIGN_OR_RETURN(Admission::Place place, calls.admission.Admit(CallKind::kWatch, caller.principal.name()));
-  return WatchPlace{std::move(caller), std::move(place)};
-}
-
 // Answers when the operation has ended or the deadline has passed, and holds no thread until then.
 class WaitReactor final : public grpc::ServerUnaryReactor {
  public:

@@ -60,6 +60,7 @@ using Chosen = std::function<absl::Status(Session&)>;
 // Add the commands of a noun to `app`; each is implemented in the file of its noun. When the command line
 // names one, its action is stored in `chosen`, which must outlive `app`.
 void AddAccountCommands(CLI::App& app, Chosen& chosen);
+void AddAuditCommands(CLI::App& app, Chosen& chosen);
 void AddBudgetCommands(CLI::App& app, Chosen& chosen);
 void AddCalcCommands(CLI::App& app, Chosen& chosen);
 void AddChargeCommands(CLI::App& app, Chosen& chosen);

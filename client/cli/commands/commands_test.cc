@@ -6,6 +6,7 @@
 
 #include "client/cli/testing/command_line.h"
 #include "curator/v1/accountant.pb.h"
+#include "curator/v1/audit.pb.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
 #include "curator/v1/operation.pb.h"
@@ -20,6 +21,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
@@ -294,6 +296,62 @@ TEST_F(Arguments, EveryCommandOfDatasetsIsKnown) {
   const std::string schema = command_line_.File("s.json", kZoneSchema);
   EXPECT_EQ(Sent<v1::CheckSchemaRequest>("schema check " + schema).schema().attributes(0).name(), "zone");
   EXPECT_EQ(Sent<v1::CheckSchemaRequest>("schema check " + schema + " " + csv).csv(), "zone\n1\n");
+}
+
+TEST_F(Arguments, AnAuditorChoosesRecords) {
+  const auto list = Sent<v1::ListAuditRecordsRequest>(
+      "audit list --principal ana --dataset c --method QueryService/AnswerWorkload --refused --since "
+      "2026-11-26T00:00:00Z --until 2026-11-27T00:00:00Z --limit 7");
+  EXPECT_EQ(list.principal(), "ana");
+  EXPECT_EQ(list.dataset(), "c");
+  EXPECT_EQ(list.method(), "QueryService/AnswerWorkload");
+  EXPECT_EQ(list.decision(), v1::AuditRecord::REFUSED);
+  EXPECT_EQ(list.until_time().seconds() - list.since_time().seconds(), 24 * 3600);
+  EXPECT_EQ(list.page_size(), 7);
+  EXPECT_FALSE(Sent<v1::ListAuditRecordsRequest>("audit list").has_since_time());
+  EXPECT_EQ(Sent<v1::WatchAuditRequest>("audit watch --after 812").after_id(), 812);
+  EXPECT_FALSE(Sent<v1::WatchAuditRequest>("audit watch").has_after_id());
+  EXPECT_FALSE(Accepted("audit list --since yesterday"));
+  EXPECT_FALSE(Accepted("audit watch --after -1"));
+}
+
+TEST_F(Arguments, TheAuditIsListedAndWatchedInEveryForm) {
+  v1::AuditRecord call;
+  call.set_id(7);
+  call.set_kind(v1::AuditRecord::CALL);
+  call.mutable_time()->set_seconds(1'700'000'000);
+  call.set_principal("ana");
+  call.set_method("BudgetService/GetBudget");
+  call.set_dataset("census\x1b[2J");
+  call.set_decision(v1::AuditRecord::REFUSED);
+  call.set_status("RESOURCE_EXHAUSTED");
+  call.set_reason("QUOTA");
+  v1::AuditRecord gap;
+  gap.set_id(8);
+  gap.set_kind(v1::AuditRecord::GAP);
+  gap.set_count(12);
+  v1::ListAuditRecordsResponse list;
+  *list.add_records() = gap;
+  *list.add_records() = call;
+  command_line_.server.Answer<v1::ListAuditRecordsRequest>(list);
+  EXPECT_EQ(command_line_.Run("audit list"), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.out(), AllOf(HasSubstr("QUOTA"), HasSubstr("12 calls are missing")));
+  EXPECT_THAT(command_line_.out(), Not(HasSubstr("\x1b[2J")));
+  EXPECT_EQ(command_line_.Run("audit list --output json"), ExitStatus::kDone);
+  const nlohmann::json document = nlohmann::json::parse(command_line_.out());
+  EXPECT_EQ(document["records"][1]["status"], "RESOURCE_EXHAUSTED");
+  EXPECT_EQ(document["records"][0]["count"], 12);
+  command_line_.server.Answer<v1::WatchAuditRequest>(call, gap);
+  EXPECT_EQ(command_line_.Run("audit watch"), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.out(), HasSubstr("7  2023-11-14T22:13:20Z  QUOTA  ana  BudgetService/GetBudget"));
+  EXPECT_THAT(command_line_.error(), HasSubstr("--after 8"));
+  EXPECT_EQ(command_line_.Run("audit watch --output json"), ExitStatus::kDone);
+  std::istringstream lines(command_line_.out());
+  std::string line;
+  ASSERT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(nlohmann::json::parse(line)["principal"], "ana");
+  EXPECT_EQ(command_line_.Run("audit watch --output csv"), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.out(), HasSubstr("id,time,kind,decision,principal"));
 }
 
 TEST_F(Arguments, EveryCommandIsKnown) {

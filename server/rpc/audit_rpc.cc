@@ -1,0 +1,275 @@
+#include "rpc/audit_rpc.h"
+
+#include <google/protobuf/util/time_util.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/synchronization/mutex.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "rpc/page.h"
+
+namespace curator::rpc {
+namespace {
+
+using audit::AuditFilter;
+using audit::AuditPage;
+using audit::AuditPlace;
+using google::protobuf::util::TimeUtil;
+
+v1::AuditRecord::Kind KindOf(audit::RecordKind kind) {
+  switch (kind) {
+    case audit::RecordKind::kCall:
+      return v1::AuditRecord::CALL;
+    case audit::RecordKind::kGap:
+      return v1::AuditRecord::GAP;
+    case audit::RecordKind::kRefusals:
+      return v1::AuditRecord::REFUSALS;
+    case audit::RecordKind::kStarted:
+      return v1::AuditRecord::STARTED;
+    case audit::RecordKind::kStopped:
+      return v1::AuditRecord::STOPPED;
+  }
+  return v1::AuditRecord::KIND_UNSPECIFIED;
+}
+
+v1::Identity::Kind KindOf(audit::IdentityKind kind) {
+  switch (kind) {
+    case audit::IdentityKind::kOidc:
+      return v1::Identity::OIDC;
+    case audit::IdentityKind::kCertificate:
+      return v1::Identity::CERTIFICATE;
+    case audit::IdentityKind::kApiToken:
+      return v1::Identity::API_TOKEN;
+    case audit::IdentityKind::kNone:
+      break;
+  }
+  return v1::Identity::KIND_UNSPECIFIED;
+}
+
+v1::AuditRecord::Decision DecisionOf(audit::Decision decision) {
+  switch (decision) {
+    case audit::Decision::kAllowed:
+      return v1::AuditRecord::ALLOWED;
+    case audit::Decision::kRefused:
+      return v1::AuditRecord::REFUSED;
+    case audit::Decision::kNone:
+      break;
+  }
+  return v1::AuditRecord::DECISION_UNSPECIFIED;
+}
+
+v1::AuditRecord MessageOf(const audit::AuditRecord& record) {
+  v1::AuditRecord proto;
+  proto.set_id(record.id);
+  proto.set_kind(KindOf(record.kind));
+  *proto.mutable_time() = TimeUtil::MicrosecondsToTimestamp(record.time_us);
+  proto.set_server(record.server);
+  proto.set_principal(record.principal);
+  proto.set_identity_kind(KindOf(record.identity));
+  proto.set_credential_id(record.credential_id);
+  proto.set_peer(std::string(WordOf(record.peer)));
+  proto.set_method(record.method);
+  proto.set_dataset(record.dataset);
+  proto.set_decision(DecisionOf(record.decision));
+  const bool is_call = record.kind == audit::RecordKind::kCall;
+  if (is_call) proto.set_status(absl::StatusCodeToString(record.status));
+  proto.set_reason(record.reason);
+  proto.set_request_id(record.request_id);
+  proto.set_count(record.count);
+  if (record.count > 0) *proto.mutable_since_time() = TimeUtil::MicrosecondsToTimestamp(record.since_us);
+  return proto;
+}
+
+// ---- The listing
+
+absl::StatusOr<int64_t> MicrosecondsOf(std::string_view field, const google::protobuf::Timestamp& time) {
+  const bool is_time = time.seconds() >= TimeUtil::kTimestampMinSeconds &&
+                       time.seconds() <= TimeUtil::kTimestampMaxSeconds && time.nanos() >= 0 &&
+                       time.nanos() < 1'000'000'000;
+  if (is_time) return TimeUtil::TimestampToMicroseconds(time);
+  return InvalidField(field, "must be a time of the years 1 to 9999");
+}
+
+absl::StatusOr<AuditFilter> FilterOf(const v1::ListAuditRecordsRequest& request) {
+  AuditFilter filter{
+      .principal = request.principal(), .dataset = request.dataset(), .method = request.method()};
+  if (request.decision() == v1::AuditRecord::ALLOWED) filter.decision = audit::Decision::kAllowed;
+  if (request.decision() == v1::AuditRecord::REFUSED) filter.decision = audit::Decision::kRefused;
+  if (!filter.decision.has_value() && request.decision() != v1::AuditRecord::DECISION_UNSPECIFIED) {
+    return InvalidField("decision", "must be ALLOWED or REFUSED");
+  }
+  if (request.has_since_time()) {
+    ASSIGN_OR_RETURN(filter.since_us, MicrosecondsOf("since_time", request.since_time()));
+  }
+  if (request.has_until_time()) {
+    ASSIGN_OR_RETURN(filter.until_us, MicrosecondsOf("until_time", request.until_time()));
+  }
+  return filter;
+}
+
+// What a listing is of, for its page tokens: all but the page.
+std::string ListedBy(v1::ListAuditRecordsRequest request) {
+  request.clear_page_size();
+  request.clear_page_token();
+  return absl::WebSafeBase64Escape(request.SerializeAsString());
+}
+
+absl::StatusOr<AuditPlace> PlaceOf(const PageAsked& page) {
+  AuditPlace place;
+  if (page.after.empty()) return place;
+  const std::vector<std::string> numbers = absl::StrSplit(page.after, ' ');
+  const bool is_place = numbers.size() == 2 && absl::SimpleAtoi(numbers[0], &place.time_us) &&
+                        absl::SimpleAtoi(numbers[1], &place.id);
+  if (is_place) return place;
+  return InvalidField("page_token", "is not of this listing: start again without one");
+}
+
+absl::Status ListAuditRecords(audit::AuditStore& store, const v1::ListAuditRecordsRequest& request,
+                              v1::ListAuditRecordsResponse& response) {
+  ASSIGN_OR_RETURN(const AuditFilter filter, FilterOf(request));
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "audit", ListedBy(request)));
+  ASSIGN_OR_RETURN(const AuditPlace place, PlaceOf(page));
+  ASSIGN_OR_RETURN(const AuditPage found, store.List(filter, place, page.size));
+  for (const audit::AuditRecord& record : found.records) *response.add_records() = MessageOf(record);
+  if (found.next.has_value()) {
+    response.set_next_page_token(page.TokenAfter(absl::StrCat(found.next->time_us, " ", found.next->id)));
+  }
+  return absl::OkStatus();
+}
+
+// ---- The stream
+
+// Sends records to a client one after the other, and asks for more when it has sent those that it got. Kept
+// alive by gRPC until the stream has ended. Thread-safe.
+class RecordStream final : public grpc::ServerWriteReactor<v1::AuditRecord> {
+ public:
+  // `on_taken` is called when all records have been sent, and `on_done` once, when the stream has ended; on
+  // threads of gRPC's, which they must not block.
+  static std::shared_ptr<RecordStream> Create(std::function<void()> on_taken, std::function<void()> on_done) {
+    std::shared_ptr<RecordStream> stream(new RecordStream(std::move(on_taken), std::move(on_done)));
+    stream->self_ = stream;
+    return stream;
+  }
+
+  // Sends the records, at least one, unless the stream has ended. Not before `on_taken` for those before.
+  void Send(std::vector<v1::AuditRecord> records) {
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (end_) return;
+      records_ = std::move(records);
+      next_ = 0;
+      is_writing_ = true;
+    }
+    StartWrite(&records_[next_++]);
+  }
+
+  // Ends the stream after the record that is being sent. Later calls have no effect.
+  void End(const grpc::Status& status) {
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (end_) return;
+      end_ = status;
+      if (is_writing_) return;  // OnWriteDone() ends it
+    }
+    Finish(status);
+  }
+
+  void OnWriteDone(bool ok) override {
+    std::optional<grpc::Status> end;
+    bool has_next = false;
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (!ok && !end_) end_ = grpc::Status::CANCELLED;
+      end = end_;
+      has_next = !end && next_ < records_.size();
+      is_writing_ = has_next;
+    }
+    if (end) return Finish(*std::move(end));
+    if (has_next) return StartWrite(&records_[next_++]);
+    on_taken_();
+  }
+
+  void OnCancel() override { End(ToGrpcStatus(ClientDisconnected())); }
+
+  void OnDone() override {
+    on_done_();
+    self_.reset();  // may destroy it
+  }
+
+ private:
+  RecordStream(std::function<void()> on_taken, std::function<void()> on_done)
+      : on_taken_(std::move(on_taken)), on_done_(std::move(on_done)) {}
+
+  const std::function<void()> on_taken_;
+  const std::function<void()> on_done_;
+  std::shared_ptr<RecordStream> self_;
+  // Of Send(), and of gRPC while is_writing_.
+  std::vector<v1::AuditRecord> records_;
+  size_t next_ = 0;
+  absl::Mutex mutex_;
+  bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<grpc::Status> end_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+grpc::ServerUnaryReactor* AuditRpc::ListAuditRecords(grpc::CallbackServerContext* context,
+                                                     const v1::ListAuditRecordsRequest* request,
+                                                     v1::ListAuditRecordsResponse* response) {
+  return Handle(calls_, *context, *request, *response,
+                [&store = store_](service::Services&, const Call&, const v1::ListAuditRecordsRequest& asked,
+                                  v1::ListAuditRecordsResponse& answer) {
+                  return rpc::ListAuditRecords(store, asked, answer);
+                });
+}
+
+grpc::ServerWriteReactor<v1::AuditRecord>* AuditRpc::WatchAudit(grpc::CallbackServerContext* context,
+                                                                const v1::WatchAuditRequest* request) {
+  absl::StatusOr<WatchPlace> admitted = AdmitWatch(calls_, *context);
+  if (!admitted.ok()) {
+    const auto refusal = RecordStream::Create([] {}, [] {});
+    refusal->End(ToGrpcStatus(admitted.status()));
+    return refusal.get();
+  }
+  struct Watching {
+    WatchPlace place;
+    // Set before gRPC calls a reaction.
+    uint64_t follower = 0;
+    std::unique_ptr<LiveCalls::Entry> live = nullptr;
+  };
+  const auto watching = std::make_shared<Watching>(Watching{*std::move(admitted)});
+  const auto stream =
+      RecordStream::Create([&followers = followers_, watching] { followers.Took(watching->follower); },
+                           [&followers = followers_, watching] {
+                             followers.Remove(watching->follower);
+                             watching->live.reset();
+                           });
+  watching->live =
+      calls_.live.Add(calls_.authenticator, watching->place.caller,
+                      [stream](const absl::Status& revoked) { stream->End(ToGrpcStatus(revoked)); });
+  const std::optional<int64_t> after =
+      request->has_after_id() ? std::optional<int64_t>(request->after_id()) : std::nullopt;
+  watching->follower = followers_.Follow(
+      after,
+      [stream](const std::vector<audit::AuditRecord>& records) {
+        std::vector<v1::AuditRecord> messages;
+        for (const audit::AuditRecord& record : records) messages.push_back(MessageOf(record));
+        if (!messages.empty()) stream->Send(std::move(messages));
+      },
+      [stream] { stream->End(ToGrpcStatus(absl::UnavailableError("the server is stopping"))); });
+  return stream.get();
+}
+
+}  // namespace curator::rpc
