@@ -106,8 +106,7 @@ TEST_P(AuditedServer, LeavesOutWhatAnybodyMayAsk) {
 TEST_P(AuditedServer, HasNoWordOfAQuestionOrOfAnError) {
   v1::AnswerWorkloadRequest request;
   request.set_dataset("census");
-  request.set_label("the label of ana");
-  request.mutable_workload()->add_query_sets()->mutable_marginals()->add_marginals()->add_attributes(
+  request.mutable_workload()->add_query_sets()->mutable_marginals()->add_sets()->add_names(
       "the attribute of ana");
   EXPECT_FALSE(As("ana").AnswerWorkload(request).ok());
   std::string all;
