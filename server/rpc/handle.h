@@ -117,8 +117,8 @@ struct WatchPlace {
 absl::StatusOr<WatchPlace> AdmitWatch(Calls& calls, const grpc::CallbackServerContext& context,
                                       const service::Permission& permission);
 
-// Notes what a request names, in its fields `dataset` and `request_id` or in those of its header, whatever the
-// client wrote there. Without memory it is not noted.
+// Notes what a request names, in its fields `dataset` and `request_id` or in those of its header, whatever
+// the client wrote there. Without memory it is not noted.
 void NoteNames(const Calls& calls, const grpc::ServerContextBase& context,
                const google::protobuf::Message& request);
 
