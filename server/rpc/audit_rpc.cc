@@ -228,16 +228,17 @@ class RecordStream final : public grpc::ServerWriteReactor<v1::AuditRecord> {
 grpc::ServerUnaryReactor* AuditRpc::ListAuditRecords(grpc::CallbackServerContext* context,
                                                      const v1::ListAuditRecordsRequest* request,
                                                      v1::ListAuditRecordsResponse* response) {
-  return Handle(calls_, *context, *request, *response,
-                [&store = store_](service::Services&, const Call&, const v1::ListAuditRecordsRequest& asked,
-                                  v1::ListAuditRecordsResponse& answer) {
-                  return rpc::ListAuditRecords(store, asked, answer);
-                });
+  return Handle<Method::kListAuditRecords>(
+      calls_, *context, *request, *response,
+      [&store = store_](service::Services&, const Call&, const v1::ListAuditRecordsRequest& asked,
+                        v1::ListAuditRecordsResponse& answer) {
+        return rpc::ListAuditRecords(store, asked, answer);
+      });
 }
 
 grpc::ServerWriteReactor<v1::AuditRecord>* AuditRpc::WatchAudit(grpc::CallbackServerContext* context,
                                                                 const v1::WatchAuditRequest* request) {
-  absl::StatusOr<WatchPlace> admitted = AdmitWatch(calls_, *context);
+  absl::StatusOr<WatchPlace> admitted = AdmitWatch(calls_, *context, kPermissionFor<Method::kWatchAudit>);
   if (!admitted.ok()) {
     const auto refusal = RecordStream::Create([] {}, [] {});
     refusal->End(ToGrpcStatus(admitted.status()));
@@ -263,7 +264,11 @@ grpc::ServerWriteReactor<v1::AuditRecord>* AuditRpc::WatchAudit(grpc::CallbackSe
       request->has_after_id() ? std::optional<int64_t>(request->after_id()) : std::nullopt;
   watching->follower = followers_.Follow(
       after,
-      [stream](const std::vector<audit::AuditRecord>& records) {
+      [stream, &calls = calls_,
+       principal = watching->place.caller.principal](const std::vector<audit::AuditRecord>& records) {
+        const absl::Status still = service::CheckServerRole(calls.services.directory,
+                                                            kPermissionFor<Method::kWatchAudit>, principal);
+        if (!still.ok()) return stream->End(ToGrpcStatus(still));
         std::vector<v1::AuditRecord> messages;
         for (const audit::AuditRecord& record : records) messages.push_back(MessageOf(record));
         if (!messages.empty()) stream->Send(std::move(messages));

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "curator/v1/accountant.pb.h"
+#include "curator/v1/audit.pb.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
 #include "curator/v1/identity.pb.h"

@@ -28,7 +28,8 @@ struct ServerRole {
 };
 constexpr ServerRole kServerRoles[] = {{Role::kAdministrator, directory::Role::kAdministrator},
                                        {Role::kOperator, directory::Role::kOperator},
-                                       {Role::kCreator, directory::Role::kCreator}};
+                                       {Role::kCreator, directory::Role::kCreator},
+                                       {Role::kAuditor, directory::Role::kAuditor}};
 
 // What a grant gives.
 struct RoleOfGrant {

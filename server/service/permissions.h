@@ -77,6 +77,9 @@ enum class Method : uint8_t {
   kCancelReservation,
   kExtendReservation,
   kGetCharge,
+  // AuditService
+  kListAuditRecords,
+  kWatchAudit,
   // BudgetService
   kGetBudget,
   kListAccounts,
@@ -192,6 +195,9 @@ inline constexpr auto kPermissions = [] {
       Row(kCancelReservation,  "AccountantService/CancelReservation",  kDataset,   "x - o - - o  - - -"),
       Row(kExtendReservation,  "AccountantService/ExtendReservation",  kDataset,   "- - o - - -  - - -"),
       Row(kGetCharge,          "AccountantService/GetCharge",          kDataset,   "x o o - x o  - - -"),
+
+      Row(kListAuditRecords,   "AuditService/ListAuditRecords",        kServer,    "- - - - x -  - - -"),
+      Row(kWatchAudit,         "AuditService/WatchAudit",              kServer,    "- - - - x -  - - -"),
 
       Row(kGetBudget,          "BudgetService/GetBudget",              kDataset,   "x o o x x -  - - -"),
       Row(kListAccounts,       "BudgetService/ListAccounts",           kDataset,   "x o o x x -  - - -"),

@@ -303,6 +303,55 @@ TEST_P(Rights, AnAuditorOfAllDatasetsTakesTwoAdministratorsAndSeesAllOfThem) {
   EXPECT_EQ(As("vera").ListDatasets()->datasets_size(), 4) << "an approver sees those of his roles";
 }
 
+// An administrator makes principals, so another looks at what they ask.
+TEST_P(Rights, TheAuditIsForAuditorsOfTheServerAlone) {
+  MakeWorld();
+  const auto list = [this](const std::string& subject) {
+    return As(subject).ListAuditRecords(v1::ListAuditRecordsRequest()).status();
+  };
+  for (const char* const subject : {"olga", "ana", "sam", "vera", "uma", "fay", "ada", "pol", "carl"}) {
+    EXPECT_TRUE(absl::IsPermissionDenied(list(subject))) << subject << ": " << list(subject);
+    const absl::Status watch =
+        As(subject).WatchAudit(0, [](const v1::AuditRecord&) { return absl::CancelledError("seen"); });
+    EXPECT_TRUE(absl::IsPermissionDenied(watch)) << subject << ": " << watch;
+  }
+  Bind(As("ada"), v1::RoleBinding::AUDITOR, "corp.dora");
+  EXPECT_TRUE(absl::IsPermissionDenied(list("dora"))) << "while it is pending";
+  v1::ApproveRoleRequest approve;
+  approve.set_role(v1::RoleBinding::AUDITOR);
+  approve.set_principal("corp.dora");
+  ASSERT_TRUE(As("abe").ApproveRole(approve).ok());
+  v1::AuditRecord refusal;
+  const absl::Status watched = As("dora").WatchAudit(0, [&](const v1::AuditRecord& record) {
+    refusal = record;
+    const bool is_found = record.principal() == "corp.uma" && record.method() == "AuditService/WatchAudit";
+    return is_found ? absl::CancelledError("seen") : absl::OkStatus();
+  });
+  EXPECT_TRUE(watched.ok()) << watched;
+  EXPECT_EQ(refusal.identity_kind(), v1::Identity::OIDC);
+  EXPECT_EQ(refusal.credential_id(), As("uma").WhoAmI()->credential_id());
+  EXPECT_EQ(refusal.peer(), "local");
+  EXPECT_EQ(refusal.decision(), v1::AuditRecord::REFUSED);
+}
+
+TEST_P(Rights, WhoIsNoAuditorAnyMoreSeesNothingFurther) {
+  MakeWorld();
+  Bind(As("ada"), v1::RoleBinding::AUDITOR, "corp.dora");
+  v1::ApproveRoleRequest approve;
+  approve.set_role(v1::RoleBinding::AUDITOR);
+  approve.set_principal("corp.dora");
+  ASSERT_TRUE(As("abe").ApproveRole(approve).ok());
+  v1::UnbindRoleRequest unbind;
+  unbind.set_role(v1::RoleBinding::AUDITOR);
+  unbind.set_principal("corp.dora");
+  bool is_unbound = false;
+  const absl::Status ended = As("dora").WatchAudit(0, [&](const v1::AuditRecord&) {
+    if (!std::exchange(is_unbound, true)) EXPECT_TRUE(As("ada").UnbindRole(unbind).ok());
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(absl::IsPermissionDenied(ended)) << ended;
+}
+
 // ---- While it is used
 
 TEST_P(Rights, AccessThatIsTakenAwayEndsAtTheNextCallAlsoOnAnotherServer) {

@@ -207,6 +207,7 @@ std::set<std::string> AllCalls() {
     }
   }
   std::erase_if(calls, [](const std::string& call) {
+    if (call.starts_with("AuditService.")) return true;
     return call.starts_with("IdentityService.") && call != "IdentityService.WhoAmI";
   });
   return calls;

@@ -43,7 +43,8 @@ struct Step {
 };
 
 // All calls of all services of curator.v1 ("DatasetService.GetDataset") that a server in development mode
-// carries out. Those about identities, of which it has none, are tests/e2e/identity_test.cc's.
+// carries out. Those about identities, of which it has none, are tests/e2e/identity_test.cc's; those about
+// the audit, which is of all calls and does not end, audit_test.cc's and rights_test.cc's.
 std::set<std::string> AllCalls();
 
 // The calls that docs/PRIVACY-fields.md reserves to `who`: "owner".
