@@ -33,7 +33,7 @@ absl::StatusOr<service::RoleOrder> RoleOrderOf(v1::RoleBinding::Role role, const
       .role = static_cast<directory::Role>(role), .principal = principal, .dataset = dataset};
 }
 
-v1::Credential ToProto(const directory::Credential& credential) {
+v1::Credential MessageOf(const directory::Credential& credential) {
   v1::Credential proto;
   proto.set_id(credential.id);
   proto.set_principal(credential.principal);
@@ -52,7 +52,7 @@ v1::Credential ToProto(const directory::Credential& credential) {
   return proto;
 }
 
-v1::RoleBinding ToProto(const service::RoleView& role) {
+v1::RoleBinding MessageOf(const service::RoleView& role) {
   v1::RoleBinding proto;
   proto.set_role(static_cast<v1::RoleBinding::Role>(role.binding.role));
   proto.set_principal(role.binding.principal);
@@ -63,7 +63,7 @@ v1::RoleBinding ToProto(const service::RoleView& role) {
   return proto;
 }
 
-v1::PrincipalInfo ToProto(const service::PrincipalView& view) {
+v1::PrincipalInfo MessageOf(const service::PrincipalView& view) {
   v1::PrincipalInfo proto;
   proto.set_name(view.record.name);
   proto.set_kind(static_cast<v1::PrincipalInfo::Kind>(view.record.kind));
@@ -71,9 +71,9 @@ v1::PrincipalInfo ToProto(const service::PrincipalView& view) {
   proto.set_created_by(view.record.created_by);
   *proto.mutable_create_time() = TimeUtil::MicrosecondsToTimestamp(view.record.created_at_us);
   for (const directory::Credential& credential : view.credentials) {
-    *proto.add_credentials() = ToProto(credential);
+    *proto.add_credentials() = MessageOf(credential);
   }
-  for (const service::RoleView& role : view.roles) *proto.add_roles() = ToProto(role);
+  for (const service::RoleView& role : view.roles) *proto.add_roles() = MessageOf(role);
   return proto;
 }
 
@@ -81,7 +81,7 @@ v1::PrincipalInfo ToProto(const service::PrincipalView& view) {
 absl::Status Describe(service::IdentityServices& identities, const std::string& principal, const Proof& proof,
                       v1::WhoAmIResponse& response) {
   ASSIGN_OR_RETURN(const service::PrincipalView view, service::ViewPrincipal(identities, principal));
-  *response.mutable_principal() = ToProto(view);
+  *response.mutable_principal() = MessageOf(view);
   for (const directory::Credential& credential : view.credentials) {
     if (credential.identity == proof.identity) response.set_credential_id(credential.id);
   }
@@ -101,7 +101,7 @@ absl::Status CreatePrincipal(service::IdentityServices& identities, const Call& 
   ASSIGN_OR_RETURN(const service::PrincipalView made,
                    service::CreatePrincipal(identities, call.principal(), request.name(),
                                             static_cast<directory::PrincipalKind>(request.kind())));
-  response = ToProto(made);
+  response = MessageOf(made);
   return absl::OkStatus();
 }
 
@@ -109,7 +109,7 @@ absl::Status DisablePrincipal(service::IdentityServices& identities, const Call&
                               const v1::DisablePrincipalRequest& request, v1::PrincipalInfo& response) {
   ASSIGN_OR_RETURN(const service::PrincipalView disabled,
                    service::DisablePrincipal(identities, call.principal(), request.name(), request.reason()));
-  response = ToProto(disabled);
+  response = MessageOf(disabled);
   return absl::OkStatus();
 }
 
@@ -117,7 +117,7 @@ absl::Status EnablePrincipal(service::IdentityServices& identities, const Call& 
                              const v1::EnablePrincipalRequest& request, v1::PrincipalInfo& response) {
   ASSIGN_OR_RETURN(const service::PrincipalView enabled,
                    service::EnablePrincipal(identities, call.principal(), request.name(), request.reason()));
-  response = ToProto(enabled);
+  response = MessageOf(enabled);
   return absl::OkStatus();
 }
 
@@ -125,7 +125,7 @@ absl::Status GetPrincipal(service::IdentityServices& identities, const Call& cal
                           const v1::GetPrincipalRequest& request, v1::PrincipalInfo& response) {
   ASSIGN_OR_RETURN(const service::PrincipalView found,
                    service::GetPrincipal(identities, call.principal(), request.name()));
-  response = ToProto(found);
+  response = MessageOf(found);
   return absl::OkStatus();
 }
 
@@ -134,7 +134,7 @@ absl::Status ListPrincipals(service::IdentityServices& identities, const Call& c
   ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "principals"));
   ASSIGN_OR_RETURN(const std::vector<service::PrincipalView> principals,
                    service::ListPrincipals(identities, call.principal(), page.after, page.size));
-  for (const service::PrincipalView& each : principals) *response.add_principals() = ToProto(each);
+  for (const service::PrincipalView& each : principals) *response.add_principals() = MessageOf(each);
   if (static_cast<int64_t>(principals.size()) == page.size) {
     response.set_next_page_token(page.TokenAfter(principals.back().record.name));
   }
@@ -147,7 +147,7 @@ absl::Status LinkIdentity(service::IdentityServices& identities, const Call& cal
   ASSIGN_OR_RETURN(
       const directory::Credential linked,
       service::LinkIdentity(identities, call.principal(), request.principal(), identity, request.label()));
-  response = ToProto(linked);
+  response = MessageOf(linked);
   return absl::OkStatus();
 }
 
@@ -161,7 +161,7 @@ absl::Status CreateApiToken(service::IdentityServices& identities, const Call& c
   ASSIGN_OR_RETURN(const service::NewApiToken made,
                    service::CreateApiToken(identities, call.principal(), request.principal(), request.label(),
                                            TimeUtil::TimestampToMicroseconds(expires)));
-  *response.mutable_credential() = ToProto(made.credential);
+  *response.mutable_credential() = MessageOf(made.credential);
   response.set_token(made.text);
   return absl::OkStatus();
 }
@@ -170,7 +170,7 @@ absl::Status ApproveCredential(service::IdentityServices& identities, const Call
                                const v1::ApproveCredentialRequest& request, v1::Credential& response) {
   ASSIGN_OR_RETURN(const directory::Credential approved,
                    service::ApproveCredential(identities, call.principal(), request.credential_id()));
-  response = ToProto(approved);
+  response = MessageOf(approved);
   return absl::OkStatus();
 }
 
@@ -194,7 +194,7 @@ absl::Status BindRole(service::IdentityServices& identities, const Call& call,
   ASSIGN_OR_RETURN(const service::RoleOrder order,
                    RoleOrderOf(request.role(), request.principal(), request.dataset()));
   ASSIGN_OR_RETURN(const service::RoleView bound, service::BindRole(identities, call.principal(), order));
-  response = ToProto(bound);
+  response = MessageOf(bound);
   return absl::OkStatus();
 }
 
@@ -204,7 +204,7 @@ absl::Status ApproveRole(service::IdentityServices& identities, const Call& call
                    RoleOrderOf(request.role(), request.principal(), request.dataset()));
   ASSIGN_OR_RETURN(const service::RoleView approved,
                    service::ApproveRole(identities, call.principal(), order));
-  response = ToProto(approved);
+  response = MessageOf(approved);
   return absl::OkStatus();
 }
 
