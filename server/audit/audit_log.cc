@@ -165,15 +165,12 @@ void AuditLog::WriteBatch() {
   if (rows.empty()) return;
   const Missing missing = MissingIn(rows);
   const absl::Status written = WriteRows(rows);
-  {
-    const absl::MutexLock lock(&mutex_);
-    done_ += static_cast<int64_t>(rows.size()) - (missing.count > 0 ? 1 : 0);
-    if (!written.ok()) {
-      Miss(missing);
-      Drop(CallsIn(rows), now_us);
-    }
-  }
-  Report(written, missing);
+  Report(written, missing);  // before whoever waits for the end of the batch goes on
+  const absl::MutexLock lock(&mutex_);
+  done_ += static_cast<int64_t>(rows.size()) - (missing.count > 0 ? 1 : 0);
+  if (written.ok()) return;
+  Miss(missing);
+  Drop(CallsIn(rows), now_us);
 }
 
 absl::Status AuditLog::WriteRows(const std::vector<AuditRecord>& rows) {
@@ -186,12 +183,17 @@ absl::Status AuditLog::WriteRows(const std::vector<AuditRecord>& rows) {
 }
 
 void AuditLog::Report(const absl::Status& written, const Missing& missing) {
-  if (written.ok() && missing.count > 0) {
-    options_.on_error(absl::DataLossError(
-        absl::StrCat("the audit lacks ", missing.count, " records: a record GAP stands in their place")));
+  try {
+    if (written.ok() && missing.count > 0) {
+      options_.on_error(absl::DataLossError(
+          absl::StrCat("the audit lacks ", missing.count, " records: a record GAP stands in their place")));
+    }
+    if (!written.ok() && written != last_written_) options_.on_error(written);
+    last_written_ = written;
+  } catch (const std::exception&) {
+    // Short of memory: the counts say it as well.
+    return;
   }
-  if (!written.ok() && written != last_written_) options_.on_error(written);
-  last_written_ = written;
 }
 
 }  // namespace curator::audit
