@@ -49,7 +49,7 @@ class Receipts : public ::testing::TestWithParam<Backend> {
     Start();
     const Client owner({.server = app_->address(), .principal = "owner"});
     MakeSealed(owner, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(80));
-    EXPECT_EQ(As("owner", "dataset grant census ana").status, 0);
+    EXPECT_EQ(As("owner", "dataset grant census ana --role analyst --role service").status, 0);
     EXPECT_EQ(As("owner", "dataset grant census bob").status, 0);
   }
 
@@ -152,7 +152,7 @@ TEST_P(Receipts, AreRefusedWhenForgedOrOfAnotherLedgerOrSignedByAnotherKey) {
   Start();
   const Client owner({.server = app_->address(), .principal = "owner"});
   MakeSealed(owner, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(80));
-  EXPECT_EQ(As("owner", "dataset grant census ana").status, 0);
+  EXPECT_EQ(As("owner", "dataset grant census ana --role analyst --role service").status, 0);
   const Ran other_ledger = Verify();
   EXPECT_EQ(other_ledger.status, 1);
   EXPECT_THAT(other_ledger.output, HasSubstr("is of another ledger"));

@@ -120,6 +120,24 @@ class Edge : public ::testing::Test {
   std::string Registered(const std::string& subject) const {
     return As(subject).Enrol({})->principal().name();
   }
+  // By an administrator whom the host lets in.
+  void LetCreateDatasets(const std::string& principal) const {
+    std::ostringstream printed;
+    ASSERT_EQ(RunBootstrap(config::ReadServerConfig(File("curatord.json")).value(),
+                           {.principal = "ada", .issuer = TestIssuer::kIssuer, .subject = "ada"}, printed,
+                           std::cerr),
+              0);
+    const size_t code = printed.str().find("cure_");
+    ASSERT_NE(code, std::string::npos) << printed.str();
+    v1::EnrolRequest enrol;
+    enrol.set_code(printed.str().substr(code, printed.str().find_first_of("\n ", code) - code));
+    ASSERT_TRUE(As("ada").Enrol(enrol).ok());
+    v1::BindRoleRequest bind;
+    bind.set_role(v1::RoleBinding::CREATOR);
+    bind.set_principal(principal);
+    const auto bound = As("ada").BindRole(bind);
+    ASSERT_TRUE(bound.ok()) << bound.status();
+  }
   RawHttp2 Attacker() const { return RawHttp2(port_, RawHttp2::Transport::kTls); }
 
   const ScratchFolder folder_;
@@ -329,7 +347,7 @@ class HonestAnalyst {
 };
 
 TEST_F(Edge, HostileClientsEndNothingAndDelayNobodyForASecond) {
-  Registered("eve");
+  LetCreateDatasets(Registered("eve"));
   MakeSealed(As("eve"), NewDataset("census", v1::RULE_PURE, "9"), SmallCsv(80));
   HonestAnalyst honest([&] { return As("eve"); });
   for (const auto& attack : {SendCrashHeaders, SendCrashTrailers, SendBadBinaryHeader, SendLargeHeader,

@@ -23,6 +23,7 @@ class LargeUpgrade : public LedgerConformance {
  protected:
   void SetUp() override {
     LedgerConformance::SetUp();
+    StartWithoutSchema();
     AcceptMissingAnchor();  // the ledgers are written without one
   }
 
@@ -69,6 +70,7 @@ TEST_P(LargeUpgrade, TheCanaryWithOneBalanceThatIsTooLowIsFound) {
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, MigrateLedger(url()).status());
   // For a server that migrates by itself its dataset is read-only.
   RenewLedger();
+  StartWithoutSchema();
   Must(WriteLargeLedger(*OpenStore(), 300));
   ASSERT_TRUE(TryInStore("UPDATE account_counters SET spent = spent - 1").ok());
   auto ledger = Open();

@@ -69,26 +69,31 @@ absl::Status NoSuchCharge() {
   return absl::NotFoundError("there is no charge of yours with this id");
 }
 
+// Of the charges of this dataset, how many the principal may call the method for.
+absl::StatusOr<Extent> ExtentFor(Services& services, Method method, const Principal& principal,
+                                 const std::string& dataset_id) {
+  // Once a charge has started, records are read: that is decided by what the ledger has now.
+  if (method == Method::kStartCharge) {
+    ASSIGN_OR_RETURN(const DatasetView view,
+                     FindDatasetById(services.access(), method, principal, dataset_id));
+    return view.ExtentOf(method);
+  }
+  std::shared_ptr<const KnownDataset> known = services.datasets.FindById(method, principal, dataset_id);
+  if (known == nullptr) {
+    ASSIGN_OR_RETURN(known, services.datasets.ReadById(services.access(), method, principal, dataset_id));
+  }
+  return known->view.ExtentOf(method);
+}
+
 // Whether the principal may call the method for this charge. NOT_FOUND where it is neither its own nor one of
-// a dataset on which it may call the method for all charges.
+// a dataset on which it may call the method for all charges: it does not learn that there is the charge.
 absl::Status CheckMayFor(Services& services, Method method, const Principal& principal,
                          const ledger::Charge& charge) {
-  std::shared_ptr<const KnownDataset> known;
-  // Once a charge has started, records are read: that is decided by what the ledger has now.
-  if (method != Method::kStartCharge)
-    known = services.datasets.FindById(method, principal, charge.dataset_id);
-  absl::Status read;
-  if (known == nullptr) {
-    auto found = services.datasets.ReadById(services.access(), method, principal, charge.dataset_id);
-    read = found.status();
-    if (found.ok()) known = *std::move(found);
-  }
-  const bool is_own = charge.principal == principal.name();
-  // Who has no such role does not learn that there is the charge.
-  if (!is_own && (absl::IsPermissionDenied(read) || (read.ok() && !known->view.MayAll(method)))) {
-    return NoSuchCharge();
-  }
-  return read;
+  const absl::StatusOr<Extent> extent = ExtentFor(services, method, principal, charge.dataset_id);
+  if (charge.principal == principal.name()) return extent.status();
+  if (absl::IsPermissionDenied(extent.status())) return NoSuchCharge();
+  RETURN_IF_ERROR(extent.status());
+  return *extent == Extent::kAll ? absl::OkStatus() : NoSuchCharge();
 }
 
 absl::StatusOr<ledger::Charge> FindChargeFor(Services& services, Method method, const Principal& principal,
