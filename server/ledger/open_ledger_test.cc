@@ -229,10 +229,11 @@ TEST_F(MigrationTest, AreAppliedOnce) {
   EXPECT_EQ(Ask(*store, "SELECT COUNT(*) FROM schema_migrations"), of_sqlite);
 }
 
-TEST_F(MigrationTest, EveryDialectHasTheSameSteps) {
+TEST_F(MigrationTest, EveryBackendOfTheLedgerHasTheSameSteps) {
   std::map<std::string, std::vector<std::string>> names;
   for (const sql::Migration& migration : sql::EmbeddedMigrations())
     names[migration.dialect].push_back(migration.name);
+  EXPECT_EQ(names.erase("audit"), 1U) << "which has a file of its own beside a ledger in SQLite";
   ASSERT_EQ(names.size(), LedgerBackends().size());
   for (const auto& [dialect, steps] : names) EXPECT_EQ(steps, names.begin()->second) << dialect;
 }

@@ -164,6 +164,7 @@ TEST_P(Accountant, EveryKindOfEventIsPricedOrRefusedWithItsReason) {
 
 TEST_P(Accountant, TheChargeOfAQuestionToCuratorCannotBeMovedFromOutside) {
   MakeSealed(owner_, NewDataset("asked", v1::RULE_PURE, "1"), SmallCsv(80));
+  Grant(owner_, "asked", "owner", {v1::SERVICE});
   v1::AnswerWorkloadRequest question;
   question.set_dataset("asked");
   *question.mutable_workload() = AllMarginals(1);

@@ -20,6 +20,7 @@ class ChargeCommands : public ::testing::TestWithParam<Backend> {
  protected:
   ChargeCommands() : server_(GetParam()), owner_(server_.ClientFor("owner")) {
     MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(0));
+    Grant(owner_, "census", "owner", {v1::SERVICE});
   }
   std::pair<int, std::string> Curator(const std::string& command) const {
     return Shell(CURATOR_PATH " --server " + server_.address() + " --as owner --output json " + command);

@@ -104,7 +104,10 @@ TEST_F(ChargedBefore, TheSameRequestsGetWhatIsStoredAndAreNotChargedAgain) {
   ASSERT_TRUE(reserved.ok()) << reserved.status();
   stored.push_back("charge " + reserved->id());
   EXPECT_EQ(stored, Lines(kFixture / "stored.txt"));
-  EXPECT_EQ(Charges(owner(), "census"), charges);
+  std::vector<std::string> after = Charges(owner(), "census");
+  ASSERT_FALSE(after.empty());
+  after.pop_back();  // the grant
+  EXPECT_EQ(after, charges);
   EXPECT_TRUE(owner().VerifyLedger("census")->ok());
 }
 
