@@ -165,7 +165,7 @@ void AuditLog::WriteBatch() {
   if (rows.empty()) return;
   const Missing missing = MissingIn(rows);
   const absl::Status written = WriteRows(rows);
-  Report(written, missing);  // before whoever waits for the end of the batch goes on
+  Report(written, missing);  // before Flush() returns for this batch
   const absl::MutexLock lock(&mutex_);
   done_ += static_cast<int64_t>(rows.size()) - (missing.count > 0 ? 1 : 0);
   if (written.ok()) return;

@@ -87,8 +87,8 @@ absl::StatusOr<int64_t> ReadNewestId(sql::Transaction& transaction) {
   return rows.at(0).Integer(0);
 }
 
-// Ids must grow in the order of commits, for whoever follows them. Servers take turns by a lock of which
-// charges know nothing; its number is arbitrary. SQLite has one writer anyway.
+// Ids must grow in the order of commits, so that a follower misses none. Servers take turns by a lock of
+// which charges know nothing; its number is arbitrary. SQLite has one writer anyway.
 absl::Status WaitForTurn(sql::Transaction& transaction, const sql::Dialect& dialect) {
   if (sql::HasOneWriter(dialect)) return absl::OkStatus();
   return transaction.ExecuteScript("SELECT pg_advisory_xact_lock(7142030918)");

@@ -76,8 +76,8 @@ class AuditStore {
   // a next page nevertheless.
   absl::StatusOr<AuditPage> List(const AuditFilter& filter, const AuditPlace& place, int64_t limit);
 
-  // Records with greater ids, in the order in which they were written, at most `limit`. Whoever goes on from
-  // the last one misses none.
+  // Records with greater ids, in the order in which they were written, at most `limit`. A caller that
+  // continues after the last one misses none.
   absl::StatusOr<std::vector<AuditRecord>> ReadAfter(int64_t id, int64_t limit);
   // The id of the newest record; 0 when there is none.
   absl::StatusOr<int64_t> NewestId();

@@ -191,14 +191,14 @@ TEST_P(AuditStoreTest, NamesAreRemovedInBoundedSteps) {
   EXPECT_EQ(Must(store->RemoveNames(DaysAgo(400), 2)), 1);
 }
 
-TEST_P(AuditStoreTest, NamesInYoungRecordsStayWhoeverAsks) {
+TEST_P(AuditStoreTest, NamesInRecentRecordsAreNotRemoved) {
   const auto store = OpenAudit();
   ASSERT_TRUE(store->Append({CallAt(DaysAgo(29))}).ok());
   EXPECT_FALSE(store->RemoveNames(DaysAgo(0), 100).ok());
   EXPECT_EQ(Must(store->ReadAfter(0, 10)).at(0).principal, "ana");
 }
 
-// Whoever follows the ids would miss a record that is committed after one with a greater id.
+// A follower of the ids would miss a record that is committed after one with a greater id.
 TEST_P(AuditStoreTest, IdsGrowInTheOrderOfCommitsOfAllServers) {
   constexpr int kServers = 3;
   constexpr int kBatches = 20;

@@ -90,7 +90,7 @@ TEST(Permissions, ThePageShowsTheTable) {
   }
 }
 
-// ---- What the table must say, whoever edits it
+// ---- What every version of the table must say
 
 TEST(Permissions, AnAdministratorSeesNoDataAndNoBudget) {
   for (const Permission& row : kPermissions) {

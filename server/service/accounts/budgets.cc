@@ -307,7 +307,7 @@ absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Princi
   const auto is_hidden = [&](const ledger::Entry& entry) {
     return !MayReadEntry(view, kMethod, entry, principal);
   };
-  // Whoever sees all sees that there is an entry which nobody may read.
+  // Viewers of the whole history see that there is an entry, though nobody may read its content.
   if (!view.MayAll(kMethod)) std::erase_if(read.entries, is_hidden);
   for (ledger::Entry& entry : read.entries) {
     if (is_hidden(entry)) entry.payload.clear();
