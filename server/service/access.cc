@@ -46,8 +46,13 @@ bool IsOver(const ledger::Grant& grant, int64_t now_us) {
 }
 
 void AddGranted(const ledger::Grant& grant, int64_t now_us, Roles& roles) {
-  // Who had a grant keeps what was released under it.
-  if (IsOver(grant, now_us)) return roles.Add(Role::kFormer);
+  // Who could be given releases under a grant keeps them.
+  constexpr int64_t kGetsReleases =
+      ledger::kGrantedAnalyst | ledger::kGrantedService | ledger::kGrantedFormer;
+  if (IsOver(grant, now_us)) {
+    if ((grant.roles & kGetsReleases) != 0) roles.Add(Role::kFormer);
+    return;
+  }
   for (const RoleOfGrant& each : kRolesOfGrants) {
     if ((grant.roles & each.bit) != 0) roles.Add(each.role);
   }

@@ -69,27 +69,26 @@ absl::Status NoSuchCharge() {
   return absl::NotFoundError("there is no charge of yours with this id");
 }
 
-// Of the charges of this dataset, how many the principal may call the method for.
+// Which charges of its dataset the principal may call the method for. What is cached may be outdated, so it
+// decides only what changes and shows nothing that the principal had not paid for: the end of a charge of its
+// own, and a look at it.
 absl::StatusOr<Extent> ExtentFor(Services& services, Method method, const Principal& principal,
-                                 const std::string& dataset_id) {
-  // Once a charge has started, records are read: that is decided by what the ledger has now.
-  if (method == Method::kStartCharge) {
-    ASSIGN_OR_RETURN(const DatasetView view,
-                     FindDatasetById(services.access(), method, principal, dataset_id));
-    return view.ExtentOf(method);
+                                 const ledger::Charge& charge) {
+  const bool is_end_or_look = method != Method::kStartCharge && method != Method::kExtendReservation;
+  if (charge.principal == principal.name() && is_end_or_look) {
+    const auto known = services.datasets.FindById(method, principal, charge.dataset_id);
+    if (known != nullptr) return known->view.ExtentOf(method);
   }
-  std::shared_ptr<const KnownDataset> known = services.datasets.FindById(method, principal, dataset_id);
-  if (known == nullptr) {
-    ASSIGN_OR_RETURN(known, services.datasets.ReadById(services.access(), method, principal, dataset_id));
-  }
-  return known->view.ExtentOf(method);
+  ASSIGN_OR_RETURN(const DatasetView view,
+                   FindDatasetById(services.access(), method, principal, charge.dataset_id));
+  return view.ExtentOf(method);
 }
 
 // Whether the principal may call the method for this charge. NOT_FOUND where it is neither its own nor one of
 // a dataset on which it may call the method for all charges: it does not learn that there is the charge.
 absl::Status CheckMayFor(Services& services, Method method, const Principal& principal,
                          const ledger::Charge& charge) {
-  const absl::StatusOr<Extent> extent = ExtentFor(services, method, principal, charge.dataset_id);
+  const absl::StatusOr<Extent> extent = ExtentFor(services, method, principal, charge);
   if (charge.principal == principal.name()) return extent.status();
   if (absl::IsPermissionDenied(extent.status())) return NoSuchCharge();
   RETURN_IF_ERROR(extent.status());
@@ -134,6 +133,7 @@ absl::StatusOr<ChargeView> ViewOfAnothers(Services& services, Method method, con
                                           ledger::Charge charge) {
   ASSIGN_OR_RETURN(const DatasetView dataset,
                    FindDatasetById(services.access(), method, principal, charge.dataset_id));
+  if (!dataset.MayAll(method)) return NoSuchCharge();
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
                    services.ledger.GetAccounts(AccountsOf(charge)));
   ASSIGN_OR_RETURN(Receipt receipt, ReceiptOf(services.ledger, services.signer, charge.id));

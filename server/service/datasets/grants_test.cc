@@ -130,6 +130,41 @@ TEST_F(GrantsTest, AnExpiredGrantLeavesWhatATakenOneDoes) {
   EXPECT_EQ(FieldOf(Grant(ledger::kGrantedAnalyst, 1)), "expire_time");
 }
 
+TEST_F(GrantsTest, AnAuditorWhoseRoleWasReplacedSeesNoChargesOfOthersAnyMore) {
+  const auto owners = ReserveBudget(services_, owner_,
+                                    {{.request_id = NewRequestId(),
+                                      .dataset = DatasetName("census"),
+                                      .event = dp::Event{dp::PureEvent{EpsilonOf(100)}},
+                                      .summary = "",
+                                      .lifetime = absl::Hours(1)}},
+                                    Intent::kDo);
+  ASSERT_TRUE(owners.ok()) << owners.status();
+  const std::string& charge = owners->front().charge.id;
+  ASSERT_TRUE(Grant(ledger::kGrantedAuditor | ledger::kGrantedAnalyst).ok());
+  ASSERT_TRUE(Ask().ok()) << "which caches the dataset";
+  EXPECT_TRUE(GetCharge(services_, ana_, charge).ok());
+  ASSERT_TRUE(Grant(ledger::kGrantedAnalyst).ok());
+  EXPECT_TRUE(absl::IsNotFound(GetCharge(services_, ana_, charge).status()));
+}
+
+TEST_F(GrantsTest, ACachedDatasetDoesNotExtendAReservationAfterAccessWasTakenAway) {
+  ASSERT_TRUE(Grant(ledger::kGrantedService).ok());
+  const auto reserved = Reserve();
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  const ledger::Charge& charge = reserved->front().charge;
+  ASSERT_TRUE(Revoke().ok());
+  const absl::Status extended = ExtendReservation(services_, ana_, charge.id, absl::Hours(9)).status();
+  EXPECT_TRUE(absl::IsPermissionDenied(extended)) << extended;
+  EXPECT_EQ(ledger_->GetCharge(charge.id)->deadline_us, charge.deadline_us);
+}
+
+TEST_F(GrantsTest, AnAuditorsExpiredGrantLeavesNothing) {
+  ASSERT_TRUE(ledger_->SetGrant(census_, {"ana", ledger::kGrantedAuditor, 1}, owner_).ok());
+  EXPECT_TRUE(absl::IsNotFound(MayCall(Method::kListChainLinks)));
+  ASSERT_TRUE(ledger_->SetGrant(census_, {"ana", ledger::kGrantedAnalyst, 1}, owner_).ok());
+  EXPECT_TRUE(MayCall(Method::kListChainLinks).ok());
+}
+
 TEST_F(GrantsTest, AGrantThatExpiresWhileTheDatasetIsCachedIsNotHonouredAnyMore) {
   const int64_t soon = absl::ToUnixMicros(absl::Now() + absl::Milliseconds(300));
   ASSERT_TRUE(Grant(ledger::kGrantedAnalyst, soon).ok());
