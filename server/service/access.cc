@@ -257,7 +257,7 @@ bool PaysFrom(const ledger::Account& account, const Principal& principal) {
   return true;
 }
 
-absl::Status CheckMayApprove(const DatasetView& dataset, const ledger::Account& account,
+absl::Status CheckMayApprove(ledger::Ledger& ledger, const ledger::Account& account,
                              const ledger::LimitProposal& proposal, const Principal& principal) {
   if (proposal.proposed_by == principal.name()) {
     return absl::PermissionDeniedError("you proposed this limit: somebody else has to approve it");
@@ -268,7 +268,10 @@ absl::Status CheckMayApprove(const DatasetView& dataset, const ledger::Account& 
     return absl::PermissionDeniedError(
         "it is the limit of your own account: somebody else has to approve it");
   }
-  if (dataset.roles.Has(Role::kAnalyst) || dataset.roles.Has(Role::kService)) {
+  ASSIGN_OR_RETURN(const bool spends,
+                   ledger.HasGrantInLineage(proposal.dataset_id, principal.name(),
+                                            ledger::kGrantedAnalyst | ledger::kGrantedService));
+  if (spends) {
     return absl::PermissionDeniedError(
         "you spend from this budget yourself: somebody who does not has to approve its limits");
   }

@@ -99,8 +99,8 @@ absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& 
 bool PaysFrom(const ledger::Account& account, const Principal& principal);
 
 // Of a limit that is to be approved: PERMISSION_DENIED for the principal who proposed it, for those whose own
-// account it is, and for who asks the dataset questions, since a higher limit is for his.
-absl::Status CheckMayApprove(const DatasetView& dataset, const ledger::Account& account,
+// account it is, and for analysts and services of any dataset that shares the account, who would spend more.
+absl::Status CheckMayApprove(ledger::Ledger& ledger, const ledger::Account& account,
                              const ledger::LimitProposal& proposal, const Principal& principal);
 
 // PERMISSION_DENIED where the approver and the principal who proposed the limit are not two persons. Without

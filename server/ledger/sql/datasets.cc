@@ -402,6 +402,22 @@ absl::Status SqlLedger::SetGrant(std::string_view dataset_id, const Grant& grant
   });
 }
 
+absl::StatusOr<bool> SqlLedger::HasGrantInLineage(std::string_view dataset_id, std::string_view name,
+                                                  int64_t roles) {
+  bool has_grant = false;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const std::string lineage, ReadLineageId(transaction, dataset_id));
+    ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                     transaction.Execute("SELECT g.dataset_id FROM grants g JOIN datasets d ON d.id = "
+                                         "g.dataset_id WHERE g.grantee = $1 AND d.lineage_id = $2 AND "
+                                         "(g.roles & $3) <> 0 LIMIT 1",
+                                         {std::string(name), lineage, roles}));
+    has_grant = !rows.empty();
+    return absl::OkStatus();
+  }));
+  return has_grant;
+}
+
 absl::StatusOr<Dataset> SqlLedger::AddPart(const NewPart& part) {
   RETURN_IF_ERROR(CheckNewPart(part));
   RETURN_IF_ERROR(CheckNoDatasetIsLost());

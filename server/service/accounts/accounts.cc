@@ -241,7 +241,7 @@ absl::StatusOr<LimitView> ApproveLimit(const Access& access, const Principal& pr
     return absl::NotFoundError(absl::StrCat("there is no such proposal for dataset ", dataset.text()));
   }
   ASSIGN_OR_RETURN(const ledger::Account account, AccountOf(access.ledger, *found));
-  RETURN_IF_ERROR(CheckMayApprove(view, account, *found, principal));
+  RETURN_IF_ERROR(CheckMayApprove(access.ledger, account, *found, principal));
   if (intent == Intent::kValidateOnly) return ViewOfProposal(view, account, *found);
   RETURN_IF_ERROR(CheckIsAnotherPerson(access.directory, *found, principal));
   ASSIGN_OR_RETURN(const ledger::LimitProposal approved, access.ledger.ApproveLimit(proposal_id, principal));

@@ -50,6 +50,35 @@ TEST_F(LimitsTest, AProposalForACounterThatNoAccountHasIsNeitherShownNorApproved
   EXPECT_EQ(LimitNow(census.record.id), EpsilonOf(10'000).units());
 }
 
+TEST_F(LimitsTest, WhoAsksASuccessorDoesNotApproveTheLimitOfTheAccountThatTheyShare) {
+  Make(People("census"));
+  NewDataset next = People("census-2");
+  next.limit.reset();
+  next.successor_of = "census";
+  const DatasetView successor = Make(next);
+  const Principal owner = TestPrincipal("owner");
+  const auto grant = [&](const std::string& dataset, int64_t roles) {
+    return GrantAccess(
+        {*ledger_}, {.principal = owner, .dataset = DatasetName(dataset), .grantee = "ana", .roles = roles},
+        Intent::kDo);
+  };
+  ASSERT_TRUE(grant("census", ledger::kGrantedApprover).ok());
+  const auto proposed = ProposeLimit({*ledger_}, Order(12), Intent::kDo);
+  ASSERT_TRUE(proposed.ok()) << proposed.status();
+  const auto approve = [&] {
+    return ApproveLimit({*ledger_}, TestPrincipal("ana"), DatasetName("census"), proposed->proposal.id,
+                        Intent::kDo)
+        .status();
+  };
+  for (const int64_t roles : {ledger::kGrantedAnalyst, ledger::kGrantedService}) {
+    ASSERT_TRUE(grant("census-2", roles).ok());
+    EXPECT_TRUE(absl::IsPermissionDenied(approve())) << roles;
+  }
+  EXPECT_EQ(LimitNow(successor.record.id), EpsilonOf(10'000).units());
+  ASSERT_TRUE(grant("census-2", ledger::kGrantedAuditor).ok());
+  EXPECT_TRUE(approve().ok()) << approve();
+}
+
 TEST_F(LimitsTest, NoLimitIsProposedForAnAccountThatCountsOtherwiseThanItsRule) {
   const NewDataset people = People("census");
   const std::string schema = codec::EncodeSchema(people.schema);
