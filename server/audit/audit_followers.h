@@ -1,8 +1,8 @@
-// Those who follow the audit: each gets every record after one that it names, in the order in which records
-// were written, soon after that, whichever server wrote them.
+// The followers of the audit: each gets every record after a given id, in the order of ids, soon after it was
+// written by this or another server.
 //
-// One thread looks for new records while somebody follows. A follower that has not taken what it got gets
-// nothing more, and holds up nobody.
+// One thread reads new records while there are followers. A follower gets its next records when it has sent
+// the last ones to its client, so a slow one delays no other.
 //
 // Thread-safe.
 #pragma once

@@ -7,7 +7,7 @@ namespace curator::audit {
 namespace {
 
 constexpr int64_t kDayUs = int64_t{86'400} * 1'000'000;
-// Where every name is believed there may be any number of them. Those beyond share the place of nobody known.
+// In development mode there may be any number of names. Those beyond share the bound of unidentified callers.
 constexpr size_t kMostPrincipals = 100'000;
 
 }  // namespace

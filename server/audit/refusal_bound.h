@@ -1,7 +1,7 @@
-// How many refusals of one principal are recorded a day. Refusals cost a caller nothing, so somebody who asks
-// for what is refused again and again would otherwise fill the audit; beyond the bound they are counted.
+// How many refusals of one principal are recorded a day. Refusals cost a caller nothing, so a caller could
+// otherwise fill the audit with them; beyond the bound they are only counted.
 //
-// The calls without a principal, whose callers proved nothing, share the bound of one. Days are those of UTC.
+// All unidentified callers together have the bound of one principal. Days are those of UTC.
 //
 // Not thread-safe.
 #pragma once
@@ -19,8 +19,8 @@ class RefusalBound {
 
   explicit RefusalBound(int64_t a_day = kADay) : a_day_(a_day) {}
 
-  // Whether to record a refusal of `principal` (empty: of nobody known) that happened now, at `now_us`
-  // (microseconds since 1970); else it has been counted.
+  // Whether to record a refusal of `principal` (empty: of an unidentified caller) that happened now, at
+  // `now_us` (microseconds since 1970); else it has been counted.
   bool Admit(const std::string& principal, int64_t now_us);
 
   struct Count {

@@ -275,7 +275,7 @@ bool ApprovesAnything(const Directory& directory, const std::string& principal) 
                              [](const RoleBinding* each) { return each->role == Role::kApprover; });
 }
 
-// Administrators decide who somebody is, so they have no data; approvers do not spend.
+// Administrators link credentials to principals, so they have no data; approvers do not spend.
 absl::Status CheckNoConflict(const Directory& directory, const RoleBound& wanted, const RoleFacts& facts) {
   const std::string& holder = wanted.principal;
   if (wanted.role == Role::kAdministrator) {

@@ -88,8 +88,8 @@ class Ledger {
   virtual absl::Status ArchiveDataset(std::string_view dataset_id, const Principal& actor) = 0;
   // Gives the grantee these roles until then, in place of what it had. Repeating it changes nothing.
   virtual absl::Status SetGrant(std::string_view dataset_id, const Grant& grant, const Principal& actor) = 0;
-  // Whether the principal of this name has one of these roles by a grant on any dataset of the lineage, also by
-  // one that has expired.
+  // Whether the principal of this name has one of these roles by a grant on any dataset of the lineage, also
+  // by one that has expired.
   virtual absl::StatusOr<bool> HasGrantInLineage(std::string_view dataset_id, std::string_view name,
                                                  int64_t roles) = 0;
   // Records that the owner is about to access the records; `what` describes the access. Each call appends one

@@ -51,7 +51,7 @@ bool IsIdentified(const audit::AuditRecord& record) {
   return !record.principal.empty() || record.identity != audit::IdentityKind::kNone;
 }
 
-// A caller who left, or whose deadline has passed, was refused nothing.
+// A call that was cancelled by its client, or whose deadline has passed, was not refused.
 audit::Decision DecisionOf(const audit::AuditRecord& record) {
   const bool has_left =
       record.status == absl::StatusCode::kCancelled || record.status == absl::StatusCode::kDeadlineExceeded;

@@ -41,15 +41,15 @@ constexpr RoleOfGrant kRolesOfGrants[] = {{Role::kAnalyst, ledger::kGrantedAnaly
                                           {Role::kAuditor, ledger::kGrantedAuditor},
                                           {Role::kFormer, ledger::kGrantedFormer}};
 
-bool IsOver(const ledger::Grant& grant, int64_t now_us) {
-  return grant.expires_at_us != 0 && grant.expires_at_us <= now_us;
+bool HasPassed(int64_t expires_at_us) {
+  return expires_at_us != 0 && expires_at_us <= absl::ToUnixMicros(absl::Now());
 }
 
-void AddGranted(const ledger::Grant& grant, int64_t now_us, Roles& roles) {
-  // Who could be given releases under a grant keeps them.
+void AddGranted(const ledger::Grant& grant, Roles& roles) {
+  // Releases that were given under a grant stay readable after it.
   constexpr int64_t kGetsReleases =
       ledger::kGrantedAnalyst | ledger::kGrantedService | ledger::kGrantedFormer;
-  if (IsOver(grant, now_us)) {
+  if (HasPassed(grant.expires_at_us)) {
     if ((grant.roles & kGetsReleases) != 0) roles.Add(Role::kFormer);
     return;
   }
@@ -69,27 +69,11 @@ std::string WhoMay(const Permission& permission) {
   for (int i = 0; i < kRoles; ++i) {
     const auto role = static_cast<Role>(i);
     if (permission.ExtentFor({role}) == Extent::kNone) continue;
-    const bool is_vowel = role == Role::kAnalyst || role == Role::kApprover || role == Role::kAuditor ||
-                          role == Role::kAdministrator || role == Role::kOperator;
-    who.push_back(
-        absl::StrCat(role == Role::kOwner ? "the " : (is_vowel ? "an " : "a "), std::string(NameOf(role))));
+    const std::string name(NameOf(role));
+    const bool begins_with_vowel = std::string_view("aeiou").find(name.front()) != std::string_view::npos;
+    who.push_back(absl::StrCat(role == Role::kOwner ? "the " : (begins_with_vowel ? "an " : "a "), name));
   }
   return absl::StrJoin(who, " or ");
-}
-
-absl::StatusOr<DatasetView> ViewFor(Method method, const Principal& principal, ledger::Dataset record,
-                                    Roles roles) {
-  RETURN_IF_ERROR(CheckMay(method, record, roles));
-  const ledger::Grant* const grant = GrantOf(record, principal.name());
-  const int64_t end_at_us = grant == nullptr ? 0 : grant->expires_at_us;
-  ASSIGN_OR_RETURN(DatasetView view, ViewOf(std::move(record)));
-  view.roles = roles;
-  view.roles_end_at_us = end_at_us;
-  return view;
-}
-
-int64_t NowUs() {
-  return absl::ToUnixMicros(absl::Now());
 }
 
 constexpr std::string_view kAddRemove = "ADD_REMOVE";
@@ -149,15 +133,14 @@ absl::Status CheckServerRole(const directory::DirectoryStore* directory, const P
                    "(curator role bind)"));
 }
 
-absl::StatusOr<Roles> RolesOn(const Access& access, const ledger::Dataset& dataset, std::string_view name,
-                              int64_t now_us) {
+absl::StatusOr<Roles> RolesOn(const Access& access, const ledger::Dataset& dataset, std::string_view name) {
   Roles roles;
   if (dataset.owner == name) roles.Add(Role::kOwner);
   const ledger::Grant* const grant = GrantOf(dataset, name);
-  if (grant != nullptr) AddGranted(*grant, now_us, roles);
+  if (grant != nullptr) AddGranted(*grant, roles);
   if (access.directory == nullptr) {
-    const bool approves =
-        grant != nullptr && !IsOver(*grant, now_us) && (grant->roles & ledger::kGrantedApprover) != 0;
+    const bool approves = grant != nullptr && !HasPassed(grant->expires_at_us) &&
+                          (grant->roles & ledger::kGrantedApprover) != 0;
     if (approves) roles.Add(Role::kApprover);
     return roles;
   }
@@ -191,25 +174,36 @@ absl::Status CheckMay(Method method, const ledger::Dataset& dataset, Roles roles
       absl::StrCat("only ", WhoMay(permission), " of dataset \"", dataset.name, "\" may do this"));
 }
 
+namespace {
+
+// The dataset that was read for `principal`, or `none` where there is none for him.
+absl::StatusOr<DatasetView> ViewFor(const Access& access, Method method, const Principal& principal,
+                                    absl::StatusOr<ledger::Dataset> read, const absl::Status& none) {
+  if (absl::IsNotFound(read.status())) return none;
+  RETURN_IF_ERROR(read.status());
+  ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, *read, principal.name()));
+  if (roles.empty()) return none;
+  RETURN_IF_ERROR(CheckMay(method, *read, roles));
+  const ledger::Grant* const grant = GrantOf(*read, principal.name());
+  const int64_t end_at_us = grant == nullptr ? 0 : grant->expires_at_us;
+  ASSIGN_OR_RETURN(DatasetView view, ViewOf(*std::move(read)));
+  view.roles = roles;
+  view.roles_end_at_us = end_at_us;
+  return view;
+}
+
+}  // namespace
+
 absl::StatusOr<DatasetView> FindDataset(const Access& access, Method method, const Principal& principal,
                                         const DatasetName& name) {
-  absl::StatusOr<ledger::Dataset> dataset = access.ledger.GetDataset(name.text(), principal.name());
-  if (absl::IsNotFound(dataset.status())) return NoSuchDataset(name.text());
-  RETURN_IF_ERROR(dataset.status());
-  ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, *dataset, principal.name(), NowUs()));
-  if (roles.empty()) return NoSuchDataset(name.text());
-  return ViewFor(method, principal, *std::move(dataset), roles);
+  return ViewFor(access, method, principal, access.ledger.GetDataset(name.text(), principal.name()),
+                 NoSuchDataset(name.text()));
 }
 
 absl::StatusOr<DatasetView> FindDatasetById(const Access& access, Method method, const Principal& principal,
                                             std::string_view dataset_id) {
-  constexpr char kNoSuch[] = "there is no such dataset that you may see";
-  absl::StatusOr<ledger::Dataset> dataset = access.ledger.GetDatasetById(dataset_id, principal.name());
-  if (absl::IsNotFound(dataset.status())) return absl::NotFoundError(kNoSuch);
-  RETURN_IF_ERROR(dataset.status());
-  ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, *dataset, principal.name(), NowUs()));
-  if (roles.empty()) return absl::NotFoundError(kNoSuch);
-  return ViewFor(method, principal, *std::move(dataset), roles);
+  return ViewFor(access, method, principal, access.ledger.GetDatasetById(dataset_id, principal.name()),
+                 absl::NotFoundError("there is no such dataset that you may see"));
 }
 
 absl::Status CheckIsOwner(const ledger::Dataset& dataset, const Principal& principal) {
@@ -227,8 +221,8 @@ std::string DescribeGranted(int64_t roles) {
   return names.empty() ? "nothing" : absl::StrJoin(names, ", ");
 }
 
-bool AreRolesCurrent(const DatasetView& dataset, int64_t now_us) {
-  return dataset.roles_end_at_us == 0 || now_us < dataset.roles_end_at_us;
+bool AreRolesCurrent(const DatasetView& dataset) {
+  return !HasPassed(dataset.roles_end_at_us);
 }
 
 absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& dataset,
@@ -303,11 +297,10 @@ absl::Status CheckCanHoldRights(const directory::DirectoryStore* directory, std:
                       "identity first");
 }
 
-bool MayReadEntry(const DatasetView& dataset, Method method, const ledger::Entry& entry,
-                  const Principal& principal) {
+bool MayReadEntry(const DatasetView& dataset, const ledger::Entry& entry, const Principal& principal) {
   if (entry.kind == ledger::kEqualContent) return false;
   const bool is_own_charge = !entry.charge_id.empty() && entry.actor == principal.name();
-  return is_own_charge || dataset.MayAll(method);
+  return is_own_charge || dataset.MayAll(Method::kListLedgerEntries);
 }
 
 absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, const Principal& principal,

@@ -25,8 +25,8 @@ enum class Intent { kDo, kValidateOnly };
 // What says which roles a principal has. Holds references: the parts must outlive it.
 struct Access {
   ledger::Ledger& ledger;
-  // Null in development mode, where every name is believed: then roles of the server are everybody's, and the
-  // approvers of a dataset are grantees of its owner.
+  // Null in development mode, where every name is believed: then all principals have the roles of the server,
+  // and owners make approvers by grants.
   const directory::DirectoryStore* directory = nullptr;
 };
 
@@ -59,10 +59,9 @@ std::string_view RelationName(dp::NeighbourRelation relation);
 // records (column school, at most 40 of them), replaced by another".
 std::string WhatItProtects(const DatasetView& dataset);
 
-// The roles on the dataset of the principal of this name, whose grant the record must have, at a time in
-// microseconds since 1970. Errors: the directory's.
-absl::StatusOr<Roles> RolesOn(const Access& access, const ledger::Dataset& dataset, std::string_view name,
-                              int64_t now_us);
+// The present roles on the dataset of the principal of this name, whose grant the record must have. Errors:
+// the directory's.
+absl::StatusOr<Roles> RolesOn(const Access& access, const ledger::Dataset& dataset, std::string_view name);
 
 // The datasets on which the principal has a role by the directory. Errors: the directory's.
 absl::StatusOr<ledger::AlsoListed> RolesBesideGrants(const Access& access, const Principal& principal);
@@ -71,7 +70,8 @@ absl::StatusOr<ledger::AlsoListed> RolesBesideGrants(const Access& access, const
 absl::Status CheckMay(Method method, const ledger::Dataset& dataset, Roles roles);
 
 // The dataset for a principal who may call the method on it: with the roles that he has. PERMISSION_DENIED
-// when they do not allow it; NOT_FOUND, the same as where there is no such dataset, for who has none.
+// when they do not allow it; NOT_FOUND, the same as where there is no such dataset, for a principal without
+// any role.
 absl::StatusOr<DatasetView> FindDataset(const Access& access, Method method, const Principal& principal,
                                         const DatasetName& name);
 // The same for the dataset of a release or a charge.
@@ -85,7 +85,7 @@ absl::Status CheckIsOwner(const ledger::Dataset& dataset, const Principal& princ
 std::string DescribeGranted(int64_t roles);
 
 // Whether the view still shows the viewer's roles: no grant of his has expired since.
-bool AreRolesCurrent(const DatasetView& dataset, int64_t now_us);
+bool AreRolesCurrent(const DatasetView& dataset);
 
 // FAILED_PRECONDITION unless the dataset is sealed and not archived: only then are new requests answered.
 // What (principal, request_id) was charged for before is answered again in any state.
@@ -114,10 +114,9 @@ absl::Status CheckIsAnotherPerson(const directory::DirectoryStore* directory,
 absl::Status CheckCanHoldRights(const directory::DirectoryStore* directory, std::string_view field,
                                 const std::string& name);
 
-// Who may call the method for all of the dataset reads the content of all entries of its history, others that
-// of their own charges. No principal reads EQUAL_CONTENT: it names a dataset that may be another's.
-bool MayReadEntry(const DatasetView& dataset, Method method, const ledger::Entry& entry,
-                  const Principal& principal);
+// Owners, approvers and auditors read the content of all entries of the history, others that of their own
+// charges. No principal reads EQUAL_CONTENT: it names a dataset that may be another's.
+bool MayReadEntry(const DatasetView& dataset, const ledger::Entry& entry, const Principal& principal);
 
 // The charge for the principal who made it; NOT_FOUND ("there is no NOUN of yours ...") for all others.
 absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, const Principal& principal,

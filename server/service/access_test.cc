@@ -41,7 +41,7 @@ TEST(MayReadEntry, NoPrincipalReadsAnOldNoteOfEqualContent) {
   DatasetView view = ViewOf(StoredPeople()).value();
   view.roles = {Role::kOwner};
   const auto may_read = [&](const ledger::Entry& entry) {
-    return MayReadEntry(view, Method::kListLedgerEntries, entry, TestPrincipal("mallory"));
+    return MayReadEntry(view, entry, TestPrincipal("mallory"));
   };
   ledger::Entry entry{.kind = ledger::kGranted, .payload = ledger::EncodeNote("ana"), .actor = "mallory"};
   EXPECT_TRUE(may_read(entry));

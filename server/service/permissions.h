@@ -1,8 +1,8 @@
 // What each role may do: a table with one row for each method of the API, and nothing is allowed that the
 // table does not say. docs/ACCESS.md shows it to people.
 //
-// A handler names its method (rpc/handle.h), and a method without a row does not compile. That each row
-// belongs to the method whose name it has is tested by calls of all of them by every role.
+// A handler names its method (rpc/handle.h), and a method without a row does not compile. A test calls every
+// method as every role, so a row under another method's name is found.
 //
 // Thread-safe: constants and pure functions.
 #pragma once

@@ -304,10 +304,8 @@ absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Princi
   ASSIGN_OR_RETURN(read.entries, access.ledger.ListEntries(view.record.id, page));
   read.last_seq = read.entries.empty() ? page.after_seq : read.entries.back().seq;
   read.has_more = static_cast<int64_t>(read.entries.size()) == page.limit;
-  const auto is_hidden = [&](const ledger::Entry& entry) {
-    return !MayReadEntry(view, kMethod, entry, principal);
-  };
-  // Viewers of the whole history see that there is an entry, though nobody may read its content.
+  const auto is_hidden = [&](const ledger::Entry& entry) { return !MayReadEntry(view, entry, principal); };
+  // Viewers of the whole history see that there is an entry of which no principal reads the content.
   if (!view.MayAll(kMethod)) std::erase_if(read.entries, is_hidden);
   for (ledger::Entry& entry : read.entries) {
     if (is_hidden(entry)) entry.payload.clear();
@@ -348,7 +346,7 @@ absl::StatusOr<std::vector<LinkView>> ListChainLinks(const Access& access, const
   ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, access.ledger.ListEntries(view.record.id, page));
   std::vector<LinkView> links;
   for (ledger::Entry& entry : entries) {
-    const bool shows_content = MayReadEntry(view, Method::kListLedgerEntries, entry, principal);
+    const bool shows_content = MayReadEntry(view, entry, principal);
     links.push_back({std::move(entry), shows_content});
   }
   return links;

@@ -89,8 +89,8 @@ inline constexpr dp::Delta kDeltaComparedUnderPure(1'000'000'000);  // 1e-9
 // and held amounts of any part. None when `accounts` has no part's account.
 std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts);
 
-// The entries after `page.after_seq` that the principal may see: all, without the content that nobody reads
-// (MayReadEntry()); or for analysts and services those of their own charges.
+// The entries after `page.after_seq` that the principal may see: all, without the content that no principal
+// reads (MayReadEntry()); or for analysts and services those of their own charges.
 struct EntriesPage {
   std::vector<ledger::Entry> entries;
   int64_t last_seq = 0;  // the next page comes after this one

@@ -85,7 +85,7 @@ absl::StatusOr<Extent> ExtentFor(Services& services, Method method, const Princi
 }
 
 // Whether the principal may call the method for this charge. NOT_FOUND where it is neither its own nor one of
-// a dataset on which it may call the method for all charges: it does not learn that there is the charge.
+// a dataset on which it may call the method for all charges: it does not learn that the charge exists.
 absl::Status CheckMayFor(Services& services, Method method, const Principal& principal,
                          const ledger::Charge& charge) {
   const absl::StatusOr<Extent> extent = ExtentFor(services, method, principal, charge);
@@ -128,7 +128,7 @@ std::vector<int64_t> AccountsOf(const ledger::Charge& charge) {
   return {accounts.begin(), accounts.end()};
 }
 
-// Of another principal's charge, for who may see all of the dataset.
+// Of another principal's charge, for viewers of all charges of the dataset.
 absl::StatusOr<ChargeView> ViewOfAnothers(Services& services, Method method, const Principal& principal,
                                           ledger::Charge charge) {
   ASSIGN_OR_RETURN(const DatasetView dataset,

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "service/charges/pricing.h"
 
@@ -34,8 +32,8 @@ size_t BytesOf(const KnownDataset& dataset) {
 }
 
 std::shared_ptr<const KnownDataset> IfAllowed(Method method, std::shared_ptr<const KnownDataset> known) {
-  const bool is_allowed = known != nullptr && known->view.ExtentOf(method) != Extent::kNone &&
-                          AreRolesCurrent(known->view, absl::ToUnixMicros(absl::Now()));
+  const bool is_allowed =
+      known != nullptr && known->view.ExtentOf(method) != Extent::kNone && AreRolesCurrent(known->view);
   return is_allowed ? known : nullptr;
 }
 

@@ -294,8 +294,7 @@ absl::StatusOr<DatasetViews> ListVisibleDatasets(const Access& access, const Pri
                        .last = std::move(list.last)};
   for (ledger::Dataset& dataset : list.datasets) {
     std::string name = dataset.name;
-    ASSIGN_OR_RETURN(const Roles roles,
-                     RolesOn(access, dataset, principal.name(), absl::ToUnixMicros(absl::Now())));
+    ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, dataset, principal.name()));
     if (!CheckMay(Method::kGetDataset, dataset, roles).ok()) continue;
     absl::StatusOr<DatasetView> view = ViewOf(std::move(dataset));
     if (absl::IsDataLoss(view.status())) {

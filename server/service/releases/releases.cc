@@ -100,7 +100,7 @@ absl::StatusOr<ReleaseHead> FindRelease(const Access& access, Method method, con
   const bool is_given =
       release->principal == principal.name() ||
       std::ranges::find(release->shared_with, principal.name()) != release->shared_with.end();
-  // Who has no such role does not learn that there is the release.
+  // Without such a role the principal does not learn that the release exists.
   const bool is_hidden = absl::IsPermissionDenied(dataset.status()) && !is_given;
   if (absl::IsNotFound(dataset.status()) || is_hidden) return NoSuchRelease();
   RETURN_IF_ERROR(dataset.status());
@@ -161,8 +161,7 @@ absl::StatusOr<std::vector<std::string>> ShareRelease(Services& services, const 
   // Only the owner learns who may see the dataset. For a grantee without access the share has no effect.
   ASSIGN_OR_RETURN(const ledger::Dataset seen_by_grantee,
                    services.ledger.GetDatasetById(dataset.id, grantee));
-  ASSIGN_OR_RETURN(const Roles roles,
-                   RolesOn(services.access(), seen_by_grantee, grantee, absl::ToUnixMicros(absl::Now())));
+  ASSIGN_OR_RETURN(const Roles roles, RolesOn(services.access(), seen_by_grantee, grantee));
   if (dataset.owner == principal.name() && roles.empty()) {
     return InvalidField("principal", absl::StrCat("\"", std::string(grantee), "\" does not see dataset \"",
                                                   dataset.name, "\": its owner has to grant access first"));
