@@ -15,6 +15,7 @@ from nightly_runner import Broken, Outcome, Slice
 SANITIZERS = {
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
     "UBSAN_OPTIONS": "print_stacktrace=1",
+    "LSAN_OPTIONS": f"suppressions={Path(__file__).parent.resolve() / 'lsan-suppressions'}:print_suppressions=0",
 }
 
 
