@@ -631,8 +631,23 @@ absl::StatusOr<v1::LimitProposal> Client::ProposeLimitChange(v1::ProposeLimitCha
                 std::move(request));
 }
 
+absl::StatusOr<v1::LimitProposal> Client::RequestLimitChange(v1::RequestLimitChangeRequest request) const {
+  return Change(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::RequestLimitChange,
+                std::move(request));
+}
+
 absl::StatusOr<v1::LimitProposal> Client::ApproveLimitChange(v1::ApproveLimitChangeRequest request) const {
   return Change(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ApproveLimitChange,
+                std::move(request));
+}
+
+absl::StatusOr<v1::LimitProposal> Client::RejectLimitChange(v1::RejectLimitChangeRequest request) const {
+  return Change(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::RejectLimitChange,
+                std::move(request));
+}
+
+absl::StatusOr<v1::LimitProposal> Client::WithdrawLimitChange(v1::WithdrawLimitChangeRequest request) const {
+  return Change(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::WithdrawLimitChange,
                 std::move(request));
 }
 
@@ -645,6 +660,12 @@ absl::StatusOr<v1::ListLimitProposalsResponse> Client::ListLimitProposals(const 
   });
 }
 
+absl::StatusOr<v1::ListInboxResponse> Client::ListInbox(int64_t most) const {
+  return Pages<v1::ListInboxResponse>(most, v1::ListInboxRequest(), [&](const auto& request) {
+    return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ListInbox, request);
+  });
+}
+
 absl::Status Client::ListLedgerEntries(const std::string& dataset, int64_t after_sequence,
                                        const EntrySink& take) const {
   v1::ListLedgerEntriesRequest request;
@@ -652,6 +673,20 @@ absl::Status Client::ListLedgerEntries(const std::string& dataset, int64_t after
   request.set_after_sequence(after_sequence);
   return List(wire_->connection, [&](grpc::ClientContext& context, CallersSink& taken) {
     const auto reader = wire_->budgets.ListLedgerEntries(&context, request);
+    return ReadAll(context, *reader, [&](const v1::LedgerEntry& entry) {
+      request.set_after_sequence(entry.sequence());
+      return taken.Keep(take(entry));
+    });
+  });
+}
+
+absl::Status Client::WatchLedger(const std::string& dataset, int64_t after_sequence,
+                                 const EntrySink& take) const {
+  v1::WatchLedgerRequest request;
+  request.set_dataset(dataset);
+  request.set_after_sequence(after_sequence);
+  return List(wire_->connection, [&](grpc::ClientContext& context, CallersSink& taken) {
+    const auto reader = wire_->budgets.WatchLedger(&context, request);
     return ReadAll(context, *reader, [&](const v1::LedgerEntry& entry) {
       request.set_after_sequence(entry.sequence());
       return taken.Keep(take(entry));

@@ -175,14 +175,22 @@ class Client {
                                                         int64_t most = kAll) const;
   absl::StatusOr<v1::Account> CreateAccount(v1::CreateAccountRequest request) const;
   absl::StatusOr<v1::LimitProposal> ProposeLimitChange(v1::ProposeLimitChangeRequest request) const;
+  absl::StatusOr<v1::LimitProposal> RequestLimitChange(v1::RequestLimitChangeRequest request) const;
   absl::StatusOr<v1::LimitProposal> ApproveLimitChange(v1::ApproveLimitChangeRequest request) const;
+  absl::StatusOr<v1::LimitProposal> RejectLimitChange(v1::RejectLimitChangeRequest request) const;
+  absl::StatusOr<v1::LimitProposal> WithdrawLimitChange(v1::WithdrawLimitChangeRequest request) const;
   absl::StatusOr<v1::ListLimitProposalsResponse> ListLimitProposals(const std::string& dataset,
                                                                     int64_t most = kAll) const;
+  // What waits for the caller on all datasets.
+  absl::StatusOr<v1::ListInboxResponse> ListInbox(int64_t most = kAll) const;
   // Passes the entries after `after_sequence` to `take` in order, each once, also across retries. An error of
   // `take` ends the listing and is returned, except CANCELLED, which ends it with OK.
   using EntrySink = std::function<absl::Status(const v1::LedgerEntry& entry)>;
   absl::Status ListLedgerEntries(const std::string& dataset, int64_t after_sequence,
                                  const EntrySink& take) const;
+  // The same, and then each new entry as it is made, until the stream ends: with the server's error, or that of
+  // `take`.
+  absl::Status WatchLedger(const std::string& dataset, int64_t after_sequence, const EntrySink& take) const;
   absl::StatusOr<v1::VerifyLedgerResponse> VerifyLedger(const std::string& dataset) const;
   absl::StatusOr<v1::GetReceiptKeyResponse> GetReceiptKey() const;
   // The same for the links of the hash chain.

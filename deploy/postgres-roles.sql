@@ -32,7 +32,7 @@ BEGIN
   GRANT UPDATE (payload_hash, touched_at_us) ON staged_releases TO curator_application;
   GRANT DELETE ON open_charges, staged_releases, release_pieces TO curator_application;
   GRANT UPDATE (seq, hash, revision) ON chain_heads TO curator_application;
-  GRANT UPDATE (approved_by, approved_at_us) ON limit_proposals TO curator_application;
+  GRANT UPDATE (approved_by, approved_at_us, ended_as, ended_by, end_reason) ON limit_proposals TO curator_application;
   -- Only to remove names, and only from old rows: a trigger sees to that.
   GRANT UPDATE (principal, credential_id, request_id) ON audit TO curator_application;
   GRANT USAGE ON SEQUENCE accounts_id_seq TO curator_application;

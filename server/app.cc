@@ -40,6 +40,7 @@ constexpr absl::Duration kGraceForStopping = absl::Seconds(30);
 constexpr absl::Duration kTablePeriod = absl::Minutes(1);
 constexpr absl::Duration kLongestWaitForTables = absl::Seconds(1);
 constexpr absl::Duration kBetweenSweeps = absl::Seconds(10);
+constexpr std::chrono::milliseconds kBetweenLooksAtLedgers(500);
 
 records::KeyedHash TableHash(const host::ServerKey& key) {
   return [key](std::string_view bytes) {
@@ -190,6 +191,7 @@ class RunningApp final : public App {
     work_.Close();
     health_.ShutDown();
     audit_->followers().Close();
+    ledgers_.Close();
     if (!operations_.AwaitAllEnded(absl::Now() + options_.drain_grace)) {
       operations_.Abandon();
       operations_.AwaitAllEnded(absl::Now() + kGraceForStopping);
@@ -223,6 +225,7 @@ class RunningApp final : public App {
             .audit = *audit_,
             .identities = identities_ == nullptr ? nullptr : &identities_->services(),
             .watches = watches_,
+            .ledgers = ledgers_,
             .admission = admission_,
             .threads = threads_,
             .sends = sends_,
@@ -265,6 +268,7 @@ class RunningApp final : public App {
   rpc::PendingSends sends_{admission_, rpc::kStreamPatience};
   rpc::HealthRpc health_;
   std::unique_ptr<AppIdentities> identities_;  // null in development mode
+  Followers ledgers_{kBetweenLooksAtLedgers};  // destroyed before the directory, which looks ask for roles
   std::vector<std::unique_ptr<AppListener>> listeners_;
   rpc::LiveCalls live_;  // destroyed before the listeners, whose authenticators it asks
   bool is_drained_ = false;

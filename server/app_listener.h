@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "app_audit.h"
 #include "audit/audit_record.h"
+#include "base/followers.h"
 #include "config/server_config.h"
 #include "rpc/authenticator.h"
 #include "rpc/call_observer.h"
@@ -28,6 +29,7 @@ struct ListenerParts {
   AppAudit& audit;
   service::IdentityServices* identities;  // null in development mode
   service::OperationWatches& watches;
+  Followers& ledgers;
   rpc::Admission& admission;
   rpc::CallThreads& threads;
   rpc::PendingSends& sends;

@@ -96,6 +96,7 @@ void AddCommands(CLI::App& app, Chosen& chosen) {
   AddSynthCommands(app, chosen);
   AddChargeCommands(app, chosen);
   AddAccountCommands(app, chosen);
+  AddInboxCommand(app, chosen);
   AddReleaseCommands(app, chosen);
   AddOperationCommands(app, chosen);
   AddBudgetCommands(app, chosen);

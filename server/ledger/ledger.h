@@ -205,19 +205,29 @@ class Ledger {
 
   // A limit changes only when a second principal approves. The entries lie in the history of the dataset that
   // opened the account.
+
+  // FAILED_PRECONDITION when there are too many that are neither approved nor ended (kMostOpenProposals), and
+  // when the request that it takes up is not an open one.
   virtual absl::StatusOr<LimitProposal> ProposeLimit(const LimitProposalSpec& spec) = 0;
   // FAILED_PRECONDITION when `actor` made the proposal, when the limit has changed since, or when the new
   // limit is below what is spent and held; the message reveals no balance. Repeating it changes nothing.
   virtual absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id,
                                                      const Principal& actor) = 0;
+  // Ends a proposal or a request as kRejected or kWithdrawn. FAILED_PRECONDITION when it was approved, or has
+  // ended otherwise. Repeating it changes nothing.
+  virtual absl::StatusOr<LimitProposal> EndLimitProposal(std::string_view proposal_id, ProposalEnd end,
+                                                         std::string_view reason, const Principal& actor) = 0;
   virtual absl::StatusOr<LimitProposal> GetLimitProposal(std::string_view proposal_id) = 0;
   virtual absl::StatusOr<LimitProposal> FindLimitProposal(const Principal& proposed_by,
                                                           std::string_view request_id) = 0;
-  // Lists the proposals for accounts that this dataset opened, newest first: for `accounts`, or for all when
-  // it is empty.
+  // Lists the proposals and requests for accounts that this dataset opened, newest first: for `accounts`, or
+  // for all when it is empty.
   virtual absl::StatusOr<std::vector<LimitProposal>> ListLimitProposals(
       std::string_view dataset_id, const std::vector<int64_t>& accounts = {},
       const ProposalPage& page = {}) = 0;
+  // Of these, for all accounts, those that are neither approved nor ended and whose limit has not changed
+  // since, oldest first. At most 2 * kMostOpenProposals.
+  virtual absl::StatusOr<std::vector<LimitProposal>> ListOpenProposals(std::string_view dataset_id) = 0;
 
   // ---- Reading
 

@@ -27,6 +27,12 @@ constexpr std::array<std::pair<DatasetState, std::string_view>, 3> kDatasetState
     {DatasetState::kSealed, "SEALED"},
     {DatasetState::kArchived, "ARCHIVED"},
 }};
+constexpr std::array<std::pair<ProposalEnd, std::string_view>, 4> kProposalEndNames = {{
+    {ProposalEnd::kNone, ""},
+    {ProposalEnd::kRejected, "REJECTED"},
+    {ProposalEnd::kWithdrawn, "WITHDRAWN"},
+    {ProposalEnd::kTakenUp, "TAKEN_UP"},
+}};
 
 template <typename Names, typename Value>
 std::string_view NameIn(const Names& names, Value value) {
@@ -64,6 +70,13 @@ absl::StatusOr<ScopeType> ScopeFromName(std::string_view name) {
 }
 absl::StatusOr<DatasetState> DatasetStateFromName(std::string_view name) {
   return ValueIn(kDatasetStateNames, name);
+}
+
+std::string_view EndName(ProposalEnd end) {
+  return NameIn(kProposalEndNames, end);
+}
+absl::StatusOr<ProposalEnd> ProposalEndFromName(std::string_view name) {
+  return ValueIn(kProposalEndNames, name);
 }
 
 bool AccountKey::operator<(const AccountKey& other) const {

@@ -243,7 +243,7 @@ bool IsSameRequest(const Charge& charge, const ChargeRequest& request);
 // Whether `charge` is RESERVED for a draw of this server that has not begun: it has read nothing.
 bool IsQueuedDraw(const Charge& charge);
 
-// A request to change the limit of one counter of one account.
+// A change of the limit of one counter of one account, to be proposed or asked for.
 struct LimitProposalSpec {
   std::string request_id;
   int64_t account_id = 0;
@@ -251,7 +251,21 @@ struct LimitProposalSpec {
   int64_t new_limit = 0;
   std::string reason;
   Principal proposed_by;
+  bool is_request = false;    // asks the owner to propose it, and cannot be approved
+  std::string takes_up = {};  // the id of a request that ends as kTakenUp; or empty
 };
+
+// How a proposal or a request ended without a change of the limit.
+enum class ProposalEnd { kNone, kRejected, kWithdrawn, kTakenUp };
+
+// "REJECTED"; empty for kNone.
+std::string_view EndName(ProposalEnd end);
+absl::StatusOr<ProposalEnd> ProposalEndFromName(std::string_view name);
+
+// At most so many of a lineage's proposals, and as many of its requests, are neither approved nor ended; of
+// the requests at most so many of one principal.
+inline constexpr int64_t kMostOpenProposals = 100;
+inline constexpr int64_t kMostOpenRequestsOfOne = 10;
 
 struct LimitProposal {
   std::string id;  // a UUID
@@ -265,6 +279,10 @@ struct LimitProposal {
   int64_t proposed_at_us = 0;
   std::string approved_by;  // empty until approved
   std::string request_id = {};
+  bool is_request = false;
+  ProposalEnd end = ProposalEnd::kNone;
+  std::string ended_by = {};
+  std::string end_reason = {};  // of kTakenUp: the id of the proposal that was made of it
 };
 
 // Where an entry lies in the history of its dataset, and the end of the chain that it makes.
@@ -384,11 +402,12 @@ struct AccountPage {
   int64_t limit = 100;
 };
 
-// Of proposals, newest first: those before this one; from the newest on when the id is empty.
+// Of proposals and requests, newest first: those before this one; from the newest on when the id is empty.
 struct ProposalPage {
   int64_t before_us = 0;  // LimitProposal::proposed_at_us
   std::string before_id;
   int64_t limit = 100;
+  std::string requests_of = {};  // of the requests those of this principal alone; of all when empty
 };
 
 // A short hash of something that a release measured, made by the caller: releases are found by it.

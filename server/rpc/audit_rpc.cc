@@ -2,22 +2,19 @@
 
 #include <google/protobuf/util/time_util.h>
 
-#include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/synchronization/mutex.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "rpc/message_stream.h"
 #include "rpc/page.h"
 
 namespace curator::rpc {
@@ -149,80 +146,6 @@ absl::Status ListAuditRecords(audit::AuditStore& store, const v1::ListAuditRecor
   return absl::OkStatus();
 }
 
-// ---- The stream
-
-// Sends records to a client one after the other, and asks for more when it has sent those that it got. Kept
-// alive by gRPC until the stream has ended. Thread-safe.
-class RecordStream final : public grpc::ServerWriteReactor<v1::AuditRecord> {
- public:
-  // `on_taken` is called when all records have been sent, and `on_done` once, when the stream has ended; on
-  // threads of gRPC's, which they must not block.
-  static std::shared_ptr<RecordStream> Create(std::function<void()> on_taken, std::function<void()> on_done) {
-    std::shared_ptr<RecordStream> stream(new RecordStream(std::move(on_taken), std::move(on_done)));
-    stream->self_ = stream;
-    return stream;
-  }
-
-  // Sends the records, at least one, unless the stream has ended. Not before `on_taken` for those before.
-  void Send(std::vector<v1::AuditRecord> records) {
-    {
-      const absl::MutexLock lock(&mutex_);
-      if (end_) return;
-      records_ = std::move(records);
-      next_ = 0;
-      is_writing_ = true;
-    }
-    StartWrite(&records_[next_++]);
-  }
-
-  // Ends the stream after the record that is being sent. Later calls have no effect.
-  void End(const grpc::Status& status) {
-    {
-      const absl::MutexLock lock(&mutex_);
-      if (end_) return;
-      end_ = status;
-      if (is_writing_) return;  // OnWriteDone() ends it
-    }
-    Finish(status);
-  }
-
-  void OnWriteDone(bool ok) override {
-    std::optional<grpc::Status> end;
-    bool has_next = false;
-    {
-      const absl::MutexLock lock(&mutex_);
-      if (!ok && !end_) end_ = grpc::Status::CANCELLED;
-      end = end_;
-      has_next = !end && next_ < records_.size();
-      is_writing_ = has_next;
-    }
-    if (end) return Finish(*std::move(end));
-    if (has_next) return StartWrite(&records_[next_++]);
-    on_taken_();
-  }
-
-  void OnCancel() override { End(ToGrpcStatus(ClientDisconnected())); }
-
-  void OnDone() override {
-    on_done_();
-    self_.reset();  // may destroy it
-  }
-
- private:
-  RecordStream(std::function<void()> on_taken, std::function<void()> on_done)
-      : on_taken_(std::move(on_taken)), on_done_(std::move(on_done)) {}
-
-  const std::function<void()> on_taken_;
-  const std::function<void()> on_done_;
-  std::shared_ptr<RecordStream> self_;
-  // Of Send(), and of gRPC while is_writing_.
-  std::vector<v1::AuditRecord> records_;
-  size_t next_ = 0;
-  absl::Mutex mutex_;
-  bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
-  std::optional<grpc::Status> end_ ABSL_GUARDED_BY(mutex_);
-};
-
 }  // namespace
 
 grpc::ServerUnaryReactor* AuditRpc::ListAuditRecords(grpc::CallbackServerContext* context,
@@ -238,43 +161,25 @@ grpc::ServerUnaryReactor* AuditRpc::ListAuditRecords(grpc::CallbackServerContext
 
 grpc::ServerWriteReactor<v1::AuditRecord>* AuditRpc::WatchAudit(grpc::CallbackServerContext* context,
                                                                 const v1::WatchAuditRequest* request) {
-  absl::StatusOr<WatchPlace> admitted = AdmitWatch(calls_, *context, kPermissionFor<Method::kWatchAudit>);
-  if (!admitted.ok()) {
-    const auto refusal = RecordStream::Create([] {}, [] {});
-    refusal->End(ToGrpcStatus(admitted.status()));
-    return refusal.get();
-  }
-  struct Watching {
-    WatchPlace place;
-    // Set before gRPC calls a reaction.
-    uint64_t follower = 0;
-    std::unique_ptr<LiveCalls::Entry> live = nullptr;
-  };
-  const auto watching = std::make_shared<Watching>(Watching{*std::move(admitted)});
-  const auto stream =
-      RecordStream::Create([&followers = followers_, watching] { followers.Took(watching->follower); },
-                           [&followers = followers_, watching] {
-                             followers.Remove(watching->follower);
-                             watching->live.reset();
-                           });
-  watching->live =
-      calls_.live.Add(calls_.authenticator, watching->place.caller,
-                      [stream](const absl::Status& revoked) { stream->End(ToGrpcStatus(revoked)); });
+  using Stream = std::shared_ptr<MessageStream<v1::AuditRecord>>;
+  const service::Permission& permission = kPermissionFor<Method::kWatchAudit>;
   const std::optional<int64_t> after =
       request->has_after_id() ? std::optional<int64_t>(request->after_id()) : std::nullopt;
-  watching->follower = followers_.Follow(
-      after,
-      [stream, &calls = calls_,
-       principal = watching->place.caller.principal](const std::vector<audit::AuditRecord>& records) {
-        const absl::Status still = service::CheckServerRole(calls.services.directory,
-                                                            kPermissionFor<Method::kWatchAudit>, principal);
-        if (!still.ok()) return stream->End(ToGrpcStatus(still));
-        std::vector<v1::AuditRecord> messages;
-        for (const audit::AuditRecord& record : records) messages.push_back(MessageOf(record));
-        if (!messages.empty()) stream->Send(std::move(messages));
-      },
-      [stream] { stream->End(ToGrpcStatus(absl::UnavailableError("the server is stopping"))); });
-  return stream.get();
+  return StreamToFollower<v1::AuditRecord>(
+      calls_, *context, permission, followers_, [&](const Stream& stream, const Principal& principal) {
+        return followers_.Follow(
+            after,
+            [stream, principal, &permission,
+             &calls = calls_](const std::vector<audit::AuditRecord>& records) {
+              const absl::Status still =
+                  service::CheckServerRole(calls.services.directory, permission, principal);
+              if (!still.ok()) return stream->End(ToGrpcStatus(still));
+              std::vector<v1::AuditRecord> messages;
+              for (const audit::AuditRecord& record : records) messages.push_back(MessageOf(record));
+              if (!messages.empty()) stream->Send(std::move(messages));
+            },
+            [stream] { stream->End(ToGrpcStatus(ServerIsStopping())); });
+      });
 }
 
 }  // namespace curator::rpc

@@ -1,7 +1,10 @@
 #include "rpc/budget_rpc.h"
 
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -10,9 +13,11 @@
 #include "rpc/convert_budget.h"
 #include "rpc/convert_schema.h"
 #include "rpc/handle.h"
+#include "rpc/message_stream.h"
 #include "rpc/page.h"
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
+#include "service/accounts/limits.h"
 
 namespace curator::rpc {
 namespace {
@@ -79,8 +84,9 @@ absl::Status CreateAccount(service::Services& services, const Call& call,
   return absl::OkStatus();
 }
 
-absl::Status ProposeLimitChange(service::Services& services, const Call& call,
-                                const v1::ProposeLimitChangeRequest& request, v1::LimitProposal& response) {
+// What a proposal and a request for one have in common.
+template <typename Request>
+absl::StatusOr<service::LimitOrder> LimitOrderOf(const Call& call, const Request& request) {
   ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
   service::LimitOrder order{.request_id = std::move(request_id),
                             .principal = call.principal(),
@@ -95,19 +101,57 @@ absl::Status ProposeLimitChange(service::Services& services, const Call& call,
   if (request.has_delta()) {
     ASSIGN_OR_RETURN(order.delta, dp::Delta::Parse(request.delta(), "delta"));
   }
+  return order;
+}
+
+absl::Status ProposeLimitChange(service::Services& services, const Call& call,
+                                const v1::ProposeLimitChangeRequest& request, v1::LimitProposal& response) {
+  ASSIGN_OR_RETURN(service::LimitOrder order, LimitOrderOf(call, request));
+  order.takes_up = request.takes_up();
   ASSIGN_OR_RETURN(const service::LimitView proposal,
                    service::ProposeLimit(services.access(), order, IntentOf(request)));
   response = ToProto(proposal);
   return absl::OkStatus();
 }
 
+absl::Status RequestLimitChange(service::Services& services, const Call& call,
+                                const v1::RequestLimitChangeRequest& request, v1::LimitProposal& response) {
+  ASSIGN_OR_RETURN(const service::LimitOrder order, LimitOrderOf(call, request));
+  ASSIGN_OR_RETURN(const service::LimitView asked, service::RequestLimit(services, order, IntentOf(request)));
+  response = ToProto(asked);
+  return absl::OkStatus();
+}
+
+template <typename Request>
+absl::StatusOr<service::LimitChoice> ChoiceOf(const Call& call, const Request& request) {
+  RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
+  return service::LimitChoice{call.principal(), DatasetName(request.dataset()), request.proposal_id()};
+}
+
 absl::Status ApproveLimitChange(service::Services& services, const Call& call,
                                 const v1::ApproveLimitChangeRequest& request, v1::LimitProposal& response) {
-  RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
+  ASSIGN_OR_RETURN(const service::LimitChoice choice, ChoiceOf(call, request));
   ASSIGN_OR_RETURN(const service::LimitView approved,
-                   service::ApproveLimit(services.access(), call.principal(), DatasetName(request.dataset()),
-                                         request.proposal_id(), IntentOf(request)));
+                   service::ApproveLimit(services.access(), choice, IntentOf(request)));
   response = ToProto(approved);
+  return absl::OkStatus();
+}
+
+absl::Status RejectLimitChange(service::Services& services, const Call& call,
+                               const v1::RejectLimitChangeRequest& request, v1::LimitProposal& response) {
+  ASSIGN_OR_RETURN(const service::LimitChoice choice, ChoiceOf(call, request));
+  ASSIGN_OR_RETURN(const service::LimitView rejected,
+                   service::RejectLimit(services.access(), choice, request.reason(), IntentOf(request)));
+  response = ToProto(rejected);
+  return absl::OkStatus();
+}
+
+absl::Status WithdrawLimitChange(service::Services& services, const Call& call,
+                                 const v1::WithdrawLimitChangeRequest& request, v1::LimitProposal& response) {
+  ASSIGN_OR_RETURN(const service::LimitChoice choice, ChoiceOf(call, request));
+  ASSIGN_OR_RETURN(const service::LimitView withdrawn,
+                   service::WithdrawLimit(services.access(), choice, IntentOf(request)));
+  response = ToProto(withdrawn);
   return absl::OkStatus();
 }
 
@@ -122,6 +166,20 @@ absl::Status ListLimitProposals(service::Services& services, const Call& call,
   if (static_cast<int64_t>(proposals.size()) == page.size) {
     response.set_next_page_token(page.TokenAfter(proposals.back().proposal.id));
   }
+  return absl::OkStatus();
+}
+
+absl::Status ListInbox(service::Services& services, const Call& call, const v1::ListInboxRequest& request,
+                       v1::ListInboxResponse& response) {
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "inbox"));
+  ASSIGN_OR_RETURN(const service::Inbox inbox,
+                   service::ReadInbox(services.access(), call.principal(), page.after, page.size));
+  for (const service::InboxItem& item : inbox.items) {
+    v1::ListInboxResponse::Item& added = *response.add_items();
+    added.set_dataset(item.dataset);
+    *added.mutable_proposal() = ToProto(item.view);
+  }
+  if (inbox.has_more) response.set_next_page_token(page.TokenAfter(inbox.last));
   return absl::OkStatus();
 }
 
@@ -140,6 +198,27 @@ absl::Status ListLedgerEntries(service::Services& services, const Call& call,
     if (!read.has_more) return absl::OkStatus();
     page.after_seq = read.last_seq;
   }
+}
+
+// Sends the entries after the page's, which it moves on, or ends the stream when the principal may no longer
+// read them. Returns whether it sent some.
+bool SendNew(service::Services& services, const Principal& principal, const DatasetName& dataset,
+             ledger::Page& page, MessageStream<v1::LedgerEntry>& stream) {
+  const absl::StatusOr<service::EntriesPage> read =
+      page.after_seq < 0 ? InvalidField("after_sequence", "must not be negative")
+                         : service::ListWatchedEntries(services.access(), principal, dataset, page);
+  // While the store is away there is nothing to show; the next look may find it back.
+  if (absl::IsUnavailable(read.status())) return false;
+  if (!read.ok()) {
+    stream.End(ToGrpcStatus(read.status()));
+    return false;
+  }
+  page.after_seq = read->last_seq;
+  std::vector<v1::LedgerEntry> messages;
+  for (const ledger::Entry& entry : read->entries) messages.push_back(ToProto(entry));
+  if (messages.empty()) return false;
+  stream.Send(std::move(messages));
+  return true;
 }
 
 absl::Status VerifyLedger(service::Services& services, const Call& call,
@@ -220,10 +299,29 @@ grpc::ServerUnaryReactor* BudgetRpc::ProposeLimitChange(grpc::CallbackServerCont
   return Handle<Method::kProposeLimitChange>(calls_, *context, *request, *response, rpc::ProposeLimitChange);
 }
 
+grpc::ServerUnaryReactor* BudgetRpc::RequestLimitChange(grpc::CallbackServerContext* context,
+                                                        const v1::RequestLimitChangeRequest* request,
+                                                        v1::LimitProposal* response) {
+  return Handle<Method::kRequestLimitChange>(calls_, *context, *request, *response, rpc::RequestLimitChange);
+}
+
 grpc::ServerUnaryReactor* BudgetRpc::ApproveLimitChange(grpc::CallbackServerContext* context,
                                                         const v1::ApproveLimitChangeRequest* request,
                                                         v1::LimitProposal* response) {
   return Handle<Method::kApproveLimitChange>(calls_, *context, *request, *response, rpc::ApproveLimitChange);
+}
+
+grpc::ServerUnaryReactor* BudgetRpc::RejectLimitChange(grpc::CallbackServerContext* context,
+                                                       const v1::RejectLimitChangeRequest* request,
+                                                       v1::LimitProposal* response) {
+  return Handle<Method::kRejectLimitChange>(calls_, *context, *request, *response, rpc::RejectLimitChange);
+}
+
+grpc::ServerUnaryReactor* BudgetRpc::WithdrawLimitChange(grpc::CallbackServerContext* context,
+                                                         const v1::WithdrawLimitChangeRequest* request,
+                                                         v1::LimitProposal* response) {
+  return Handle<Method::kWithdrawLimitChange>(calls_, *context, *request, *response,
+                                              rpc::WithdrawLimitChange);
 }
 
 grpc::ServerUnaryReactor* BudgetRpc::ListLimitProposals(grpc::CallbackServerContext* context,
@@ -232,9 +330,31 @@ grpc::ServerUnaryReactor* BudgetRpc::ListLimitProposals(grpc::CallbackServerCont
   return Handle<Method::kListLimitProposals>(calls_, *context, *request, *response, rpc::ListLimitProposals);
 }
 
+grpc::ServerUnaryReactor* BudgetRpc::ListInbox(grpc::CallbackServerContext* context,
+                                               const v1::ListInboxRequest* request,
+                                               v1::ListInboxResponse* response) {
+  return Handle<Method::kListInbox>(calls_, *context, *request, *response, rpc::ListInbox);
+}
+
 grpc::ServerWriteReactor<v1::LedgerEntry>* BudgetRpc::ListLedgerEntries(
     grpc::CallbackServerContext* context, const v1::ListLedgerEntriesRequest* request) {
   return Handle<Method::kListLedgerEntries>(calls_, *context, *request, rpc::ListLedgerEntries);
+}
+
+grpc::ServerWriteReactor<v1::LedgerEntry>* BudgetRpc::WatchLedger(grpc::CallbackServerContext* context,
+                                                                  const v1::WatchLedgerRequest* request) {
+  using Stream = std::shared_ptr<MessageStream<v1::LedgerEntry>>;
+  NoteNames(calls_, *context, *request);
+  return StreamToFollower<v1::LedgerEntry>(
+      calls_, *context, kPermissionFor<Method::kWatchLedger>, ledgers_,
+      [&](const Stream& stream, const Principal& principal) {
+        return ledgers_.Follow(
+            [stream, principal, &services = calls_.services, dataset = DatasetName(request->dataset()),
+             page = ledger::Page{.after_seq = request->after_sequence()}]() mutable {
+              return SendNew(services, principal, dataset, page, *stream);
+            },
+            [stream] { stream->End(ToGrpcStatus(ServerIsStopping())); });
+      });
 }
 
 grpc::ServerUnaryReactor* BudgetRpc::VerifyLedger(grpc::CallbackServerContext* context,

@@ -1,6 +1,7 @@
 // curator.v1.BudgetService: one use case behind each method.
 #pragma once
 
+#include "base/followers.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "rpc/handle.h"
 
@@ -8,7 +9,8 @@ namespace curator::rpc {
 
 class BudgetRpc final : public v1::BudgetService::CallbackService {
  public:
-  explicit BudgetRpc(Calls& calls) : calls_(calls) {}
+  // `ledgers` are those who watch a ledger.
+  BudgetRpc(Calls& calls, Followers& ledgers) : calls_(calls), ledgers_(ledgers) {}
 
   grpc::ServerUnaryReactor* GetBudget(grpc::CallbackServerContext* context,
                                       const v1::GetBudgetRequest* request,
@@ -22,14 +24,29 @@ class BudgetRpc final : public v1::BudgetService::CallbackService {
   grpc::ServerUnaryReactor* ProposeLimitChange(grpc::CallbackServerContext* context,
                                                const v1::ProposeLimitChangeRequest* request,
                                                v1::LimitProposal* response) override;
+  grpc::ServerUnaryReactor* RequestLimitChange(grpc::CallbackServerContext* context,
+                                               const v1::RequestLimitChangeRequest* request,
+                                               v1::LimitProposal* response) override;
   grpc::ServerUnaryReactor* ApproveLimitChange(grpc::CallbackServerContext* context,
                                                const v1::ApproveLimitChangeRequest* request,
                                                v1::LimitProposal* response) override;
+  grpc::ServerUnaryReactor* RejectLimitChange(grpc::CallbackServerContext* context,
+                                              const v1::RejectLimitChangeRequest* request,
+                                              v1::LimitProposal* response) override;
+  grpc::ServerUnaryReactor* WithdrawLimitChange(grpc::CallbackServerContext* context,
+                                                const v1::WithdrawLimitChangeRequest* request,
+                                                v1::LimitProposal* response) override;
   grpc::ServerUnaryReactor* ListLimitProposals(grpc::CallbackServerContext* context,
                                                const v1::ListLimitProposalsRequest* request,
                                                v1::ListLimitProposalsResponse* response) override;
+  grpc::ServerUnaryReactor* ListInbox(grpc::CallbackServerContext* context,
+                                      const v1::ListInboxRequest* request,
+                                      v1::ListInboxResponse* response) override;
   grpc::ServerWriteReactor<v1::LedgerEntry>* ListLedgerEntries(
       grpc::CallbackServerContext* context, const v1::ListLedgerEntriesRequest* request) override;
+  // Sends what is new, and holds no thread.
+  grpc::ServerWriteReactor<v1::LedgerEntry>* WatchLedger(grpc::CallbackServerContext* context,
+                                                         const v1::WatchLedgerRequest* request) override;
   grpc::ServerUnaryReactor* VerifyLedger(grpc::CallbackServerContext* context,
                                          const v1::VerifyLedgerRequest* request,
                                          v1::VerifyLedgerResponse* response) override;
@@ -45,6 +62,7 @@ class BudgetRpc final : public v1::BudgetService::CallbackService {
 
  private:
   Calls& calls_;
+  Followers& ledgers_;
 };
 
 }  // namespace curator::rpc

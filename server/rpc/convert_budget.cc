@@ -57,6 +57,14 @@ v1::LimitProposal::State StateProto(service::ProposalState state) {
       return v1::LimitProposal::APPROVED;
     case service::ProposalState::kOutdated:
       return v1::LimitProposal::OUTDATED;
+    case service::ProposalState::kRequested:
+      return v1::LimitProposal::REQUESTED;
+    case service::ProposalState::kRejected:
+      return v1::LimitProposal::REJECTED;
+    case service::ProposalState::kWithdrawn:
+      return v1::LimitProposal::WITHDRAWN;
+    case service::ProposalState::kTakenUp:
+      return v1::LimitProposal::TAKEN_UP;
   }
   return v1::LimitProposal::STATE_UNSPECIFIED;
 }
@@ -116,6 +124,11 @@ v1::LimitProposal ToProto(const service::LimitView& view) {
     *proto.mutable_propose_time() = TimeUtil::MicrosecondsToTimestamp(proposal.proposed_at_us);
   }
   proto.set_approved_by(proposal.approved_by);
+  proto.set_is_request(proposal.is_request);
+  proto.set_ended_by(proposal.ended_by);
+  const bool is_taken_up = proposal.end == ledger::ProposalEnd::kTakenUp;
+  if (is_taken_up) proto.set_taken_up_by(proposal.end_reason);
+  if (!is_taken_up) proto.set_end_reason(proposal.end_reason);
   return proto;
 }
 

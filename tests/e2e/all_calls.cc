@@ -69,7 +69,14 @@ std::vector<Step> CallsOnBudgets() {
       {"BudgetService.ProposeLimitChange",
        {"request_id: '$NEW' dataset: 'census' epsilon: '7' reason: 'less'"}},
       {"BudgetService.ApproveLimitChange", {"request_id: '$NEW' dataset: 'census' proposal_id: '$proposal'"}},
+      {"BudgetService.RejectLimitChange",
+       {"request_id: '$NEW' dataset: 'census' proposal_id: '$ask' reason: 'no'"}},
+      {"BudgetService.RequestLimitChange",
+       {"request_id: '$NEW' dataset: 'census' epsilon: '30' reason: 'more'"}},
+      {"BudgetService.WithdrawLimitChange", {"request_id: '$NEW' dataset: 'census' proposal_id: '$wish'"}},
       {"BudgetService.ListLimitProposals", {"dataset: 'census'"}},
+      {"BudgetService.ListInbox", {""}},
+      {"BudgetService.WatchLedger", {"dataset: 'census'"}},
       {"BudgetService.ListLedgerEntries", {"dataset: 'census'"}},
       {"BudgetService.ListChainLinks", {"dataset: 'census'"}},
       {"BudgetService.VerifyLedger", {"dataset: 'census'"}},
@@ -133,7 +140,13 @@ std::vector<Step> AnalystBegins() {
            {{"operation", "id"}}},
           {"OperationService.WaitOperation",
            {"operation_id: '$operation' timeout { seconds: 120 }"},
-           {{"model", "release_id"}}}};
+           {{"model", "release_id"}}},
+          {"BudgetService.RequestLimitChange",
+           {"request_id: '$NEW' dataset: 'census' epsilon: '20' reason: 'more'"},
+           {{"wish", "id"}}},
+          {"BudgetService.RequestLimitChange",
+           {"request_id: '$NEW' dataset: 'census' epsilon: '25' reason: 'more'"},
+           {{"ask", "id"}}}};
 }
 
 std::vector<Step> ServiceBegins() {

@@ -23,8 +23,9 @@ enum class Caller { kWithoutName, kStranger, kGrantee, kOwner };
 
 // The word of the page for `call`.
 std::string WhoMay(const std::string& call) {
-  for (const char* who : {"anybody", "principal", "creator", "grantee", "service", "approver", "payer",
-                          "owner or payer", "reader", "sharer", "owner", "owner or auditor"}) {
+  for (const char* who :
+       {"anybody", "principal", "creator", "grantee", "service", "approver", "payer", "proposer",
+        "owner or payer", "reader", "sharer", "owner", "owner or auditor", "owner or approver"}) {
     if (CallsOf(who).contains(call)) return who;
   }
   ADD_FAILURE() << call << " has no row, or one with a word that this test does not know";
@@ -40,7 +41,8 @@ grpc::StatusCode EndFor(Caller caller, const std::string& who) {
   if (who == "approver") return grpc::PERMISSION_DENIED;
   if (caller == Caller::kOwner || who == "grantee") return grpc::OK;
   // The dataset is seen; the charges and releases of others are not.
-  const bool needs_role = who == "owner" || who == "owner or auditor" || who == "service";
+  const bool needs_role =
+      who == "owner" || who == "owner or auditor" || who == "owner or approver" || who == "service";
   return needs_role ? grpc::PERMISSION_DENIED : grpc::NOT_FOUND;
 }
 
@@ -59,7 +61,7 @@ class WhoMayCall : public ::testing::Test {
                 {"request_id: '$NEW' dataset: 'census' principal: 'olga' roles: SERVICE"}}});
     for (const std::vector<Step>& steps : {AnalystBegins(), ServiceBegins(), OwnerProposes()})
       owner.Run(steps);
-    for (const char* name : {"release", "model", "operation", "charge", "other", "proposal"}) {
+    for (const char* name : {"release", "model", "operation", "charge", "other", "proposal", "wish", "ask"}) {
       for (auto& [caller, calls] : callers_) calls.Know(name, owner.Known(name));
     }
   }

@@ -97,7 +97,9 @@ End ExpectedFor(const Step& step, Role role) {
   if (row.scope == Scope::kPrincipal) return End::kAllowed;
   const bool sees_dataset = role != Role::kOperator && role != Role::kCreator;
   if (!sees_dataset) return End::kNothingThere;
-  return extent == Extent::kNone ? End::kRefused : End::kAllowed;
+  if (extent == Extent::kNone) return End::kRefused;
+  const bool is_of_analyst = step.requests.front().find("'$wish'") != std::string::npos;
+  return is_of_analyst && role != Role::kAnalyst ? End::kNothingThere : End::kAllowed;
 }
 
 // On a dataset on which the caller has no role. Administrators know that it is there.
@@ -180,7 +182,7 @@ class Rights : public Identities {
       calls.Run(Prefixed(steps, prefix));
       for (const std::string& name : names) known[name] = calls.Known(name);
     };
-    run(analyst, AnalystBegins(), {"release", "operation", "model"});
+    run(analyst, AnalystBegins(), {"release", "operation", "model", "wish", "ask"});
     run(service, ServiceBegins(), {"charge", "other"});
     run(owner, OwnerProposes(), {"proposal"});
     return known;

@@ -208,7 +208,13 @@ std::vector<Step> AnaAsks() {
       {"DatasetService.CreateDataset",
        {absl::StrCat("request_id: '$NEW' name: 'later' ", SchemaText(), " successor_of: 'census'")}},
       {"BudgetService.ListLimitProposals", {On("census")}, {{"proposal", "proposals.id"}}},
-      {"BudgetService.ApproveLimitChange", {Request("census", "proposal_id: '$proposal'")}}};
+      {"BudgetService.ApproveLimitChange", {Request("census", "proposal_id: '$proposal'")}},
+      {"BudgetService.RequestLimitChange",
+       {Request("census", "epsilon: '40' reason: 'more'")},
+       {{"wish", "id"}}},
+      {"BudgetService.WithdrawLimitChange", {Request("census", "proposal_id: '$wish'")}},
+      {"BudgetService.RejectLimitChange", {Request("census", "proposal_id: '$proposal' reason: 'no'")}},
+      {"BudgetService.ListInbox", {""}}};
   const auto add = [&](const std::vector<Step>& more) {
     steps.insert(steps.end(), more.begin(), more.end());
   };
@@ -216,6 +222,7 @@ std::vector<Step> AnaAsks() {
   add(Accounted("census"));
   add(Accounted("visits"));
   add(Charged());
+  add({{"BudgetService.WatchLedger", {On("census")}}});
   for (const char* dataset : {"census", "visits", "pupils", "empty"}) {
     add(Listed(dataset));
     add(ForOwnersAlone(dataset));
@@ -249,7 +256,7 @@ TEST_P(TwoTables, TheListContainsEveryCallAndAGranteeIsRefusedThoseOfOwners) {
   const TestServer server(GetParam());
   const ScriptedCalls ana = AnaBeside(server, Full());
   std::set<std::string> for_others = CallsOf("owner");
-  for (const char* const who : {"owner or auditor", "approver"}) for_others.merge(CallsOf(who));
+  for (const char* const who : {"owner or auditor", "owner or approver", "approver"}) for_others.merge(CallsOf(who));
   for (const std::string& call : AllCalls()) {
     const auto codes = ana.codes().find(call);
     if (codes == ana.codes().end()) {

@@ -27,13 +27,21 @@ struct ListAccounts {
   int64_t most = Client::kAll;
 };
 
-struct ProposeLimit {
+struct ChangeLimit {
   std::string dataset;
-  std::string account;  // as ListAccounts names it; empty: the dataset's own
+  std::string account;  // "analyst/ana"; empty: the dataset's own
   std::string epsilon;  // or
   std::string delta;
   std::string reason;
   std::string request_id;
+};
+
+struct ProposeLimit : ChangeLimit {};
+
+struct RequestLimit : ChangeLimit {};
+
+struct TakeUpRequest : ChangeLimit {
+  std::string request;
 };
 
 struct ShowLimitProposal {
@@ -44,6 +52,21 @@ struct ShowLimitProposal {
 struct ApproveLimit {
   std::string dataset;
   std::string proposal;
+};
+
+struct RejectLimit {
+  std::string dataset;
+  std::string proposal;
+  std::string reason;
+};
+
+struct WithdrawLimit {
+  std::string dataset;
+  std::string proposal;
+};
+
+struct ShowInbox {
+  int64_t most = Client::kAll;
 };
 
 struct ListLimitProposals {
@@ -103,6 +126,14 @@ std::string NameOfState(v1::LimitProposal::State state) {
       return "approved";
     case v1::LimitProposal::OUTDATED:
       return "outdated";
+    case v1::LimitProposal::REQUESTED:
+      return "requested";
+    case v1::LimitProposal::REJECTED:
+      return "rejected";
+    case v1::LimitProposal::WITHDRAWN:
+      return "withdrawn";
+    case v1::LimitProposal::TAKEN_UP:
+      return "taken up";
     default:
       return "unknown";
   }
@@ -131,33 +162,68 @@ Document DocumentOf(const v1::LimitProposal& proposal) {
                      {"proposed_by", "proposed by", proposal.proposed_by()},
                      {"propose_time", "proposed at", TextOrNone(FormatTime(proposal.propose_time()))},
                      {"approved_by", "approved by", TextOrNone(proposal.approved_by())}};
+  if (!proposal.ended_by().empty()) {
+    document.fields.push_back({"ended_by", NameOfState(proposal.state()) + " by", proposal.ended_by()});
+  }
+  if (!proposal.end_reason().empty()) {
+    document.fields.push_back({"end_reason", "because", proposal.end_reason()});
+  }
+  if (!proposal.taken_up_by().empty()) {
+    document.fields.push_back({"taken_up_by", "as proposal", proposal.taken_up_by()});
+  }
   return document;
 }
 
+std::vector<Column> ProposalColumns() {
+  return {{"proposal", "proposal"},
+          {"state", "state"},
+          {"account", "account"},
+          {"old_epsilon", "epsilon", Align::kRight},
+          {"new_epsilon", "new epsilon", Align::kRight},
+          {"old_delta", "delta", Align::kRight},
+          {"new_delta", "new delta", Align::kRight},
+          {"counter", "counter", Align::kLeft, ShownIn::kJsonAndCsv},
+          {"old_limit", "limit", Align::kRight, ShownIn::kJsonAndCsv},
+          {"new_limit", "new limit", Align::kRight, ShownIn::kJsonAndCsv},
+          {"proposed_by", "by"},
+          {"propose_time", "at"},
+          {"approved_by", "approved by"},
+          {"ended_by", "ended by", Align::kLeft, ShownIn::kJsonAndCsv},
+          {"reason", "reason"}};
+}
+
+Row RowOf(const v1::LimitProposal& proposal) {
+  return {proposal.id(),
+          NameOfState(proposal.state()),
+          proposal.account(),
+          proposal.old_promise().epsilon(),
+          proposal.new_promise().epsilon(),
+          DeltaOf(proposal.old_promise()),
+          DeltaOf(proposal.new_promise()),
+          proposal.counter(),
+          proposal.old_limit(),
+          proposal.new_limit(),
+          proposal.proposed_by(),
+          FormatTime(proposal.propose_time()),
+          TextOrNone(proposal.approved_by()),
+          proposal.ended_by(),
+          proposal.reason()};
+}
+
 Table ProposalTable(const v1::ListLimitProposalsResponse& listed) {
-  Table table{"proposals",
-              "",
-              {{"proposal", "proposal"},
-               {"state", "state"},
-               {"account", "account"},
-               {"old_epsilon", "epsilon", Align::kRight},
-               {"new_epsilon", "new epsilon", Align::kRight},
-               {"old_delta", "delta", Align::kRight},
-               {"new_delta", "new delta", Align::kRight},
-               {"counter", "counter", Align::kLeft, ShownIn::kJsonAndCsv},
-               {"old_limit", "limit", Align::kRight, ShownIn::kJsonAndCsv},
-               {"new_limit", "new limit", Align::kRight, ShownIn::kJsonAndCsv},
-               {"proposed_by", "by"},
-               {"propose_time", "at"},
-               {"approved_by", "approved by"},
-               {"reason", "reason"}},
-              {}};
-  for (const v1::LimitProposal& proposal : listed.proposals()) {
-    table.rows.push_back(
-        {proposal.id(), NameOfState(proposal.state()), proposal.account(), proposal.old_promise().epsilon(),
-         proposal.new_promise().epsilon(), DeltaOf(proposal.old_promise()), DeltaOf(proposal.new_promise()),
-         proposal.counter(), proposal.old_limit(), proposal.new_limit(), proposal.proposed_by(),
-         FormatTime(proposal.propose_time()), TextOrNone(proposal.approved_by()), proposal.reason()});
+  Table table{"proposals", "", ProposalColumns(), {}};
+  for (const v1::LimitProposal& proposal : listed.proposals()) table.rows.push_back(RowOf(proposal));
+  return table;
+}
+
+// With the dataset of each, which says where to answer.
+Table InboxTable(const v1::ListInboxResponse& inbox) {
+  Table table{"items", "", ProposalColumns(), {}};
+  table.columns.insert(table.columns.begin(), {"dataset", "dataset"});
+  for (const v1::ListInboxResponse::Item& item : inbox.items()) {
+    Row row = RowOf(item.proposal());
+    row.insert(row.begin(), item.dataset());
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
@@ -169,24 +235,50 @@ v1::ApproveLimitChangeRequest OnProposal(const std::string& dataset, const std::
   return request;
 }
 
-absl::Status Run(Session& session, const ProposeLimit& command) {
-  v1::ProposeLimitChangeRequest request;
+// The request of a command that proposes a change or asks for one.
+template <typename Request>
+absl::StatusOr<Request> RequestOf(Session& session, const ChangeLimit& command) {
+  Request request;
   RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
   if (!command.account.empty()) request.set_account("dataset/" + command.dataset + "/" + command.account);
-  if (command.delta.empty()) {
-    request.set_epsilon(command.epsilon);
-  } else {
-    request.set_delta(command.delta);
-  }
+  if (!command.epsilon.empty()) request.set_epsilon(command.epsilon);
+  if (!command.delta.empty()) request.set_delta(command.delta);
   request.set_reason(command.reason);
+  return request;
+}
+
+absl::Status Propose(Session& session, const v1::ProposeLimitChangeRequest& request) {
   ASSIGN_OR_RETURN(const v1::LimitProposal proposal, session.client.ProposeLimitChange(request));
   Document document = DocumentOf(proposal);
   if (proposal.state() == v1::LimitProposal::PENDING) {
     document.notes.push_back(
-        "nothing has changed yet; another principal approves with: curator account limit "
-        "approve " +
-        command.dataset + " " + proposal.id());
+        "nothing has changed yet; another principal approves with: curator account limit approve " +
+        request.dataset() + " " + proposal.id());
+  }
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ProposeLimit& command) {
+  ASSIGN_OR_RETURN(const auto request, RequestOf<v1::ProposeLimitChangeRequest>(session, command));
+  return Propose(session, request);
+}
+
+absl::Status Run(Session& session, const TakeUpRequest& command) {
+  ASSIGN_OR_RETURN(auto request, RequestOf<v1::ProposeLimitChangeRequest>(session, command));
+  request.set_takes_up(command.request);
+  return Propose(session, request);
+}
+
+absl::Status Run(Session& session, const RequestLimit& command) {
+  ASSIGN_OR_RETURN(const auto request, RequestOf<v1::RequestLimitChangeRequest>(session, command));
+  ASSIGN_OR_RETURN(const v1::LimitProposal asked, session.client.RequestLimitChange(request));
+  Document document = DocumentOf(asked);
+  if (asked.state() == v1::LimitProposal::REQUESTED) {
+    document.notes.push_back(
+        "nothing has changed yet; the owner proposes it with: curator account limit take-up " +
+        command.dataset + " " + asked.id());
   }
   session.Print(document);
   return absl::OkStatus();
@@ -204,6 +296,34 @@ absl::Status Run(Session& session, const ApproveLimit& command) {
   ASSIGN_OR_RETURN(const v1::LimitProposal proposal,
                    session.client.ApproveLimitChange(OnProposal(command.dataset, command.proposal)));
   session.Print(DocumentOf(proposal));
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const RejectLimit& command) {
+  v1::RejectLimitChangeRequest request;
+  request.set_dataset(command.dataset);
+  request.set_proposal_id(command.proposal);
+  request.set_reason(command.reason);
+  ASSIGN_OR_RETURN(const v1::LimitProposal proposal, session.client.RejectLimitChange(request));
+  session.Print(DocumentOf(proposal));
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const WithdrawLimit& command) {
+  v1::WithdrawLimitChangeRequest request;
+  request.set_dataset(command.dataset);
+  request.set_proposal_id(command.proposal);
+  ASSIGN_OR_RETURN(const v1::LimitProposal proposal, session.client.WithdrawLimitChange(request));
+  session.Print(DocumentOf(proposal));
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ShowInbox& command) {
+  ASSIGN_OR_RETURN(const v1::ListInboxResponse inbox, session.client.ListInbox(command.most));
+  Document document;
+  document.tables.push_back(InboxTable(inbox));
+  if (inbox.items().empty()) document.notes.emplace_back("nothing waits for you");
+  session.Print(document);
   return absl::OkStatus();
 }
 
@@ -243,21 +363,15 @@ void AddCreateAccount(CLI::App& group, Chosen& chosen) {
   Choose(command, create, chosen);
 }
 
-void AddPropose(CLI::App& group, Chosen& chosen) {
-  const auto propose = std::make_shared<ProposeLimit>();
-  CLI::App* command =
-      AddCommand(group, "propose",
-                 "Propose another limit; for the owner. Nothing changes until another principal approves",
-                 "curator account limit propose census --epsilon 4 --reason 'a second study'\n"
-                 "  curator account limit propose census --analyst ana --epsilon 0.7 --reason 'her thesis'");
-  command->add_option("NAME", propose->dataset, "The dataset")->required();
-  CLI::Option_group* holder = command->add_option_group(
+// The account whose limit changes.
+void AddHolder(CLI::App& command, const std::shared_ptr<ChangeLimit>& change) {
+  CLI::Option_group* holder = command.add_option_group(
       "Holder", "The account's holder; the dataset's own account when none is named");
   const auto add_holder = [&](const std::string& option, const std::string& scope, const std::string& type,
                               const std::string& summary) {
     holder
         ->add_option_function<std::string>(
-            option, [propose, scope](const std::string& name) { propose->account = scope + "/" + name; },
+            option, [change, scope](const std::string& name) { change->account = scope + "/" + name; },
             summary)
         ->type_name(type);
   };
@@ -265,16 +379,48 @@ void AddPropose(CLI::App& group, Chosen& chosen) {
   add_holder("--group", "group", "GROUP", "A group's");
   add_holder("--part", "part", "LABEL", "A part's");
   holder->require_option(0, 1);
-  CLI::Option_group* promise = command->add_option_group("Promise", "One of --epsilon and --delta");
-  promise->add_option("--epsilon", propose->epsilon, "The new epsilon, at the account's own rule and delta")
+}
+
+// At least `least` of --epsilon and --delta.
+void AddNewPromise(CLI::App& command, ChangeLimit& change, size_t least) {
+  CLI::Option_group* promise = command.add_option_group("Promise", "One of --epsilon and --delta");
+  promise->add_option("--epsilon", change.epsilon, "The new epsilon, at the account's own rule and delta")
       ->type_name("E");
-  promise->add_option("--delta", propose->delta, "The new delta; under advanced only")->type_name("D");
-  promise->require_option(1);
-  command->add_option("--reason", propose->reason, "Why; recorded in the history")
-      ->type_name("TEXT")
-      ->required();
-  AddRequestId(command, propose->request_id);
-  Choose(command, propose, chosen);
+  promise->add_option("--delta", change.delta, "The new delta; under advanced only")->type_name("D");
+  promise->require_option(least, 1);
+}
+
+CLI::Option* AddReason(CLI::App& command, std::string& reason) {
+  return command.add_option("--reason", reason, "Why; recorded in the history")->type_name("TEXT");
+}
+
+// A command that proposes another limit, or asks for one.
+template <typename Options>
+void AddChange(CLI::App& group, const std::string& name, const std::string& summary,
+               const std::string& examples, Chosen& chosen) {
+  const auto change = std::make_shared<Options>();
+  CLI::App* command = AddCommand(group, name, summary, examples);
+  command->add_option("NAME", change->dataset, "The dataset")->required();
+  AddHolder(*command, change);
+  AddNewPromise(*command, *change, 1);
+  AddReason(*command, change->reason)->required();
+  AddRequestId(command, change->request_id);
+  Choose(command, change, chosen);
+}
+
+void AddTakeUp(CLI::App& group, Chosen& chosen) {
+  const auto take_up = std::make_shared<TakeUpRequest>();
+  CLI::App* command =
+      AddCommand(group, "take-up",
+                 "Propose what an analyst has asked for; for the owner. As asked, unless you say otherwise",
+                 "curator account limit take-up census REQUEST\n"
+                 "  curator account limit take-up census REQUEST --epsilon 3 --reason 'half of it'");
+  command->add_option("NAME", take_up->dataset, "The dataset")->required();
+  command->add_option("REQUEST", take_up->request, "Its id, as `curator inbox` shows it")->required();
+  AddNewPromise(*command, *take_up, 0);
+  AddReason(*command, take_up->reason);
+  AddRequestId(command, take_up->request_id);
+  Choose(command, take_up, chosen);
 }
 
 // A command on one proposal.
@@ -284,17 +430,30 @@ void AddOnProposal(CLI::App& group, const std::string& name, const std::string& 
   CLI::App* command = AddCommand(group, name, summary, "curator account limit " + name + " census PROPOSAL");
   command->add_option("NAME", options->dataset, "The dataset")->required();
   command->add_option("PROPOSAL", options->proposal, "Its id, as `propose` printed it")->required();
+  if constexpr (requires { options->reason; }) AddReason(*command, options->reason)->required();
   Choose(command, options, chosen);
 }
 
 void AddLimitGroup(CLI::App& account, Chosen& chosen) {
   CLI::App* group =
       AddGroup(account, "limit", "Change limits: one proposes, another approves, and the history keeps both");
-  AddPropose(*group, chosen);
+  AddChange<ProposeLimit>(
+      *group, "propose",
+      "Propose another limit; for the owner. Nothing changes until another principal approves",
+      "curator account limit propose census --epsilon 4 --reason 'a second study'\n"
+      "  curator account limit propose census --analyst ana --epsilon 0.7 --reason 'her thesis'",
+      chosen);
+  AddChange<RequestLimit>(*group, "request", "Ask the owner to raise a limit that binds you",
+                          "curator account limit request census --epsilon 4 --reason 'a second study'",
+                          chosen);
+  AddTakeUp(*group, chosen);
   AddOnProposal<ShowLimitProposal>(*group, "show", "What a proposal would change, before you approve it",
                                    chosen);
   AddOnProposal<ApproveLimit>(*group, "approve", "Approve another principal's proposal: the limit changes",
                               chosen);
+  AddOnProposal<RejectLimit>(*group, "reject",
+                             "Reject a proposal, for approvers, or a request, for the owner", chosen);
+  AddOnProposal<WithdrawLimit>(*group, "withdraw", "Withdraw a proposal or a request of yours", chosen);
   AddNameCommand(*group, "list", "The proposals for accounts that you may see; the owner sees all",
                  "curator account limit list census", &ListLimitProposals::dataset, "NAME", chosen);
 }
@@ -307,6 +466,13 @@ void AddAccountCommands(CLI::App& app, Chosen& chosen) {
   AddNameCommand(*group, "list", "The accounts that you may see; the owner sees all",
                  "curator account list census", &ListAccounts::dataset, "NAME", chosen);
   AddLimitGroup(*group, chosen);
+}
+
+void AddInboxCommand(CLI::App& app, Chosen& chosen) {
+  Choose(AddCommand(app, "inbox",
+                    "What waits for you on all datasets: requests to owners, proposals to approvers",
+                    "curator inbox"),
+         std::make_shared<ShowInbox>(), chosen);
 }
 
 }  // namespace curator::cli

@@ -121,55 +121,12 @@ absl::Status Run(Session& session, const ListAudit& command) {
   return absl::OkStatus();
 }
 
-// A line for each record, as it comes: in table form with two blanks between cells, in JSON form an object.
-class LineWriter {
- public:
-  explicit LineWriter(Session& session) : session_(session) {}
-
-  void Write(const v1::AuditRecord& record) {
-    const Row row = RowOf(record);
-    if (session_.form == OutputForm::kJson) WriteJson(row);
-    if (session_.form == OutputForm::kCsv) csv_->Add(row);
-    if (session_.form == OutputForm::kTable) WriteText(row);
-    session_.out.flush();
-  }
-
- private:
-  void WriteJson(const Row& row) {
-    JsonWriter json(session_.out);
-    json.BeginObject();
-    for (size_t i = 0; i < row.size(); ++i) {
-      if (AuditColumns()[i].shown_in == ShownIn::kTables) continue;
-      json.Key(AuditColumns()[i].key);
-      json.Write(row[i]);
-    }
-    json.EndObject();
-    session_.out << "\n";
-  }
-  void WriteText(const Row& row) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) {
-      if (AuditColumns()[i].shown_in == ShownIn::kJsonAndCsv) continue;
-      const std::string text = DisplayText(row[i]);
-      absl::StrAppend(&line, line.empty() ? "" : "  ", text.empty() ? "-" : text);
-    }
-    session_.out << line << "\n";
-  }
-
-  Session& session_;
-  JsonWriter unused_json_{session_.out};
-  std::unique_ptr<RowWriter> csv_ =
-      session_.form == OutputForm::kCsv
-          ? MakeRowWriter(AuditColumns(), session_.form, session_.terminal, session_.out, unused_json_)
-          : nullptr;
-};
-
 absl::Status Run(Session& session, const WatchAudit& command) {
-  LineWriter lines(session);
+  LineWriter lines(AuditColumns(), session.form, session.terminal, session.out);
   int64_t last = 0;
   const absl::Status ended = session.client.WatchAudit(command.after, [&](const v1::AuditRecord& record) {
     last = record.id();
-    lines.Write(record);
+    lines.Write(RowOf(record));
     return session.out ? absl::OkStatus() : absl::CancelledError("nobody reads the output");
   });
   if (last > 0) session.error << "to go on: curator audit watch --after " << last << "\n";

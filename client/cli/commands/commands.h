@@ -68,6 +68,7 @@ void AddDatasetCommands(CLI::App& app, Chosen& chosen);
 // To the group of AddDatasetCommands().
 void AddDatasetGrantCommands(CLI::App& dataset_group, Chosen& chosen);
 void AddIdentityCommands(CLI::App& app, Chosen& chosen);
+void AddInboxCommand(CLI::App& app, Chosen& chosen);
 void AddLedgerCommands(CLI::App& app, Chosen& chosen);
 void AddLoginCommands(CLI::App& app, Chosen& chosen);
 void AddOperationCommands(CLI::App& app, Chosen& chosen);

@@ -184,6 +184,11 @@ TEST_F(Arguments, ALimitIsProposedWithAReasonAndOnePromise) {
   EXPECT_FALSE(approve.validate_only());
   EXPECT_TRUE(Sent<v1::ApproveLimitChangeRequest>("account limit show census 1b4e").validate_only());
   EXPECT_EQ(Sent<v1::ListLimitProposalsRequest>("account limit list census").dataset(), "census");
+  const auto take_up = Sent<v1::ProposeLimitChangeRequest>("account limit take-up census 1b4e");
+  EXPECT_EQ(take_up.takes_up(), "1b4e");
+  EXPECT_EQ(take_up.promise_case(), v1::ProposeLimitChangeRequest::PROMISE_NOT_SET) << "as it was asked";
+  const auto less = Sent<v1::ProposeLimitChangeRequest>("account limit take-up census 1b4e --epsilon 3");
+  EXPECT_EQ(less.epsilon(), "3");
   EXPECT_FALSE(Accepted("account limit propose census --epsilon 2")) << "without a reason";
   EXPECT_FALSE(Accepted(propose)) << "without a promise";
   EXPECT_FALSE(Accepted(propose + "--epsilon 2 --delta 1e-6"));
@@ -296,6 +301,34 @@ TEST_F(Arguments, EveryCommandOfDatasetsIsKnown) {
   const std::string schema = command_line_.File("s.json", kZoneSchema);
   EXPECT_EQ(Sent<v1::CheckSchemaRequest>("schema check " + schema).schema().attributes(0).name(), "zone");
   EXPECT_EQ(Sent<v1::CheckSchemaRequest>("schema check " + schema + " " + csv).csv(), "zone\n1\n");
+}
+
+TEST_F(Arguments, ALimitIsAskedForRejectedAndWithdrawn) {
+  const auto ask = Sent<v1::RequestLimitChangeRequest>(
+      "account limit request census --analyst ana --epsilon 2 --reason thesis");
+  EXPECT_EQ(ask.account(), "dataset/census/analyst/ana");
+  EXPECT_EQ(ask.epsilon(), "2");
+  EXPECT_EQ(ask.reason(), "thesis");
+  EXPECT_FALSE(Accepted("account limit request census --epsilon 2")) << "without a reason";
+  const auto reject = Sent<v1::RejectLimitChangeRequest>("account limit reject census 1b4e --reason no");
+  EXPECT_EQ(reject.proposal_id(), "1b4e");
+  EXPECT_EQ(reject.reason(), "no");
+  EXPECT_FALSE(Accepted("account limit reject census 1b4e")) << "without a reason";
+  EXPECT_EQ(Sent<v1::WithdrawLimitChangeRequest>("account limit withdraw census 1b4e").proposal_id(), "1b4e");
+  EXPECT_EQ(Sent<v1::WatchLedgerRequest>("ledger watch census --after 7").after_sequence(), 7);
+}
+
+TEST_F(Arguments, TheInboxShowsOnWhichDatasetsToAnswer) {
+  v1::ListInboxResponse inbox;
+  v1::ListInboxResponse::Item& item = *inbox.add_items();
+  item.set_dataset("census");
+  item.mutable_proposal()->set_id("1b4e");
+  item.mutable_proposal()->set_state(v1::LimitProposal::REQUESTED);
+  command_line_.server.Answer<v1::ListInboxRequest>(inbox);
+  EXPECT_EQ(command_line_.Run("inbox"), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.out(), AllOf(HasSubstr("census"), HasSubstr("1b4e"), HasSubstr("requested")));
+  EXPECT_EQ(command_line_.Run("inbox --output json"), ExitStatus::kDone);
+  EXPECT_EQ(nlohmann::json::parse(command_line_.out())["items"][0]["dataset"], "census");
 }
 
 TEST_F(Arguments, AnAuditorChoosesRecords) {

@@ -14,6 +14,7 @@
 #include "client/cli/output/document.h"
 #include "client/cli/output/files.h"
 #include "client/cli/output/json_writer.h"
+#include "client/cli/output/line_writer.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 #include "client/client.h"
@@ -27,6 +28,11 @@ struct ShowLedger {
   std::string dataset;
   int64_t after = 0;
   std::optional<int64_t> limit;
+};
+
+struct WatchLedger {
+  std::string dataset;
+  int64_t after = 0;
 };
 
 // One JSON object a line, with everything that the hashes cover.
@@ -97,6 +103,21 @@ absl::Status Run(Session& session, const ShowLedger& command) {
     session.out << "\n";
   }
   return listed;
+}
+
+absl::Status Run(Session& session, const WatchLedger& command) {
+  LineWriter lines(LedgerColumns(), session.form, session.terminal, session.out);
+  int64_t last = 0;
+  const absl::Status ended =
+      session.client.WatchLedger(command.dataset, command.after, [&](const v1::LedgerEntry& entry) {
+        last = entry.sequence();
+        lines.Write(RowOf(entry));
+        return session.out ? absl::OkStatus() : absl::CancelledError("the output is closed");
+      });
+  if (last > 0) {
+    session.error << "to go on: curator ledger watch " << command.dataset << " --after " << last << "\n";
+  }
+  return ended;
 }
 
 // The fields that the entry's hash covers, in its order, and the hash. Bytes are in hexadecimal.
@@ -402,6 +423,14 @@ void AddLedgerCommands(CLI::App& app, Chosen& chosen) {
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
   Choose(command, show, chosen);
+  const auto watch = std::make_shared<WatchLedger>();
+  command = AddCommand(*group, "watch", "The entries as they come, one a line, until you stop it",
+                       "curator ledger watch census --after 100");
+  command->add_option("NAME", watch->dataset, "The dataset")->required();
+  command->add_option("--after", watch->after, "Begin after the entry with this number. Default: 0")
+      ->type_name("ENTRY")
+      ->check(CLI::NonNegativeNumber);
+  Choose(command, watch, chosen);
   const auto exported = std::make_shared<ExportLedger>();
   command =
       AddCommand(*group, "export", "The whole history as JSON lines, sufficient for independent verification",

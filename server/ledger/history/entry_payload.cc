@@ -299,6 +299,26 @@ absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes) {
   return document;
 }
 
+std::string EncodePayload(const LimitEnded& document) {
+  CanonicalWriter writer("curator.ledger.limit_ended", 1);
+  writer.Text(document.proposal_id);
+  writer.Text(document.reason);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<LimitEnded> ParseLimitEnded(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.limit_ended", 1);
+  LimitEnded document;
+  document.proposal_id = reader.Text();
+  document.reason = reader.Text();
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
+std::string KindOf(ProposalEnd end) {
+  return absl::StrCat("LIMIT_", std::string(EndName(end)));
+}
+
 std::string EncodePayload(const Repair& document) {
   CanonicalWriter writer("curator.ledger.repaired", 1);
   writer.Text(document.reason);

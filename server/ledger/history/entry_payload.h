@@ -46,6 +46,10 @@ inline constexpr char kPartAdded[] = "PART_ADDED";
 inline constexpr char kPartSealed[] = "PART_SEALED";
 inline constexpr char kLimitProposed[] = "LIMIT_PROPOSED";
 inline constexpr char kLimitChanged[] = "LIMIT_CHANGED";
+inline constexpr char kLimitRequested[] = "LIMIT_REQUESTED";
+inline constexpr char kLimitRejected[] = "LIMIT_REJECTED";
+inline constexpr char kLimitWithdrawn[] = "LIMIT_WITHDRAWN";
+inline constexpr char kLimitTakenUp[] = "LIMIT_TAKEN_UP";
 inline constexpr char kRepaired[] = "REPAIRED";
 inline constexpr char kOwnerAction[] = "OWNER_ACTION";
 
@@ -149,7 +153,8 @@ struct ChargeChanged {
 std::string EncodePayload(const ChargeChanged& document);
 absl::StatusOr<ChargeChanged> ParseChargeChanged(std::string_view bytes);
 
-// LIMIT_PROPOSED, LIMIT_CHANGED, tag "curator.ledger.limit". The entry's actor proposed or approved it.
+// LIMIT_REQUESTED, LIMIT_PROPOSED, LIMIT_CHANGED, tag "curator.ledger.limit". The entry's actor asked for it,
+// proposed it or approved it.
 struct LimitChange {
   std::string proposal_id;
   int64_t account_id = 0;
@@ -160,6 +165,17 @@ struct LimitChange {
 };
 std::string EncodePayload(const LimitChange& document);
 absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes);
+
+// LIMIT_REJECTED, LIMIT_WITHDRAWN, LIMIT_TAKEN_UP, tag "curator.ledger.limit_ended": a proposal or a request
+// that ended without a change. The reason of LIMIT_TAKEN_UP is the id of the proposal that was made of it.
+struct LimitEnded {
+  std::string proposal_id;
+  std::string reason;
+};
+std::string EncodePayload(const LimitEnded& document);
+absl::StatusOr<LimitEnded> ParseLimitEnded(std::string_view bytes);
+// The kind of the entry of an end other than kNone.
+std::string KindOf(ProposalEnd end);
 
 // REPAIRED, tag "curator.ledger.repaired". The entry's actor is the owner. Amounts are added to those of the
 // other entries, so that their order does not matter.

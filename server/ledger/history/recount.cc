@@ -74,6 +74,10 @@ Recount::Handler Recount::HandlerOf(std::string_view kind) {
       {kRepaired, &Recount::AddRepair},
       {kSealed, &Recount::Seal},
       {kLimitProposed, &Recount::CountProposal},
+      {kLimitRequested, &Recount::CountProposal},
+      {kLimitRejected, &Recount::CountEndedProposal},
+      {kLimitWithdrawn, &Recount::CountEndedProposal},
+      {kLimitTakenUp, &Recount::CountEndedProposal},
       {kEqualContent, &Recount::CheckNote},
       {kArchived, &Recount::Archive},
       {kGranted, &Recount::SetGrant},
@@ -117,6 +121,11 @@ void Recount::ShareRelease(const Entry& entry) {
 void Recount::CountProposal(const Entry& entry) {
   if (!ParseLimitChange(entry.payload).ok()) return Report(entry, "is malformed");
   ++state_.datasets[entry.dataset_id].proposals;
+}
+
+void Recount::CountEndedProposal(const Entry& entry) {
+  if (!ParseLimitEnded(entry.payload).ok()) return Report(entry, "is malformed");
+  ++state_.datasets[entry.dataset_id].ended_proposals;
 }
 
 void Recount::CheckNote(const Entry& entry) {

@@ -69,9 +69,10 @@ struct RecountedDataset {
   int64_t entries = 0;
   int64_t charges = 0;
   int64_t releases = 0;
-  // Of limits; not counted from a checkpoint on.
+  // Of limits, requests among them; not counted from a checkpoint on.
   int64_t proposals = 0;
   int64_t approvals = 0;
+  int64_t ended_proposals = 0;
   // No link is broken so far. What a dataset says about its owner, its grants and its shares counts only
   // as far as its chain is whole.
   bool is_whole = true;
@@ -160,6 +161,7 @@ class Recount {
   void SetGrant(const Entry& entry);
   void ShareRelease(const Entry& entry);
   void CountProposal(const Entry& entry);
+  void CountEndedProposal(const Entry& entry);
   void CheckNote(const Entry& entry);
   void AddPart(const Entry& entry);
   void SealPart(const Entry& entry);

@@ -134,7 +134,10 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<int64_t> SweepStaged() override;
   absl::StatusOr<LimitProposal> ProposeLimit(const LimitProposalSpec& spec) override;
   absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id, const Principal& actor) override;
+  absl::StatusOr<LimitProposal> EndLimitProposal(std::string_view proposal_id, ProposalEnd end,
+                                                 std::string_view reason, const Principal& actor) override;
   absl::StatusOr<LimitProposal> GetLimitProposal(std::string_view proposal_id) override;
+  absl::StatusOr<std::vector<LimitProposal>> ListOpenProposals(std::string_view dataset_id) override;
   absl::StatusOr<LimitProposal> FindLimitProposal(const Principal& proposed_by,
                                                   std::string_view request_id) override;
   absl::StatusOr<std::vector<LimitProposal>> ListLimitProposals(std::string_view dataset_id,

@@ -61,29 +61,44 @@ absl::Status ReadReleaseOf(Transaction& transaction, const std::string& charge_i
   return absl::OkStatus();
 }
 
+bool EndsProposal(const Entry& entry) {
+  return entry.kind == kLimitRejected || entry.kind == kLimitWithdrawn || entry.kind == kLimitTakenUp;
+}
+
 bool IsAboutProposal(const Entry& entry) {
-  return entry.kind == kLimitProposed || entry.kind == kLimitChanged;
+  return entry.kind == kLimitProposed || entry.kind == kLimitRequested || entry.kind == kLimitChanged ||
+         EndsProposal(entry);
+}
+
+// Empty when the payload is malformed: the recount reports it.
+std::string ProposalIdOf(const Entry& entry) {
+  if (EndsProposal(entry)) return ParseLimitEnded(entry.payload).value_or(LimitEnded{}).proposal_id;
+  return ParseLimitChange(entry.payload).value_or(LimitChange{}).proposal_id;
 }
 
 absl::Status ReadProposalOf(Transaction& transaction, const Entry& entry, EntriesPage& page) {
-  const absl::StatusOr<LimitChange> change = ParseLimitChange(entry.payload);
-  if (!change.ok()) return absl::OkStatus();  // The recount reports it.
+  const std::string id = ProposalIdOf(entry);
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
                    transaction.Execute(
                        "SELECT dataset_id, account_id, counter, old_limit, new_limit, reason, proposed_by, "
-                       "approved_by, entry_seq FROM limit_proposals WHERE id = $1",
-                       {change->proposal_id}));
+                       "approved_by, is_request, ended_as, ended_by, end_reason, entry_seq FROM "
+                       "limit_proposals WHERE id = $1",
+                       {id}));
   for (const Row& row : rows) {
-    page.proposals[change->proposal_id] = {{.id = change->proposal_id,
-                                            .dataset_id = row.Text(0),
-                                            .account_id = row.Integer(1),
-                                            .counter = row.Text(2),
-                                            .old_limit = row.Integer(3),
-                                            .new_limit = row.Integer(4),
-                                            .reason = row.Text(5),
-                                            .proposed_by = row.Text(6),
-                                            .approved_by = row.Text(7)},
-                                           row.IsNull(8) ? 0 : row.Integer(8)};
+    page.proposals[id] = {{.id = id,
+                           .dataset_id = row.Text(0),
+                           .account_id = row.Integer(1),
+                           .counter = row.Text(2),
+                           .old_limit = row.Integer(3),
+                           .new_limit = row.Integer(4),
+                           .reason = row.Text(5),
+                           .proposed_by = row.Text(6),
+                           .approved_by = row.Text(7),
+                           .is_request = row.Integer(8) != 0,
+                           .end = ProposalEndFromName(row.Text(9)).value_or(ProposalEnd::kNone),
+                           .ended_by = row.Text(10),
+                           .end_reason = row.Text(11)},
+                          row.IsNull(12) ? 0 : row.Integer(12)};
   }
   return absl::OkStatus();
 }
@@ -171,21 +186,35 @@ void CompareRelease(const Entry& entry, const RecountedCharge& ended, const Entr
   }
 }
 
+// Whether the row says what the entry says that was asked for, proposed or approved.
+bool IsAsMade(const StoredProposal& row, const Entry& entry) {
+  const LimitProposal& stored = row.proposal;
+  const LimitChange made = ParseLimitChange(entry.payload).value_or(LimitChange{});
+  const bool is_made_here = entry.kind != kLimitChanged;
+  const bool is_of_entry = !is_made_here || row.entry_seq == 0 || row.entry_seq == entry.seq;
+  const std::string& who = is_made_here ? stored.proposed_by : stored.approved_by;
+  return stored.account_id == made.account_id && stored.counter == made.counter &&
+         stored.old_limit == made.old_limit && stored.new_limit == made.new_limit &&
+         stored.reason == made.reason && who == entry.actor && is_of_entry &&
+         stored.is_request == (entry.kind == kLimitRequested);
+}
+
+bool IsAsEnded(const StoredProposal& row, const Entry& entry) {
+  return entry.kind == KindOf(row.proposal.end) && row.proposal.ended_by == entry.actor &&
+         row.proposal.end_reason == ParseLimitEnded(entry.payload).value_or(LimitEnded{}).reason;
+}
+
 // An open proposal becomes a limit when a second principal approves it, so it must be the one that was made.
 void CompareProposal(const Entry& entry, const EntriesPage& page, Recount& recount) {
-  const absl::StatusOr<LimitChange> expected = ParseLimitChange(entry.payload);
-  if (!expected.ok()) return;  // The recount reports it.
-  const auto found = page.proposals.find(expected->proposal_id);
-  const auto& [stored, entry_seq] = found == page.proposals.end() ? StoredProposal() : found->second;
-  const bool is_of_entry = entry.kind != kLimitProposed || entry_seq == 0 || entry_seq == entry.seq;
-  const std::string& who = entry.kind == kLimitProposed ? stored.proposed_by : stored.approved_by;
-  const bool is_equal = stored.dataset_id == entry.dataset_id && stored.account_id == expected->account_id &&
-                        stored.counter == expected->counter && stored.old_limit == expected->old_limit &&
-                        stored.new_limit == expected->new_limit && stored.reason == expected->reason &&
-                        who == entry.actor && is_of_entry;
+  const std::string id = ProposalIdOf(entry);
+  if (id.empty()) return;
+  const auto found = page.proposals.find(id);
+  const StoredProposal stored = found == page.proposals.end() ? StoredProposal() : found->second;
+  const bool is_equal = stored.proposal.dataset_id == entry.dataset_id &&
+                        (EndsProposal(entry) ? IsAsEnded(stored, entry) : IsAsMade(stored, entry));
   if (is_equal) return;
-  recount.AddFinding(absl::StrCat(recount.NameOfDataset(entry.dataset_id), ": proposal ",
-                                  expected->proposal_id, " of a limit is not the one in entry ", entry.seq));
+  recount.AddFinding(absl::StrCat(recount.NameOfDataset(entry.dataset_id), ": proposal ", id,
+                                  " of a limit is not the one in entry ", entry.seq));
 }
 
 void AddPage(const EntriesPage& page, Recount& recount) {
@@ -262,13 +291,16 @@ absl::Status CompareNumbers(Transaction& transaction, const std::string& dataset
   }
   ASSIGN_OR_RETURN(const std::vector<Row> proposals,
                    transaction.Execute("SELECT CAST(COUNT(*) AS BIGINT), CAST(COUNT(NULLIF(approved_by, '')) "
-                                       "AS BIGINT) FROM limit_proposals WHERE dataset_id = $1",
+                                       "AS BIGINT), CAST(COUNT(NULLIF(ended_as, '')) AS BIGINT) FROM "
+                                       "limit_proposals WHERE dataset_id = $1",
                                        {dataset_id}));
-  if (proposals.at(0).Integer(0) != counted.proposals || proposals.at(0).Integer(1) != counted.approvals) {
-    recount.AddFinding(absl::StrCat(name, ": the tables have ", proposals.at(0).Integer(0),
-                                    " proposals of limits, ", proposals.at(0).Integer(1),
-                                    " of them approved, and the entries ", counted.proposals, " and ",
-                                    counted.approvals));
+  const Row& stored = proposals.at(0);
+  if (stored.Integer(0) != counted.proposals || stored.Integer(1) != counted.approvals ||
+      stored.Integer(2) != counted.ended_proposals) {
+    recount.AddFinding(absl::StrCat(name, ": the tables have ", stored.Integer(0), " proposals of limits, ",
+                                    stored.Integer(1), " of them approved and ", stored.Integer(2),
+                                    " ended, and the entries ", counted.proposals, ", ", counted.approvals,
+                                    " and ", counted.ended_proposals));
   }
   return absl::OkStatus();
 }

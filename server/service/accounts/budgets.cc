@@ -296,21 +296,34 @@ std::optional<AccountView> LargestPart(std::string_view dataset, const std::vect
   return largest;
 }
 
-absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Principal& principal,
-                                              const DatasetName& dataset, const ledger::Page& page) {
-  constexpr Method kMethod = Method::kListLedgerEntries;
-  ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, kMethod, principal, dataset));
+namespace {
+
+absl::StatusOr<EntriesPage> ReadEntries(const Access& access, Method method, const Principal& principal,
+                                        const DatasetName& dataset, const ledger::Page& page) {
+  ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, method, principal, dataset));
   EntriesPage read;
   ASSIGN_OR_RETURN(read.entries, access.ledger.ListEntries(view.record.id, page));
   read.last_seq = read.entries.empty() ? page.after_seq : read.entries.back().seq;
   read.has_more = static_cast<int64_t>(read.entries.size()) == page.limit;
   const auto is_hidden = [&](const ledger::Entry& entry) { return !MayReadEntry(view, entry, principal); };
   // Viewers of the whole history see that there is an entry of which no principal reads the content.
-  if (!view.MayAll(kMethod)) std::erase_if(read.entries, is_hidden);
+  if (!view.MayAll(method)) std::erase_if(read.entries, is_hidden);
   for (ledger::Entry& entry : read.entries) {
     if (is_hidden(entry)) entry.payload.clear();
   }
   return read;
+}
+
+}  // namespace
+
+absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Principal& principal,
+                                              const DatasetName& dataset, const ledger::Page& page) {
+  return ReadEntries(access, Method::kListLedgerEntries, principal, dataset, page);
+}
+
+absl::StatusOr<EntriesPage> ListWatchedEntries(const Access& access, const Principal& principal,
+                                               const DatasetName& dataset, const ledger::Page& page) {
+  return ReadEntries(access, Method::kWatchLedger, principal, dataset, page);
 }
 
 std::string Summary(const ledger::Entry& entry) {
@@ -320,8 +333,12 @@ std::string Summary(const ledger::Entry& entry) {
     return ledger::ParseNote(entry.payload).value_or("");
   }
   if (entry.kind == ledger::kRepaired) return RepairSummary(entry);
-  if (entry.kind == ledger::kLimitProposed || entry.kind == ledger::kLimitChanged) {
+  if (entry.kind == ledger::kLimitRequested || entry.kind == ledger::kLimitProposed ||
+      entry.kind == ledger::kLimitChanged) {
     return LimitSummary(entry.payload);
+  }
+  if (const absl::StatusOr<ledger::LimitEnded> ended = ledger::ParseLimitEnded(entry.payload); ended.ok()) {
+    return ended->reason;
   }
   if (entry.kind == ledger::kAccountOpened) {
     const absl::StatusOr<ledger::OpenedAccount> opened = ledger::ParseOpenedAccount(entry.payload);

@@ -99,6 +99,10 @@ struct EntriesPage {
 absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Principal& principal,
                                               const DatasetName& dataset, const ledger::Page& page);
 
+// The same for a principal who watches the dataset (WatchLedger): not for those whose grant has ended.
+absl::StatusOr<EntriesPage> ListWatchedEntries(const Access& access, const Principal& principal,
+                                               const DatasetName& dataset, const ledger::Page& page);
+
 // One line for display: the content of the entry beyond its kind. Empty when there is none.
 std::string Summary(const ledger::Entry& entry);
 
