@@ -660,6 +660,15 @@ absl::StatusOr<v1::ListLimitProposalsResponse> Client::ListLimitProposals(const 
   });
 }
 
+absl::StatusOr<v1::ListRefusalsResponse> Client::ListRefusals(const std::string& dataset,
+                                                              int64_t most) const {
+  v1::ListRefusalsRequest first;
+  first.set_dataset(dataset);
+  return Pages<v1::ListRefusalsResponse>(most, std::move(first), [&](const auto& request) {
+    return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ListRefusals, request);
+  });
+}
+
 absl::StatusOr<v1::ListInboxResponse> Client::ListInbox(int64_t most) const {
   return Pages<v1::ListInboxResponse>(most, v1::ListInboxRequest(), [&](const auto& request) {
     return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ListInbox, request);

@@ -181,6 +181,9 @@ class Client {
   absl::StatusOr<v1::LimitProposal> WithdrawLimitChange(v1::WithdrawLimitChangeRequest request) const;
   absl::StatusOr<v1::ListLimitProposalsResponse> ListLimitProposals(const std::string& dataset,
                                                                     int64_t most = kAll) const;
+  // Charges on the dataset that did not fit, newest first.
+  absl::StatusOr<v1::ListRefusalsResponse> ListRefusals(const std::string& dataset,
+                                                        int64_t most = kAll) const;
   // What waits for the caller on all datasets.
   absl::StatusOr<v1::ListInboxResponse> ListInbox(int64_t most = kAll) const;
   // Passes the entries after `after_sequence` to `take` in order, each once, also across retries. An error of

@@ -65,7 +65,7 @@ class RunningListener final : public AppListener {
                                             const rpc::CallNotes& notes) { observer.Note(context, notes); }},
         accountant_(calls_),
         audit_(calls_, parts.audit.store(), parts.audit.followers()),
-        budget_(calls_, parts.ledgers),
+        budget_(calls_, parts.ledgers, parts.audit.store()),
         dataset_(calls_),
         identity_(calls_, parts.identities),
         operation_(calls_, parts.watches),

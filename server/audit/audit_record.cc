@@ -4,7 +4,10 @@
 #include <array>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/text.h"
 
 namespace curator::audit {
@@ -74,6 +77,30 @@ absl::StatusOr<Decision> ParseDecision(std::string_view word) {
   return ValueIn(kDecisions, word);
 }
 
+std::string TextOf(const std::vector<FullAccount>& accounts) {
+  return absl::StrJoin(accounts, "\n", [](std::string* line, const FullAccount& full) {
+    absl::StrAppend(line, full.account, "\t", full.rule, "\t", full.counter, "\t", full.asked, "\t",
+                    full.remaining);
+  });
+}
+
+absl::StatusOr<std::vector<FullAccount>> ParseFullAccounts(std::string_view text) {
+  std::vector<FullAccount> accounts;
+  if (text.empty()) return accounts;
+  for (const std::string& line : std::vector<std::string>(absl::StrSplit(std::string(text), '\n'))) {
+    const std::vector<std::string> parts = absl::StrSplit(line, '\t');
+    FullAccount full;
+    const bool is_read = parts.size() == 5 && absl::SimpleAtoi(parts[3], &full.asked) &&
+                         absl::SimpleAtoi(parts[4], &full.remaining);
+    if (!is_read) return absl::DataLossError("the audit holds a refusal that cannot be read");
+    full.account = parts[0];
+    full.rule = parts[1];
+    full.counter = parts[2];
+    accounts.push_back(std::move(full));
+  }
+  return accounts;
+}
+
 std::string BoundedText(std::string_view text, size_t most) {
   std::string bounded;
   while (!text.empty()) {
@@ -95,6 +122,12 @@ AuditRecord Bounded(AuditRecord record) {
     *text = BoundedText(*text, kMostBytes);
   }
   record.dataset = BoundedText(record.dataset, kMostDatasetBytes);
+  if (record.full_accounts.size() > kMostFullAccounts) record.full_accounts.resize(kMostFullAccounts);
+  for (FullAccount& full : record.full_accounts) {
+    full.account = BoundedText(full.account, 2 * kMostDatasetBytes);
+    full.rule = BoundedText(full.rule, kMostBytes);
+    full.counter = BoundedText(full.counter, kMostBytes);
+  }
   return record;
 }
 

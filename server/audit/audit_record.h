@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/errors.h"
 
 namespace curator::audit {
 
@@ -43,6 +45,8 @@ enum class Decision {
   kRefused,
 };
 
+inline constexpr size_t kMostFullAccounts = 10;
+
 struct AuditRecord {
   int64_t id = 0;  // 1, 2, 3, ... in the order in which records were written; 0 until then
   RecordKind kind = RecordKind::kCall;
@@ -60,6 +64,9 @@ struct AuditRecord {
   std::string request_id;
   int64_t count = 0;
   int64_t since_us = 0;
+  // Of a charge that did not fit: the full accounts, as the error names them; the first of them when there are
+  // more than kMostFullAccounts. Public: a price and the amounts that were left.
+  std::vector<FullAccount> full_accounts = {};
 
   bool operator==(const AuditRecord&) const = default;
 };
@@ -75,6 +82,11 @@ absl::StatusOr<RecordKind> ParseRecordKind(std::string_view word);
 absl::StatusOr<IdentityKind> ParseIdentityKind(std::string_view word);
 absl::StatusOr<PeerClass> ParsePeerClass(std::string_view word);
 absl::StatusOr<Decision> ParseDecision(std::string_view word);
+
+// The accounts as a store keeps them: a line for each, with tabs between its parts; empty for none.
+std::string TextOf(const std::vector<FullAccount>& accounts);
+// DATA_LOSS for what TextOf() does not write.
+absl::StatusOr<std::vector<FullAccount>> ParseFullAccounts(std::string_view text);
 
 // At most `most` bytes of `text` that every store takes and every terminal shows: well-formed UTF-8 without
 // control characters, in whose place there are question marks. Never cuts a character.

@@ -35,6 +35,24 @@ TEST(AuditRecordTest, WhatAStoreOrATerminalWouldNotTakeBecomesAQuestionMark) {
   EXPECT_EQ(BoundedText("\x1b[2J\n", 10), "?[2J?");
 }
 
+TEST(AuditRecordTest, FullAccountsAreReadAsTheyWereWritten) {
+  const std::vector<FullAccount> accounts = {{"dataset/census", "PURE", "epsilon", 5, 3},
+                                             {"dataset/census/analyst/ana", "ZCDP", "rho", 7, 0}};
+  EXPECT_EQ(ParseFullAccounts(TextOf(accounts)).value(), accounts);
+  EXPECT_EQ(ParseFullAccounts(TextOf({})).value(), std::vector<FullAccount>());
+  for (const char* const damaged : {"x", "a\tb\tc\t1", "a\tb\tc\t1\tx", "a\tb\tc\t1\t2\n"}) {
+    EXPECT_TRUE(absl::IsDataLoss(ParseFullAccounts(damaged).status())) << damaged;
+  }
+}
+
+TEST(AuditRecordTest, OfManyFullAccountsTheFirstAreKeptAndNoNameBreaksALine) {
+  AuditRecord record;
+  record.full_accounts.assign(3 * kMostFullAccounts, {"dataset/a\nb\tc", "PURE", "epsilon", 1, 0});
+  const AuditRecord bounded = Bounded(record);
+  ASSERT_EQ(bounded.full_accounts.size(), kMostFullAccounts);
+  EXPECT_EQ(ParseFullAccounts(TextOf(bounded.full_accounts)).value(), bounded.full_accounts);
+}
+
 TEST(AuditRecordTest, ARecordIsSmallWhateverWasSent) {
   const std::string large(1'000'000, 'x');
   const AuditRecord bounded = Bounded({.principal = large, .dataset = large, .request_id = large});

@@ -19,7 +19,7 @@ constexpr std::string_view kSqlite = "sqlite:";
 
 constexpr char kColumns[] =
     "id, kind, time_us, server, principal, identity, credential_id, peer, method, dataset, decision, status, "
-    "reason, request_id, count, since_us";
+    "reason, request_id, count, since_us, full_accounts";
 
 const std::vector<sql::Column>& Columns() {
   using sql::ColumnType;
@@ -31,7 +31,8 @@ const std::vector<sql::Column>& Columns() {
       {"method", ColumnType::kText},        {"dataset", ColumnType::kText},
       {"decision", ColumnType::kText},      {"status", ColumnType::kInteger},
       {"reason", ColumnType::kText},        {"request_id", ColumnType::kText},
-      {"count", ColumnType::kInteger},      {"since_us", ColumnType::kInteger}};
+      {"count", ColumnType::kInteger},      {"since_us", ColumnType::kInteger},
+      {"full_accounts", ColumnType::kText}};
   return columns;
 }
 
@@ -40,7 +41,7 @@ sql::Parameters RowOfRecord(int64_t id, const AuditRecord& record) {
                     std::string(WordOf(record.identity)), record.credential_id,
                     std::string(WordOf(record.peer)), record.method, record.dataset,
                     std::string(WordOf(record.decision)), static_cast<int64_t>(record.status), record.reason,
-                    record.request_id, record.count, record.since_us);
+                    record.request_id, record.count, record.since_us, TextOf(record.full_accounts));
 }
 
 absl::StatusOr<AuditRecord> RecordOfRow(const sql::Row& row) {
@@ -61,6 +62,7 @@ absl::StatusOr<AuditRecord> RecordOfRow(const sql::Row& row) {
   record.request_id = row.Text(13);
   record.count = row.Integer(14);
   record.since_us = row.Integer(15);
+  ASSIGN_OR_RETURN(record.full_accounts, ParseFullAccounts(row.Text(16)));
   return record;
 }
 
@@ -221,6 +223,21 @@ absl::StatusOr<AuditPage> AuditStore::List(const AuditFilter& filter, const Audi
     }
     page.records.push_back(std::move(record));
   }
+  return page;
+}
+
+absl::StatusOr<AuditPage> AuditStore::ListBudgetRefusals(std::string_view dataset, std::string_view principal,
+                                                         const AuditPlace& place, int64_t limit) {
+  ASSIGN_OR_RETURN(sql::Database* const database, Opened());
+  sql::Parameters parameters = sql::RowOf(std::string(dataset), place.time_us, place.id, limit);
+  if (!principal.empty()) parameters.emplace_back(std::string(principal));
+  const std::string select =
+      absl::StrCat("SELECT ", kColumns, " FROM audit WHERE dataset = $1 AND full_accounts <> '' AND ",
+                   principal.empty() ? "" : "principal = $5 AND ",
+                   "(time_us, id) < ($2, $3) ORDER BY time_us DESC, id DESC LIMIT $4");
+  AuditPage page;
+  ASSIGN_OR_RETURN(page.records, Read(*database, select, parameters));
+  if (std::cmp_equal(page.records.size(), limit)) page.next = PlaceOf(page.records.back());
   return page;
 }
 

@@ -76,6 +76,10 @@ class AuditStore {
   // a next page nevertheless.
   absl::StatusOr<AuditPage> List(const AuditFilter& filter, const AuditPlace& place, int64_t limit);
 
+  // Of these, the refusals of charges on the dataset that did not fit, by all principals or by this one.
+  absl::StatusOr<AuditPage> ListBudgetRefusals(std::string_view dataset, std::string_view principal,
+                                               const AuditPlace& place, int64_t limit);
+
   // Records with greater ids, in the order in which they were written, at most `limit`. A caller that
   // continues after the last one misses none.
   absl::StatusOr<std::vector<AuditRecord>> ReadAfter(int64_t id, int64_t limit);

@@ -45,7 +45,15 @@ class AuditStoreTest : public AuditConformance {
             .reason = "BUDGET_FULL",
             .request_id = "87a70719-8392-4205-9013-9cb043717e3b",
             .count = 3,
-            .since_us = 4};
+            .since_us = 4,
+            .full_accounts = {{"dataset/Zürich's census", "PURE", "epsilon", 5, 3}}};
+  }
+  static AuditRecord RefusalAt(int64_t time_us, const std::string& principal, const std::string& dataset) {
+    AuditRecord record = CallAt(time_us);
+    record.principal = principal;
+    record.dataset = dataset;
+    record.full_accounts = {{"dataset/" + dataset, "PURE", "epsilon", 5, 3}};
+    return record;
   }
   // The times of all records that the filter has, page by page.
   static std::vector<int64_t> TimesOf(AuditStore& store, const AuditFilter& filter, int64_t limit = 1000) {
@@ -132,6 +140,27 @@ TEST_P(AuditStoreTest, ARecordThatComesBetweenTwoPagesMovesNone) {
   const AuditPage second = Must(store->List({}, *first.next, 2));
   ASSERT_THAT(second.records, SizeIs(1));
   EXPECT_EQ(second.records[0].id, 1);
+}
+
+TEST_P(AuditStoreTest, RefusalsOfADatasetAreListedForAllOrForOnePrincipal) {
+  const auto store = OpenAudit();
+  AuditRecord other = CallAt(4);
+  other.principal = "ana";
+  other.dataset = "census";
+  ASSERT_TRUE(store
+                  ->Append({RefusalAt(1, "ana", "census"), RefusalAt(2, "bo", "census"),
+                            RefusalAt(3, "ana", "visits"), other})
+                  .ok());
+  const auto times = [](const AuditPage& page) {
+    std::vector<int64_t> found;
+    for (const AuditRecord& record : page.records) found.push_back(record.time_us);
+    return found;
+  };
+  EXPECT_THAT(times(Must(store->ListBudgetRefusals("census", "", {}, 10))), ElementsAre(2, 1));
+  EXPECT_THAT(times(Must(store->ListBudgetRefusals("census", "ana", {}, 10))), ElementsAre(1));
+  const AuditPage first = Must(store->ListBudgetRefusals("census", "", {}, 1));
+  ASSERT_TRUE(first.next.has_value());
+  EXPECT_THAT(times(Must(store->ListBudgetRefusals("census", "", *first.next, 1))), ElementsAre(1));
 }
 
 TEST_P(AuditStoreTest, APageOfARareMethodEndsEarlyAndTheNextOneGoesOn) {

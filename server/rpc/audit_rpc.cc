@@ -9,11 +9,9 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "rpc/audit_page.h"
 #include "rpc/message_stream.h"
 #include "rpc/page.h"
 
@@ -123,16 +121,6 @@ std::string ListedBy(v1::ListAuditRecordsRequest request) {
   return absl::WebSafeBase64Escape(request.SerializeAsString());
 }
 
-absl::StatusOr<AuditPlace> PlaceOf(const PageAsked& page) {
-  AuditPlace place;
-  if (page.after.empty()) return place;
-  const std::vector<std::string> numbers = absl::StrSplit(page.after, ' ');
-  const bool is_place = numbers.size() == 2 && absl::SimpleAtoi(numbers[0], &place.time_us) &&
-                        absl::SimpleAtoi(numbers[1], &place.id);
-  if (is_place) return place;
-  return InvalidField("page_token", "is not of this listing: start again without one");
-}
-
 absl::Status ListAuditRecords(audit::AuditStore& store, const v1::ListAuditRecordsRequest& request,
                               v1::ListAuditRecordsResponse& response) {
   ASSIGN_OR_RETURN(const AuditFilter filter, FilterOf(request));
@@ -141,7 +129,7 @@ absl::Status ListAuditRecords(audit::AuditStore& store, const v1::ListAuditRecor
   ASSIGN_OR_RETURN(const AuditPage found, store.List(filter, place, page.size));
   for (const audit::AuditRecord& record : found.records) *response.add_records() = MessageOf(record);
   if (found.next.has_value()) {
-    response.set_next_page_token(page.TokenAfter(absl::StrCat(found.next->time_us, " ", found.next->id)));
+    response.set_next_page_token(TokenAfter(page, *found.next));
   }
   return absl::OkStatus();
 }

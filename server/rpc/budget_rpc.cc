@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "dp/accounting/rule.h"
 #include "google/protobuf/util/time_util.h"
+#include "rpc/audit_page.h"
 #include "rpc/convert_budget.h"
 #include "rpc/convert_schema.h"
 #include "rpc/handle.h"
@@ -183,6 +184,21 @@ absl::Status ListInbox(service::Services& services, const Call& call, const v1::
   return absl::OkStatus();
 }
 
+absl::Status ListRefusals(audit::AuditStore& audit, service::Services& services, const Call& call,
+                          const v1::ListRefusalsRequest& request, v1::ListRefusalsResponse& response) {
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "refusals", request.dataset()));
+  ASSIGN_OR_RETURN(const audit::AuditPlace place, PlaceOf(page));
+  ASSIGN_OR_RETURN(const service::DatasetView dataset,
+                   service::FindDataset(services.access(), Method::kListRefusals, call.principal(),
+                                        DatasetName(request.dataset())));
+  const std::string whose = dataset.MayAll(Method::kListRefusals) ? "" : call.principal().name();
+  ASSIGN_OR_RETURN(const audit::AuditPage found,
+                   audit.ListBudgetRefusals(request.dataset(), whose, place, page.size));
+  for (const audit::AuditRecord& record : found.records) *response.add_refusals() = ToProto(record);
+  if (found.next.has_value()) response.set_next_page_token(TokenAfter(page, *found.next));
+  return absl::OkStatus();
+}
+
 absl::Status ListLedgerEntries(service::Services& services, const Call& call,
                                const v1::ListLedgerEntriesRequest& request,
                                MessageWriter<v1::LedgerEntry>& writer) {
@@ -334,6 +350,17 @@ grpc::ServerUnaryReactor* BudgetRpc::ListInbox(grpc::CallbackServerContext* cont
                                                const v1::ListInboxRequest* request,
                                                v1::ListInboxResponse* response) {
   return Handle<Method::kListInbox>(calls_, *context, *request, *response, rpc::ListInbox);
+}
+
+grpc::ServerUnaryReactor* BudgetRpc::ListRefusals(grpc::CallbackServerContext* context,
+                                                  const v1::ListRefusalsRequest* request,
+                                                  v1::ListRefusalsResponse* response) {
+  return Handle<Method::kListRefusals>(
+      calls_, *context, *request, *response,
+      [&audit = audit_](service::Services& services, const Call& call, const v1::ListRefusalsRequest& asked,
+                        v1::ListRefusalsResponse& answer) {
+        return rpc::ListRefusals(audit, services, call, asked, answer);
+      });
 }
 
 grpc::ServerWriteReactor<v1::LedgerEntry>* BudgetRpc::ListLedgerEntries(

@@ -1,6 +1,7 @@
 // curator.v1.BudgetService: one use case behind each method.
 #pragma once
 
+#include "audit/audit_store.h"
 #include "base/followers.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "rpc/handle.h"
@@ -10,7 +11,8 @@ namespace curator::rpc {
 class BudgetRpc final : public v1::BudgetService::CallbackService {
  public:
   // `ledgers` are those who watch a ledger.
-  BudgetRpc(Calls& calls, Followers& ledgers) : calls_(calls), ledgers_(ledgers) {}
+  BudgetRpc(Calls& calls, Followers& ledgers, audit::AuditStore& audit)
+      : calls_(calls), ledgers_(ledgers), audit_(audit) {}
 
   grpc::ServerUnaryReactor* GetBudget(grpc::CallbackServerContext* context,
                                       const v1::GetBudgetRequest* request,
@@ -42,6 +44,9 @@ class BudgetRpc final : public v1::BudgetService::CallbackService {
   grpc::ServerUnaryReactor* ListInbox(grpc::CallbackServerContext* context,
                                       const v1::ListInboxRequest* request,
                                       v1::ListInboxResponse* response) override;
+  grpc::ServerUnaryReactor* ListRefusals(grpc::CallbackServerContext* context,
+                                         const v1::ListRefusalsRequest* request,
+                                         v1::ListRefusalsResponse* response) override;
   grpc::ServerWriteReactor<v1::LedgerEntry>* ListLedgerEntries(
       grpc::CallbackServerContext* context, const v1::ListLedgerEntriesRequest* request) override;
   // Sends what is new, and holds no thread.
@@ -63,6 +68,7 @@ class BudgetRpc final : public v1::BudgetService::CallbackService {
  private:
   Calls& calls_;
   Followers& ledgers_;
+  audit::AuditStore& audit_;
 };
 
 }  // namespace curator::rpc

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "google/rpc/error_details.pb.h"
@@ -59,6 +60,12 @@ audit::Decision DecisionOf(const audit::AuditRecord& record) {
   return is_allowed ? audit::Decision::kAllowed : audit::Decision::kRefused;
 }
 
+// "census" of "dataset/census/analyst/ana": a batch names no dataset.
+std::string DatasetOfAccount(const std::string& account) {
+  const std::vector<std::string> parts = absl::StrSplit(account, '/');
+  return parts.size() > 1 ? parts[1] : std::string();
+}
+
 audit::AuditRecord RecordOf(std::string_view path, CallNotes notes, const grpc::Status& status) {
   constexpr std::string_view kPackage = "/curator.v1.";
   if (path.starts_with(kPackage)) path.remove_prefix(kPackage.size());
@@ -72,6 +79,10 @@ audit::AuditRecord RecordOf(std::string_view path, CallNotes notes, const grpc::
   record.status = static_cast<absl::StatusCode>(status.error_code());
   record.reason = ReasonIn(status);
   record.decision = DecisionOf(record);
+  record.full_accounts = std::move(notes.full_accounts);
+  if (record.dataset.empty() && !record.full_accounts.empty()) {
+    record.dataset = DatasetOfAccount(record.full_accounts.front().account);
+  }
   return record;
 }
 
@@ -140,6 +151,7 @@ void CallObserver::Note(const grpc::ServerContextBase& context, const CallNotes&
        {&CallNotes::principal, &CallNotes::credential_id, &CallNotes::dataset, &CallNotes::request_id}) {
     if (!(notes.*member).empty()) known.*member = notes.*member;
   }
+  if (!notes.full_accounts.empty()) known.full_accounts = notes.full_accounts;
 }
 
 void CallObserver::Begin() {

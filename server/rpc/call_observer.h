@@ -41,6 +41,7 @@ struct CallNotes {
   std::string credential_id = {};
   std::string dataset = {};
   std::string request_id = {};
+  std::vector<FullAccount> full_accounts = {};
 };
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;

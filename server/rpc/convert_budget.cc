@@ -107,6 +107,23 @@ v1::GetBudgetResponse ToProto(const service::BudgetView& budget) {
   return proto;
 }
 
+v1::Refusal ToProto(const audit::AuditRecord& record) {
+  v1::Refusal proto;
+  *proto.mutable_time() = TimeUtil::MicrosecondsToTimestamp(record.time_us);
+  proto.set_principal(record.principal);
+  proto.set_method(record.method);
+  proto.set_request_id(record.request_id);
+  for (const FullAccount& full : record.full_accounts) {
+    v1::Refusal::Account& account = *proto.add_accounts();
+    account.set_account(full.account);
+    account.set_rule(full.rule);
+    account.set_counter(full.counter);
+    account.set_asked(dp::FormatCounter(full.counter, full.asked));
+    account.set_remaining(dp::FormatCounter(full.counter, full.remaining));
+  }
+  return proto;
+}
+
 v1::LimitProposal ToProto(const service::LimitView& view) {
   const ledger::LimitProposal& proposal = view.proposal;
   v1::LimitProposal proto;

@@ -3,16 +3,20 @@
 // Thread-safe: pure functions.
 #pragma once
 
+#include "audit/audit_record.h"
 #include "curator/v1/budget.pb.h"
 #include "ledger/ledger.h"
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
+#include "service/accounts/limits.h"
 #include "service/charges/receipts.h"
 
 namespace curator::rpc {
 
 v1::Account ToProto(const service::AccountView& account);
 v1::GetBudgetResponse ToProto(const service::BudgetView& budget);
+// Of a charge that did not fit.
+v1::Refusal ToProto(const audit::AuditRecord& record);
 v1::LimitProposal ToProto(const service::LimitView& view);
 v1::LedgerEntry ToProto(const ledger::Entry& entry);
 v1::ChainLink ToProto(const service::LinkView& link);

@@ -152,6 +152,17 @@ absl::Status RunGuarded(const std::function<absl::Status()>& work) {
   }
 }
 
+void NoteFullAccounts(const Calls& calls, const grpc::ServerContextBase& context,
+                      const absl::Status& status) {
+  if (status.code() != absl::StatusCode::kResourceExhausted) return;
+  try {
+    calls.on_noted(context, {.full_accounts = FullAccountsOf(status)});
+  } catch (const std::bad_alloc&) {
+    // The call's record will lack the accounts.
+    return;
+  }
+}
+
 absl::Status NoThreadOrMemory() {
   return Overloaded("the server has no thread or memory left for this call; ask again");
 }
@@ -188,13 +199,14 @@ void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context
   absl::StatusOr<Admission::Place> place = calls.admission.Admit(kind, caller->principal.name());
   if (!place.ok()) return End(ToGrpcStatus(place.status()));
   try {
-    Queue(calls, *std::move(caller), *std::move(place), std::move(work));
+    Queue(calls, context, *std::move(caller), *std::move(place), std::move(work));
   } catch (const std::exception&) {
     End(ToGrpcStatus(NoThreadOrMemory()));
   }
 }
 
-void HandledCall::Queue(Calls& calls, Caller caller, Admission::Place place, Work work) {
+void HandledCall::Queue(Calls& calls, const grpc::CallbackServerContext& context, Caller caller,
+                        Admission::Place place, Work work) {
   // A task of the threads must be copyable, and these are not.
   struct Held {
     std::optional<Admission::Place> place;
@@ -210,7 +222,7 @@ void HandledCall::Queue(Calls& calls, Caller caller, Admission::Place place, Wor
     state->is_revoked = true;
     state->client_left.request_stop();
   });
-  calls.threads.Run([this, &calls, held, caller = std::move(caller), work = std::move(work)] {
+  calls.threads.Run([this, &calls, &context, held, caller = std::move(caller), work = std::move(work)] {
     const Call call(caller, state_->client_left.get_token());
     absl::Status status = RunGuarded([&] { return work(call); });
     // Before the client has its answer: its next call must find the place free.
@@ -221,6 +233,7 @@ void HandledCall::Queue(Calls& calls, Caller caller, Admission::Place place, Wor
       status = state_->revoked;
     }
     if (PublicErrorOf(status)) calls.on_hidden_error(status);
+    NoteFullAccounts(calls, context, status);
     End(ToGrpcStatus(status));
   });
 }

@@ -206,7 +206,8 @@ class HandledCall {
   };
 
   // Throws std::exception when the call will not be handled.
-  void Queue(Calls& calls, Caller caller, Admission::Place place, Work work);
+  void Queue(Calls& calls, const grpc::CallbackServerContext& context, Caller caller, Admission::Place place,
+             Work work);
 
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };

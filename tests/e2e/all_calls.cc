@@ -76,6 +76,7 @@ std::vector<Step> CallsOnBudgets() {
       {"BudgetService.WithdrawLimitChange", {"request_id: '$NEW' dataset: 'census' proposal_id: '$wish'"}},
       {"BudgetService.ListLimitProposals", {"dataset: 'census'"}},
       {"BudgetService.ListInbox", {""}},
+      {"BudgetService.ListRefusals", {"dataset: 'census'"}},
       {"BudgetService.WatchLedger", {"dataset: 'census'"}},
       {"BudgetService.ListLedgerEntries", {"dataset: 'census'"}},
       {"BudgetService.ListChainLinks", {"dataset: 'census'"}},
@@ -140,18 +141,18 @@ std::vector<Step> AnalystBegins() {
            {{"operation", "id"}}},
           {"OperationService.WaitOperation",
            {"operation_id: '$operation' timeout { seconds: 120 }"},
-           {{"model", "release_id"}}},
+           {{"model", "release_id"}}}};
+}
+
+std::vector<Step> ServiceBegins() {
+  return {{"AccountantService.ReserveBudget", {kReservation}, {{"charge", "id"}}},
+          {"AccountantService.ReserveBudget", {kReservation}, {{"other", "id"}}},
           {"BudgetService.RequestLimitChange",
            {"request_id: '$NEW' dataset: 'census' epsilon: '20' reason: 'more'"},
            {{"wish", "id"}}},
           {"BudgetService.RequestLimitChange",
            {"request_id: '$NEW' dataset: 'census' epsilon: '25' reason: 'more'"},
            {{"ask", "id"}}}};
-}
-
-std::vector<Step> ServiceBegins() {
-  return {{"AccountantService.ReserveBudget", {kReservation}, {{"charge", "id"}}},
-          {"AccountantService.ReserveBudget", {kReservation}, {{"other", "id"}}}};
 }
 
 std::vector<Step> OwnerProposes() {

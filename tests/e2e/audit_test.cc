@@ -10,6 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "client/client.h"
 #include "ledger/open_ledger.h"
+#include "tests/testing/small_table.h"
 #include "tests/testing/test_server.h"
 
 namespace curator::testing {
@@ -93,6 +94,28 @@ TEST_P(AuditedServer, RecordsARefusalOfSomebodyWhoDidNotSayWho) {
   EXPECT_EQ(record.principal(), "");
   EXPECT_EQ(record.decision(), v1::AuditRecord::REFUSED);
   EXPECT_EQ(record.status(), "UNAUTHENTICATED");
+}
+
+TEST_P(AuditedServer, RefusalsForWantOfBudgetAreListedToTheOwnerAndToThePrincipalWhoWasRefused) {
+  MakeSealed(As("olga"), NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(50));
+  for (const char* const analyst : {"ana", "bo"}) Grant(As("olga"), "census", analyst, {v1::ANALYST});
+  v1::AnswerWorkloadRequest question;
+  question.set_dataset("census");
+  *question.mutable_workload() = AllMarginals(1);
+  question.mutable_spend()->set_epsilon("3");
+  ASSERT_TRUE(absl::IsResourceExhausted(As("ana").AnswerWorkload(question).status()));
+  RecordsOfAll("mark refusals");
+  const v1::ListRefusalsResponse seen = As("olga").ListRefusals("census").value();
+  ASSERT_EQ(seen.refusals_size(), 1);
+  EXPECT_EQ(seen.refusals(0).principal(), "ana");
+  EXPECT_EQ(seen.refusals(0).method(), "QueryService/AnswerWorkload");
+  ASSERT_EQ(seen.refusals(0).accounts_size(), 1);
+  EXPECT_EQ(seen.refusals(0).accounts(0).account(), "dataset/census");
+  EXPECT_EQ(seen.refusals(0).accounts(0).asked(), "3");
+  EXPECT_EQ(seen.refusals(0).accounts(0).remaining(), "1");
+  EXPECT_EQ(As("ana").ListRefusals("census")->refusals_size(), 1);
+  EXPECT_EQ(As("bo").ListRefusals("census")->refusals_size(), 0) << "another's";
+  EXPECT_TRUE(absl::IsNotFound(As("mark").ListRefusals("census").status()));
 }
 
 TEST_P(AuditedServer, LeavesOutWhatAnybodyMayAsk) {

@@ -26,6 +26,7 @@ using service::Extent;
 using service::Permission;
 using service::Role;
 using service::Scope;
+using ::testing::Each;
 using ::testing::HasSubstr;
 
 // Of each role one principal, who has no other.
@@ -98,8 +99,8 @@ End ExpectedFor(const Step& step, Role role) {
   const bool sees_dataset = role != Role::kOperator && role != Role::kCreator;
   if (!sees_dataset) return End::kNothingThere;
   if (extent == Extent::kNone) return End::kRefused;
-  const bool is_of_analyst = step.requests.front().find("'$wish'") != std::string::npos;
-  return is_of_analyst && role != Role::kAnalyst ? End::kNothingThere : End::kAllowed;
+  const bool is_of_service = step.requests.front().find("'$wish'") != std::string::npos;
+  return is_of_service && role != Role::kService ? End::kNothingThere : End::kAllowed;
 }
 
 // On a dataset on which the caller has no role. Administrators know that it is there.
@@ -182,8 +183,8 @@ class Rights : public Identities {
       calls.Run(Prefixed(steps, prefix));
       for (const std::string& name : names) known[name] = calls.Known(name);
     };
-    run(analyst, AnalystBegins(), {"release", "operation", "model", "wish", "ask"});
-    run(service, ServiceBegins(), {"charge", "other"});
+    run(analyst, AnalystBegins(), {"release", "operation", "model"});
+    run(service, ServiceBegins(), {"charge", "other", "wish", "ask"});
     run(owner, OwnerProposes(), {"proposal"});
     return known;
   }
@@ -356,6 +357,52 @@ TEST_P(Rights, WhoIsNoAuditorAnyMoreSeesNothingFurther) {
 }
 
 // ---- While it is used
+
+TEST_P(Rights, WhoWatchesALedgerSeesNewEntriesAndNothingAfterTheirAccessHasEnded) {
+  MakeWorld();
+  const std::unique_ptr<App> second = Start("second");
+  const auto propose = [this](const std::string& epsilon) {
+    v1::ProposeLimitChangeRequest request;
+    request.set_dataset("census");
+    request.set_epsilon(epsilon);
+    request.set_reason("watched");
+    EXPECT_TRUE(As("olga").ProposeLimitChange(request).ok());
+  };
+  int64_t head = 0;
+  ASSERT_TRUE(As("uma")
+                  .ListLedgerEntries("census", 0,
+                                     [&](const v1::LedgerEntry& entry) {
+                                       head = entry.sequence();
+                                       return absl::OkStatus();
+                                     })
+                  .ok());
+  propose("7");
+  std::vector<int64_t> seen;
+  const absl::Status ended = With(issuer_.TokenOf("uma"), second.get())
+                                 .WatchLedger("census", head, [&](const v1::LedgerEntry& entry) {
+                                   seen.push_back(entry.sequence());
+                                   if (seen.size() == 1) propose("8");  // through the other server
+                                   EXPECT_TRUE(seen.size() != 2 || Revoke("olga", "census", "uma").ok());
+                                   return absl::OkStatus();
+                                 });
+  EXPECT_TRUE(absl::IsNotFound(ended)) << ended;
+  ASSERT_GE(seen.size(), 2u);
+  EXPECT_EQ(seen[0], head + 1);
+  EXPECT_EQ(seen[1], head + 2);
+}
+
+TEST_P(Rights, AnAnalystWhoWatchesALedgerSeesOwnChargesAloneUntilTheGrantEnds) {
+  MakeWorld();
+  Begin("olga", "ana", "sam", "");
+  std::vector<std::string> actors;
+  const absl::Status ended = As("ana").WatchLedger("census", 0, [&](const v1::LedgerEntry& entry) {
+    actors.push_back(entry.actor());
+    EXPECT_TRUE(actors.size() != 1 || Revoke("olga", "census", "ana").ok());
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(absl::IsPermissionDenied(ended)) << ended;
+  EXPECT_THAT(actors, Each("corp.ana"));
+}
 
 TEST_P(Rights, AccessThatIsTakenAwayEndsAtTheNextCallAlsoOnAnotherServer) {
   MakeWorld();

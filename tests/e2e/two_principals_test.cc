@@ -121,6 +121,11 @@ class Busy {
     propose.set_epsilon("2");
     propose.set_reason("more");
     EXPECT_TRUE(alice.ProposeLimitChange(propose).ok());
+    v1::RequestLimitChangeRequest wish;
+    wish.set_dataset("shared");
+    wish.set_epsilon("130");
+    wish.set_reason("more than Bob asks for");
+    EXPECT_TRUE(alice.RequestLimitChange(wish).ok());
     v1::CreateSynthesisRequest synthesis;
     synthesis.set_dataset("alices");
     synthesis.mutable_spec()->set_method("mwem");
@@ -302,7 +307,17 @@ std::vector<Step> BobGoesOn() {
         {"request_id: '$NEW' dataset: 'shared' proposal_id: '$carols'"},
         {},
         true},
+       {"BudgetService.RequestLimitChange",
+        {"request_id: '$NEW' dataset: 'shared' epsilon: '120' reason: 'more'"},
+        {{"wish", "id"}}},
+       {"BudgetService.ListLimitProposals", {"dataset: 'shared'"}},
+       {"BudgetService.WithdrawLimitChange", {"request_id: '$NEW' dataset: 'shared' proposal_id: '$wish'"}},
+       {"BudgetService.ListInbox", {""}},
+       {"BudgetService.WatchLedger", {"dataset: 'bobs'"}},
+       {"BudgetService.ListRefusals", {"dataset: 'divided'"}},
        {"BudgetService.ListLimitProposals", {"dataset: 'judged'"}, {{"judged", "proposals.id"}}},
+       {"BudgetService.RejectLimitChange",
+        {"request_id: '$NEW' dataset: 'judged' proposal_id: '$rejected' reason: 'no'"}},
        {"BudgetService.ApproveLimitChange",
         {"request_id: '$NEW' dataset: 'judged' proposal_id: '$judged'"}}});
   add(BobTries());
@@ -318,8 +333,8 @@ std::vector<Step> BobGoesOn() {
 // ---- The worlds
 
 // "shared" belongs to Carol, who lets both ask; so does "judged", whose limits Bob approves. She has proposed
-// other limits of both.
-void MakeShared(const Client& carol) {
+// other limits of both, of "judged" two.
+void MakeShared(const Client& carol, std::string& id_to_reject) {
   MakeSealed(carol, NewDataset("shared", v1::RULE_PURE, "100"), SmallCsv(50));
   for (const char* const analyst : {"alice", "bob"})
     Grant(carol, "shared", analyst, {v1::ANALYST, v1::SERVICE});
@@ -330,20 +345,26 @@ void MakeShared(const Client& carol) {
   propose.set_reason("less");
   for (const char* const dataset : {"shared", "judged"}) {
     propose.set_dataset(dataset);
-    ASSERT_TRUE(carol.ProposeLimitChange(propose).ok());
+    const auto proposed = carol.ProposeLimitChange(propose);
+    ASSERT_TRUE(proposed.ok()) << proposed.status();
+    id_to_reject = proposed->id();
   }
+  propose.set_epsilon("80");
+  ASSERT_TRUE(carol.ProposeLimitChange(propose).ok());
 }
 
 // What Bob saw.
 template <typename Alice>
 ScriptedCalls BobBeside(
     const TestServer& server, const std::function<void()>& between = [] {}) {
-  MakeShared(server.ClientFor("carol"));
+  std::string id_to_reject;
+  MakeShared(server.ClientFor("carol"), id_to_reject);
   const Client alice = server.ClientFor("alice");
   Alice::Begin(alice);
   ScriptedCalls bob(server.address(), "bob");
   bob.Run(BobBegins());
   const IdsOfAlice ids = Alice::GoOn(alice);
+  bob.Know("rejected", id_to_reject);
   bob.Know("alices_release", ids.release);
   bob.Know("alices_operation", ids.operation);
   bob.Know("alices_reservation", ids.reservation);

@@ -214,6 +214,7 @@ std::vector<Step> AnaAsks() {
        {{"wish", "id"}}},
       {"BudgetService.WithdrawLimitChange", {Request("census", "proposal_id: '$wish'")}},
       {"BudgetService.RejectLimitChange", {Request("census", "proposal_id: '$proposal' reason: 'no'")}},
+      {"BudgetService.ListRefusals", {On("empty")}},
       {"BudgetService.ListInbox", {""}}};
   const auto add = [&](const std::vector<Step>& more) {
     steps.insert(steps.end(), more.begin(), more.end());
@@ -256,7 +257,8 @@ TEST_P(TwoTables, TheListContainsEveryCallAndAGranteeIsRefusedThoseOfOwners) {
   const TestServer server(GetParam());
   const ScriptedCalls ana = AnaBeside(server, Full());
   std::set<std::string> for_others = CallsOf("owner");
-  for (const char* const who : {"owner or auditor", "owner or approver", "approver"}) for_others.merge(CallsOf(who));
+  for (const char* const who : {"owner or auditor", "owner or approver", "approver"})
+    for_others.merge(CallsOf(who));
   for (const std::string& call : AllCalls()) {
     const auto codes = ana.codes().find(call);
     if (codes == ana.codes().end()) {

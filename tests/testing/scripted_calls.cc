@@ -284,9 +284,10 @@ ScriptedCalls::Result ScriptedCalls::Call(const Step& step) {
     result.responses.emplace_back(
         MessageFactory::generated_factory()->GetPrototype(method->output_type())->New());
     EXPECT_TRUE(result.responses.back()->ParseFromString(StringOf(bytes)));
-    if (!ends_by_itself) break;
+    if (ends_by_itself) continue;
+    context.TryCancel();
+    break;
   }
-  if (!ends_by_itself) context.TryCancel();
   call->Finish(&result.status, nullptr);
   NextIsOk(queue);
   const grpc::StatusCode code = result.status.error_code();

@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/output/document.h"
-#include "client/cli/output/json_writer.h"
+#include "client/cli/output/line_writer.h"
 #include "client/cli/output/text.h"
 #include "client/client.h"
 #include "google/protobuf/util/time_util.h"

@@ -318,6 +318,20 @@ TEST_F(Arguments, ALimitIsAskedForRejectedAndWithdrawn) {
   EXPECT_EQ(Sent<v1::WatchLedgerRequest>("ledger watch census --after 7").after_sequence(), 7);
 }
 
+TEST_F(Arguments, RefusalsShowWhatWasAskedAndWhatWasLeft) {
+  v1::ListRefusalsResponse list;
+  v1::Refusal& refusal = *list.add_refusals();
+  refusal.set_principal("ana");
+  refusal.set_method("QueryService/AnswerWorkload");
+  v1::Refusal::Account& full = *refusal.add_accounts();
+  full.set_account("dataset/census");
+  full.set_asked("0.5");
+  full.set_remaining("0.25");
+  command_line_.server.Answer<v1::ListRefusalsRequest>(list);
+  EXPECT_EQ(command_line_.Run("ledger refusals census"), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.out(), AllOf(HasSubstr("ana"), HasSubstr("dataset/census"), HasSubstr("0.25")));
+}
+
 TEST_F(Arguments, TheInboxShowsOnWhichDatasetsToAnswer) {
   v1::ListInboxResponse inbox;
   v1::ListInboxResponse::Item& item = *inbox.add_items();

@@ -47,6 +47,11 @@ struct VerifyLedger {
   std::string key;       // hexadecimal: who signed them; empty: the server's own key
 };
 
+struct ListRefusals {
+  std::string dataset;
+  int64_t most = Client::kAll;
+};
+
 struct ShowReceiptKey {};
 
 struct RepairLedger {
@@ -118,6 +123,34 @@ absl::Status Run(Session& session, const WatchLedger& command) {
     session.error << "to go on: curator ledger watch " << command.dataset << " --after " << last << "\n";
   }
   return ended;
+}
+
+absl::Status Run(Session& session, const ListRefusals& command) {
+  ASSIGN_OR_RETURN(const v1::ListRefusalsResponse list,
+                   session.client.ListRefusals(command.dataset, command.most));
+  Table table{"refusals",
+              "",
+              {{"time", "time"},
+               {"principal", "by"},
+               {"method", "asked with"},
+               {"account", "full account"},
+               {"counter", "counter"},
+               {"asked", "asked", Align::kRight},
+               {"remaining", "left", Align::kRight},
+               {"request_id", "request", Align::kLeft, ShownIn::kJsonAndCsv}},
+              {}};
+  for (const v1::Refusal& refusal : list.refusals()) {
+    for (const v1::Refusal::Account& account : refusal.accounts()) {
+      table.rows.push_back({FormatTime(refusal.time()), refusal.principal(), refusal.method(),
+                            account.account(), account.counter(), account.asked(), account.remaining(),
+                            refusal.request_id()});
+    }
+  }
+  Document document;
+  document.tables.push_back(std::move(table));
+  if (list.refusals().empty()) document.notes.emplace_back("no charge was refused for want of budget");
+  session.Print(document);
+  return absl::OkStatus();
 }
 
 // The fields that the entry's hash covers, in its order, and the hash. Bytes are in hexadecimal.
@@ -423,6 +456,9 @@ void AddLedgerCommands(CLI::App& app, Chosen& chosen) {
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
   Choose(command, show, chosen);
+  AddNameCommand(*group, "refusals",
+                 "Charges that did not fit: what was asked, and what was left; owners see all",
+                 "curator ledger refusals census", &ListRefusals::dataset, "NAME", chosen);
   const auto watch = std::make_shared<WatchLedger>();
   command = AddCommand(*group, "watch", "The entries as they come, one a line, until you stop it",
                        "curator ledger watch census --after 100");
