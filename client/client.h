@@ -191,8 +191,8 @@ class Client {
   using EntrySink = std::function<absl::Status(const v1::LedgerEntry& entry)>;
   absl::Status ListLedgerEntries(const std::string& dataset, int64_t after_sequence,
                                  const EntrySink& take) const;
-  // The same, and then each new entry as it is made, until the stream ends: with the server's error, or that of
-  // `take`.
+  // The same, and then each new entry as it is made, until the stream ends: with the server's error, or that
+  // of `take`.
   absl::Status WatchLedger(const std::string& dataset, int64_t after_sequence, const EntrySink& take) const;
   absl::StatusOr<v1::VerifyLedgerResponse> VerifyLedger(const std::string& dataset) const;
   absl::StatusOr<v1::GetReceiptKeyResponse> GetReceiptKey() const;

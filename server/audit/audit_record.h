@@ -64,8 +64,8 @@ struct AuditRecord {
   std::string request_id;
   int64_t count = 0;
   int64_t since_us = 0;
-  // Of a charge that did not fit: the full accounts, as the error names them; the first of them when there are
-  // more than kMostFullAccounts. Public: a price and the amounts that were left.
+  // Of a charge that did not fit: the full accounts, as the error names them; the first of them when there
+  // are more than kMostFullAccounts. Public: a price and the amounts that were left.
   std::vector<FullAccount> full_accounts = {};
 
   bool operator==(const AuditRecord&) const = default;

@@ -98,8 +98,8 @@ inline absl::Status ServerIsStopping() {
   return absl::UnavailableError("the server is stopping");
 }
 
-// The stream of a watch: admitted as one, ended when its caller is disabled, and taken out of `followers` when
-// it ends. `follow(stream, principal)` adds a follower that feeds the stream, and returns its number.
+// The stream of a watch: admitted as one, ended when its caller is disabled, and taken out of `followers`
+// when it ends. `follow(stream, principal)` adds a follower that feeds the stream, and returns its number.
 template <typename Message, typename SomeFollowers, typename Follow>
 grpc::ServerWriteReactor<Message>* StreamToFollower(Calls& calls, grpc::CallbackServerContext& context,
                                                     const service::Permission& permission,

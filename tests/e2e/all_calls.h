@@ -11,8 +11,8 @@ namespace curator::testing {
 
 // The datasets "census" and "pupils", which are sealed, "draft" and "divided", with grants to `grantee`.
 std::vector<Step> OwnerMakesDatasets(const std::string& grantee);
-// What is done with them, remembered as $release, $operation and $model of an analyst, $charge, $other, $wish and
-// $ask of a service, and $proposal of the owner.
+// What is done with them, remembered as $release, $operation and $model of an analyst, $charge, $other, $wish
+// and $ask of a service, and $proposal of the owner.
 std::vector<Step> AnalystBegins();
 std::vector<Step> ServiceBegins();
 std::vector<Step> OwnerProposes();

@@ -11,8 +11,8 @@
 
 namespace curator::cli {
 
-// A line for each row: in table form with two blanks between cells, in JSON form an object, in CSV form after a
-// header line. The arguments must outlive it. Not thread-safe.
+// A line for each row: in table form with two blanks between cells, in JSON form an object, in CSV form after
+// a header line. The arguments must outlive it. Not thread-safe.
 class LineWriter {
  public:
   LineWriter(const std::vector<Column>& columns, OutputForm form, const Terminal& terminal,

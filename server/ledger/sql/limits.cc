@@ -1,5 +1,5 @@
-// Changes of limits: proposed, or asked for by those who spend, and approved by a second principal, rejected or
-// withdrawn.
+// Changes of limits: proposed, or asked for by those who spend, and approved by a second principal, rejected
+// or withdrawn.
 #include <algorithm>
 #include <iterator>
 #include <limits>

@@ -60,8 +60,8 @@ struct LimitView {
 absl::StatusOr<LimitView> ProposeLimit(const Access& access, const LimitOrder& order, Intent intent);
 
 // For analysts and services: asks the owner to raise the limit of an account that their charges post to.
-// Nothing changes; the owner takes the request up with ProposeLimit(), or rejects it. FAILED_PRECONDITION when
-// the limit would not be raised. A request counts as a charge among those of the principal's day
+// Nothing changes; the owner takes the request up with ProposeLimit(), or rejects it. FAILED_PRECONDITION
+// when the limit would not be raised. A request counts as a charge among those of the principal's day
 // (charges/daily_charges.h), because the history keeps it.
 absl::StatusOr<LimitView> RequestLimit(Services& services, const LimitOrder& order, Intent intent);
 
@@ -76,7 +76,8 @@ struct LimitChoice {
 // proposer (CheckIsAnotherPerson()). With Intent::kValidateOnly it reveals no balance.
 absl::StatusOr<LimitView> ApproveLimit(const Access& access, const LimitChoice& choice, Intent intent);
 
-// A proposal for approvers of the dataset, a request for its owner; FAILED_PRECONDITION where it is the other.
+// A proposal for approvers of the dataset, a request for its owner; FAILED_PRECONDITION where it is the
+// other.
 absl::StatusOr<LimitView> RejectLimit(const Access& access, const LimitChoice& choice,
                                       const std::string& reason, Intent intent);
 
@@ -84,8 +85,8 @@ absl::StatusOr<LimitView> RejectLimit(const Access& access, const LimitChoice& c
 absl::StatusOr<LimitView> WithdrawLimit(const Access& access, const LimitChoice& choice, Intent intent);
 
 // The proposals and requests for the accounts that the principal may see, in any state, newest first: at most
-// `limit`, from the first on or after the one with this id. A request is seen by the principal who made it and
-// by those who see all accounts. Errors: INVALID_ARGUMENT (page_token) when that is not in the listing.
+// `limit`, from the first on or after the one with this id. A request is seen by the principal who made it
+// and by those who see all accounts. Errors: INVALID_ARGUMENT (page_token) when that is not in the listing.
 absl::StatusOr<std::vector<LimitView>> ListLimitProposals(const Access& access, const Principal& principal,
                                                           const DatasetName& dataset,
                                                           const std::string& after, int64_t limit);
