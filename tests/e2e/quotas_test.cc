@@ -101,7 +101,7 @@ class QuotasOfOne : public Identities {
     EXPECT_EQ(watches.AwaitAnswered(), kWatches);
     for (int i = 0; i < kCharges; ++i) ExpectThatBeaIsCharged();
     const std::vector<absl::Status> ends = watches.Ends();
-    EXPECT_THAT(ends, SizeIs(kAsked - kWatches));
+    ASSERT_THAT(ends, SizeIs(kAsked - kWatches));
     for (const absl::Status& end : ends) ExpectOverQuota(end);
   }
 };
