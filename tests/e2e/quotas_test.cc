@@ -134,11 +134,14 @@ TEST_P(QuotasOfOne, ASynthesisOfAnotherPrincipalBeginsBeforeThoseThatWereQueuedE
 }
 
 TEST_P(QuotasOfOne, AllButAFewOfManyWatchesOfAnOperationAreRefusedAndAnotherPrincipalIsCharged) {
+  const std::string running = AnasLongOperation();
   v1::WatchOperationRequest watch;
-  watch.set_operation_id(AnasLongOperation());
+  watch.set_operation_id(Started(As("ana"), Synthesis("4", 21)));  // which waits for the first
   ExpectThatAllWatchesButAFewAreRefused("ana", "/curator.v1.OperationService/WatchOperation",
                                         watch.SerializeAsString());
-  EXPECT_TRUE(As("ana").CancelOperation(watch.operation_id()).ok());
+  for (const std::string& id : {watch.operation_id(), running}) {
+    EXPECT_TRUE(As("ana").CancelOperation(id).ok());
+  }
 }
 
 TEST_P(QuotasOfOne, AllButAFewOfManyWatchesOfTheAuditAreRefusedAndAnotherPrincipalIsCharged) {
