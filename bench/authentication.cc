@@ -18,13 +18,12 @@
 #include "auth/api_token.h"
 #include "auth/testing/forged_tokens.h"
 #include "auth/testing/test_certificates.h"
+#include "bench/called_server.h"
 #include "bench/must.h"
 #include "host/entropy.h"
 #include "ledger/open_ledger.h"
 #include "rpc/directory_authenticator.h"
-#include "tests/testing/small_table.h"
 #include "tests/testing/test_issuer.h"
-#include "tests/testing/test_server.h"
 
 namespace curator::testing {
 namespace {
@@ -113,33 +112,9 @@ class World {
   int64_t tokens_ = 0;
 };
 
-// A call by a token that the server remembers.
-double MicrosecondsOfACall(double seconds) {
-  const ScratchFolder folder;
-  const TestIssuer issuer(folder.path() + "/jwks");
-  AppOptions options = FreshOptions(Backend::kSqlite, folder.path());
-  options.development = false;
-  options.config = config::ServerConfig{
-      .listeners = {{.kind = config::ListenerKind::kLocal,
-                     .address = "unix:" + folder.path() + "/local.sock"}},
-      .ledger = options.ledger,
-      .data_dir = options.data_directory,
-      .issuers = {{.issuer = {.alias = "corp", .issuer = TestIssuer::kIssuer, .audiences = {"curator"}},
-                   .unknown = config::UnknownIdentities::kRegister}},
-      .jwks_folder = folder.path() + "/jwks",
-      .quotas = {.calls_per_second = 1'000'000, .calls_after_a_pause = 1'000'000}};
-  const std::unique_ptr<App> app = App::Start(options).value();
-  const Client client({.server = app->address(),
-                       .principal = {},
-                       .retry = {},
-                       .token = [token = issuer.TokenOf("bob")](bool) { return token; }});
-  bench::Must(client.Enrol({}).status());
-  MakeSealed(client, NewDataset("census", v1::RULE_PURE, "9"), SmallCsv(80));
-  return MicrosecondsOf(seconds, [&] { bench::Must(client.GetDataset("census").status()); });
-}
-
 void Run(double seconds) {
-  const double call = MicrosecondsOfACall(seconds);
+  const bench::CalledServer server;
+  const double call = MicrosecondsOf(seconds, [&] { server.Call(); });
   std::printf("a call: %.0f us\n\n%-22s %10s %12s %18s\n", call, "proof", "first, us", "repeated, us",
               "repeated / call, %");
   World world;

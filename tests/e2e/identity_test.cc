@@ -22,6 +22,7 @@
 #include "host/entropy.h"
 #include "ledger/open_ledger.h"
 #include "tests/e2e/identity_server.h"
+#include "tests/testing/shell.h"
 #include "tests/testing/small_table.h"
 #include "tests/testing/test_issuer.h"
 #include "tests/testing/test_server.h"
@@ -314,6 +315,38 @@ TEST_P(RestoredIdentities, NobodyIsLetInUntilTheLossIsAcceptedAndTwoAdministrato
   approve.set_credential_id(linked->id());
   ASSERT_TRUE(As("bob").ApproveCredential(approve).ok());
   EXPECT_EQ(As("eve").WhoAmI()->principal().name(), "corp.eve");
+}
+
+// ---- A writer of the database changes an entry of the server's history
+
+TEST_P(RestoredIdentities, AnEditedChangeIsNamedByTheCheckOfTheLedgerAndNoServerStarts) {
+  EnrolAdministrator("ada");
+  Bind(As("ada"), v1::RoleBinding::CREATOR, Registered("eve"));
+  first_.reset();
+  const std::string check = absl::StrCat(CURATORD_PATH " --ledger ", options_.ledger, " --data-dir ",
+                                         options_.data_directory, " check-ledger");
+  const auto [sound, said_before] = Shell(check);
+  EXPECT_EQ(sound, 0) << said_before;
+  EXPECT_THAT(said_before, HasSubstr("@server: sound, 5 entries"));
+
+  const auto database = ledger::OpenLedgerDatabase(options_.ledger);
+  ASSERT_TRUE(database.ok()) << database.status();
+  const absl::Status edited = (*database)
+                                  ->Write([](ledger::sql::Transaction& transaction) {
+                                    return transaction.ExecuteScript(
+                                        "DROP TRIGGER server_entries_are_never_updated; "
+                                        "UPDATE server_entries SET actor = 'abe' WHERE seq = 5");
+                                  })
+                                  .status;
+  ASSERT_TRUE(edited.ok()) << edited;
+  const auto [contradiction, said_after] = Shell(check);
+  EXPECT_EQ(contradiction, 3) << said_after;
+  EXPECT_THAT(said_after, AllOf(HasSubstr("@server: CONTRADICTS ITSELF"), HasSubstr("entry 5 was edited"),
+                                HasSubstr("the ledger is NOT sound")));
+  AppOptions options = options_;
+  options.development = false;
+  options.config = config_;
+  EXPECT_TRUE(absl::IsDataLoss(App::Start(options).status()));
 }
 
 }  // namespace

@@ -8,16 +8,17 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 
 namespace curator::testing {
 
 class OpenCalls::Call final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
-  Call(const std::shared_ptr<grpc::Channel>& channel, const std::string& principal, const std::string& method,
+  Call(const std::shared_ptr<grpc::Channel>& channel, const Proof& proof, const std::string& method,
        const std::string* message)
       : stub_(channel) {
-    if (!principal.empty()) context_.AddMetadata("curator-principal", principal);
+    if (!proof.second.empty()) context_.AddMetadata(proof.first, proof.second);
     stub_.PrepareBidiStreamingCall(&context_, method, {}, this);
     if (message != nullptr) {
       const grpc::Slice slice(*message);
@@ -73,9 +74,15 @@ class OpenCalls::Call final : public grpc::ClientBidiReactor<grpc::ByteBuffer, g
   std::optional<absl::Status> end_;
 };
 
-OpenCalls::OpenCalls(const std::string& server, std::string principal)
-    : principal_(std::move(principal)),
-      channel_(grpc::CreateChannel(server, grpc::InsecureChannelCredentials())) {}
+OpenCalls::OpenCalls(const std::string& server, const std::string& principal)
+    : OpenCalls(server, Proof("curator-principal", principal)) {}
+
+OpenCalls OpenCalls::WithToken(const std::string& server, const std::string& token) {
+  return OpenCalls(server, Proof("authorization", absl::StrCat("Bearer ", token)));
+}
+
+OpenCalls::OpenCalls(const std::string& server, Proof proof)
+    : proof_(std::move(proof)), channel_(grpc::CreateChannel(server, grpc::InsecureChannelCredentials())) {}
 
 OpenCalls::~OpenCalls() {
   CancelAll();
@@ -91,7 +98,7 @@ void OpenCalls::OpenWithMessage(int count, const std::string& method, const std:
 
 void OpenCalls::Open(int count, const std::string& method, const std::string* message) {
   for (int i = 0; i < count; ++i) {
-    calls_.push_back(std::make_unique<Call>(channel_, principal_, method, message));
+    calls_.push_back(std::make_unique<Call>(channel_, proof_, method, message));
   }
 }
 
@@ -103,10 +110,16 @@ int OpenCalls::AwaitAnswered() const {
 
 std::map<absl::StatusCode, int> OpenCalls::Ended() const {
   std::map<absl::StatusCode, int> ended;
-  for (const auto& call : calls_) {
-    if (const std::optional<absl::Status> end = call->end()) ++ended[end->code()];
-  }
+  for (const absl::Status& end : Ends()) ++ended[end.code()];
   return ended;
+}
+
+std::vector<absl::Status> OpenCalls::Ends() const {
+  std::vector<absl::Status> ends;
+  for (const auto& call : calls_) {
+    if (std::optional<absl::Status> end = call->end()) ends.push_back(*std::move(end));
+  }
+  return ends;
 }
 
 absl::Status OpenCalls::AwaitEnd(absl::StatusCode code) const {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/error.h"
@@ -16,7 +17,9 @@ namespace curator::testing {
 class OpenCalls {
  public:
   // Calls over one connection to `server`, in the name of `principal` (none when empty).
-  OpenCalls(const std::string& server, std::string principal);
+  OpenCalls(const std::string& server, const std::string& principal);
+  // The same by a token, to a server that believes no names.
+  static OpenCalls WithToken(const std::string& server, const std::string& token);
   // Cancels those that have not ended.
   ~OpenCalls();
   OpenCalls(const OpenCalls&) = delete;
@@ -32,6 +35,7 @@ class OpenCalls {
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   // How the calls that have ended did so.
   std::map<absl::StatusCode, int> Ended() const;
+  std::vector<absl::Status> Ends() const;
   // Waits until a call has ended with this code, and returns its end.
   absl::Status AwaitEnd(absl::StatusCode code) const;
   // Waits until all calls have ended.
@@ -42,9 +46,13 @@ class OpenCalls {
  private:
   class Call;
 
+  // The metadata by which a caller says who it is; none where the value is empty.
+  using Proof = std::pair<std::string, std::string>;
+
+  OpenCalls(const std::string& server, Proof proof);
   void Open(int count, const std::string& method, const std::string* message);
 
-  const std::string principal_;
+  const Proof proof_;
   const std::shared_ptr<grpc::Channel> channel_;
   std::vector<std::unique_ptr<Call>> calls_;
 };

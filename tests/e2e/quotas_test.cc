@@ -1,0 +1,160 @@
+// How much of a server one principal may use, from outside: what it asks beyond that is refused in words, and
+// another principal is served meanwhile.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/error.h"
+#include "client/request_id.h"
+#include "curator/v1/accountant.grpc.pb.h"
+#include "tests/e2e/identity_server.h"
+#include "tests/testing/open_calls.h"
+#include "tests/testing/small_table.h"
+
+namespace curator::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+constexpr int kPlacesForWork = 16;  // a quarter of those that a server has
+constexpr int kWatches = 4;         // as in config::Quotas
+
+class QuotasOfOne : public Identities {
+ protected:
+  void SetUp() override {
+    Identities::SetUp();
+    EnrolAdministrator("ada");
+    EnrolAdministrator("abe");
+    Bind(As("ada"), v1::RoleBinding::CREATOR, Registered("olga"));
+    MakeSealed(As("olga"), LargeDataset(), LargeCsv());
+    Grant(As("olga"), "census", Registered("ana"));
+    Grant(As("olga"), "census", Registered("bea"), {v1::ANALYST, v1::SERVICE});
+  }
+
+  static v1::CreateSynthesisRequest Synthesis(const std::string& epsilon, int rounds) {
+    v1::CreateSynthesisRequest request = LongSynthesis();
+    request.mutable_spec()->mutable_spend()->set_epsilon(epsilon);
+    (*request.mutable_spec()->mutable_settings())["rounds"] = absl::StrCat(rounds);
+    return request;
+  }
+  static std::string Started(const Client& client, const v1::CreateSynthesisRequest& request) {
+    const absl::StatusOr<v1::Operation> started = client.CreateSynthesis(request);
+    EXPECT_TRUE(started.ok()) << started.status();
+    return started.ok() ? started->id() : "";
+  }
+  // An operation of ana's on which a thread works for longer than a test needs.
+  std::string AnasLongOperation() const {
+    const std::string id = Started(As("ana"), Synthesis("4", 21));
+    EXPECT_EQ(AwaitBegun(As("ana"), id), v1::Operation::RUNNING);
+    return id;
+  }
+  // The operations on census in the order in which their work began, which its history shows for good.
+  std::vector<std::string> Begun() const {
+    std::vector<std::string> ids;
+    const absl::Status listed = As("olga").ListLedgerEntries("census", 0, [&](const v1::LedgerEntry& entry) {
+      if (entry.kind() == "STARTED") ids.push_back(entry.charge_id());
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(listed.ok()) << listed;
+    return ids;
+  }
+
+  static void ExpectOverQuota(const absl::Status& refused) {
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+    EXPECT_EQ(ReasonOf(refused), "QUOTA");
+    EXPECT_TRUE(client::RetryDelay(refused).has_value()) << refused;
+    EXPECT_TRUE(client::FullAccounts(refused).empty()) << "no budget is full";
+  }
+
+  // Without a client's retries, which would hide a refusal.
+  void ExpectThatBeaIsCharged() const {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(2));
+    context.AddMetadata("authorization", absl::StrCat("Bearer ", issuer_.TokenOf("bea")));
+    v1::ReserveBudgetRequest request;
+    request.set_request_id(*client::NewRequestId());
+    request.set_dataset("census");
+    request.mutable_event()->mutable_pure()->set_epsilon("0.001");
+    v1::Charge charge;
+    const grpc::Status status =
+        v1::AccountantService::NewStub(
+            grpc::CreateChannel(first_->address(), grpc::InsecureChannelCredentials()))
+            ->ReserveBudget(&context, request, &charge);
+    EXPECT_TRUE(status.ok()) << client::FromGrpc(status);
+    EXPECT_EQ(charge.state(), v1::Charge::RESERVED);
+  }
+
+  void ExpectThatAllWatchesButAFewAreRefused(const std::string& subject, const std::string& method,
+                                             const std::string& message) const {
+    constexpr int kAsked = 300;
+    constexpr int kCharges = 10;
+    OpenCalls watches = OpenCalls::WithToken(first_->address(), issuer_.TokenOf(subject));
+    watches.OpenWithMessage(kAsked, method, message);
+    for (int i = 0; i < kCharges; ++i) ExpectThatBeaIsCharged();
+    EXPECT_EQ(watches.AwaitAnswered(), kWatches);
+    for (int i = 0; i < kCharges; ++i) ExpectThatBeaIsCharged();
+    const std::vector<absl::Status> ends = watches.Ends();
+    ASSERT_THAT(ends, SizeIs(kAsked - kWatches));
+    for (const absl::Status& end : ends) ExpectOverQuota(end);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Ledgers, QuotasOfOne, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
+                         [](const auto& backend) { return BackendName(backend.param); });
+
+TEST_P(QuotasOfOne, ASynthesisOfAnotherPrincipalBeginsBeforeThoseThatWereQueuedEarlier) {
+  const Client ana = As("ana");
+  const std::string running = AnasLongOperation();
+  std::vector<std::string> queued;
+  absl::StatusOr<v1::Operation> next = ana.CreateSynthesis(Synthesis("0.2", 3));
+  for (; next.ok() && queued.size() < 2 * kPlacesForWork; next = ana.CreateSynthesis(Synthesis("0.2", 3))) {
+    queued.push_back(next->id());
+  }
+  EXPECT_THAT(queued, SizeIs(kPlacesForWork - 1));
+  ExpectOverQuota(next.status());
+
+  const std::string beas = Started(As("bea"), Synthesis("0.2", 1));
+  ASSERT_EQ(ana.GetOperation(running)->state(), v1::Operation::RUNNING) << "no thread was free before";
+  EXPECT_THAT(Begun(), ElementsAre(running));
+  ASSERT_TRUE(ana.CancelOperation(running).ok());
+  EXPECT_EQ(As("bea").WaitOperation(beas, std::chrono::minutes(2))->state(), v1::Operation::DONE);
+  EXPECT_EQ(ana.WaitOperation(queued.front(), std::chrono::minutes(2))->state(), v1::Operation::DONE);
+  std::vector<std::string> begun = Begun();
+  ASSERT_GE(begun.size(), 3U);
+  begun.resize(3);
+  EXPECT_THAT(begun, ElementsAre(running, beas, queued.front()));
+  for (const std::string& id : queued) EXPECT_TRUE(ana.CancelOperation(id).ok());
+}
+
+TEST_P(QuotasOfOne, AllButAFewOfManyWatchesOfAnOperationAreRefusedAndAnotherPrincipalIsCharged) {
+  const std::string running = AnasLongOperation();
+  v1::WatchOperationRequest watch;
+  watch.set_operation_id(Started(As("ana"), Synthesis("4", 21)));  // which waits for the first
+  ExpectThatAllWatchesButAFewAreRefused("ana", "/curator.v1.OperationService/WatchOperation",
+                                        watch.SerializeAsString());
+  for (const std::string& id : {watch.operation_id(), running}) {
+    EXPECT_TRUE(As("ana").CancelOperation(id).ok());
+  }
+}
+
+TEST_P(QuotasOfOne, AllButAFewOfManyWatchesOfTheAuditAreRefusedAndAnotherPrincipalIsCharged) {
+  Bind(As("ada"), v1::RoleBinding::AUDITOR, Registered("uma"));
+  v1::ApproveRoleRequest approve;
+  approve.set_role(v1::RoleBinding::AUDITOR);
+  approve.set_principal("corp.uma");
+  ASSERT_TRUE(As("abe").ApproveRole(approve).ok());
+  v1::WatchAuditRequest watch;
+  watch.set_after_id(0);  // what was recorded before is an answer at once
+  ExpectThatAllWatchesButAFewAreRefused("uma", "/curator.v1.AuditService/WatchAudit",
+                                        watch.SerializeAsString());
+}
+
+}  // namespace
+}  // namespace curator::testing
