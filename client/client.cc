@@ -545,6 +545,17 @@ absl::StatusOr<v1::Operation> Client::CancelOperation(const std::string& operati
   return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::CancelOperation, request);
 }
 
+absl::StatusOr<v1::ListAllOperationsResponse> Client::ListAllOperations(int64_t most) const {
+  return Pages<v1::ListAllOperationsResponse>(most, v1::ListAllOperationsRequest(), [&](const auto& request) {
+    return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::ListAllOperations,
+                request);
+  });
+}
+
+absl::StatusOr<v1::AnyOperation> Client::StopOperation(const v1::StopOperationRequest& request) const {
+  return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::StopOperation, request);
+}
+
 absl::StatusOr<v1::ListAuditRecordsResponse> Client::ListAuditRecords(v1::ListAuditRecordsRequest request,
                                                                       int64_t most) const {
   return Pages<v1::ListAuditRecordsResponse>(most, std::move(request), [&](const auto& page) {

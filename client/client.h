@@ -148,6 +148,9 @@ class Client {
   absl::StatusOr<v1::Operation> WatchOperation(const std::string& operation_id,
                                                const OperationObserver& observe) const;
   absl::StatusOr<v1::Operation> CancelOperation(const std::string& operation_id) const;
+  // For operators.
+  absl::StatusOr<v1::ListAllOperationsResponse> ListAllOperations(int64_t most = kAll) const;
+  absl::StatusOr<v1::AnyOperation> StopOperation(const v1::StopOperationRequest& request) const;
 
   // At most `most` records that the request's filter has, newest first.
   absl::StatusOr<v1::ListAuditRecordsResponse> ListAuditRecords(v1::ListAuditRecordsRequest request,

@@ -1,10 +1,16 @@
 // The program `curator`.
+#include <grpc/grpc.h>
+
 #include <iostream>
 
 #include "client/cli/program.h"
 
 int main(int argc, char** argv) {
   using namespace curator::cli;
-  return static_cast<int>(
-      RunProgram({argv + 1, argv + argc}, Terminal::Detect(), {std::cin, std::cout, std::cerr}));
+  grpc_init();
+  const ExitStatus status =
+      RunProgram({argv + 1, argv + argc}, Terminal::Detect(), {std::cin, std::cout, std::cerr});
+  // Waits for gRPC's own threads, which otherwise may use what the end of the process destroys.
+  grpc_shutdown_blocking();
+  return static_cast<int>(status);
 }

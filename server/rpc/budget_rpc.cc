@@ -19,6 +19,7 @@
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
 #include "service/accounts/limits.h"
+#include "service/datasets/inbox.h"
 
 namespace curator::rpc {
 namespace {

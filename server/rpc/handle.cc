@@ -194,48 +194,48 @@ void NoteNames(const Calls& calls, const grpc::ServerContextBase& context, const
 
 void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context,
                         const service::Permission& permission, CallKind kind, Work work) {
-  absl::StatusOr<Caller> caller = IdentifyCaller(calls, context, permission);
-  if (!caller.ok()) return End(ToGrpcStatus(caller.status()));
-  absl::StatusOr<Admission::Place> place = calls.admission.Admit(kind, caller->principal.name());
-  if (!place.ok()) return End(ToGrpcStatus(place.status()));
+  absl::StatusOr<Admitted> admitted = Admit(calls, context, permission, kind);
+  if (!admitted.ok()) return End(ToGrpcStatus(admitted.status()));
   try {
-    Queue(calls, context, *std::move(caller), *std::move(place), std::move(work));
+    Queue(calls, context, *std::move(admitted), std::move(work));
   } catch (const std::exception&) {
     End(ToGrpcStatus(NoThreadOrMemory()));
   }
 }
 
-void HandledCall::Queue(Calls& calls, const grpc::CallbackServerContext& context, Caller caller,
-                        Admission::Place place, Work work) {
+void HandledCall::Queue(Calls& calls, const grpc::CallbackServerContext& context, Admitted admitted,
+                        Work work) {
   // A task of the threads must be copyable, and these are not.
   struct Held {
     std::optional<Admission::Place> place;
     std::unique_ptr<LiveCalls::Entry> live;
   };
   auto held = std::make_shared<Held>();
-  held->place.emplace(std::move(place));
-  held->live = calls.live.Add(calls.authenticator, caller, [state = state_](const absl::Status& revoked) {
-    {
-      const absl::MutexLock lock(&state->mutex);
-      state->revoked = revoked;
-    }
-    state->is_revoked = true;
-    state->client_left.request_stop();
-  });
-  calls.threads.Run([this, &calls, &context, held, caller = std::move(caller), work = std::move(work)] {
-    const Call call(caller, state_->client_left.get_token());
-    absl::Status status = RunGuarded([&] { return work(call); });
-    // Before the client has its answer: its next call must find the place free.
-    held->place.reset();
-    held->live.reset();
-    if (state_->is_revoked) {
-      const absl::MutexLock lock(&state_->mutex);
-      status = state_->revoked;
-    }
-    if (PublicErrorOf(status)) calls.on_hidden_error(status);
-    NoteFullAccounts(calls, context, status);
-    End(ToGrpcStatus(status));
-  });
+  held->place.emplace(std::move(admitted.place));
+  held->live =
+      calls.live.Add(calls.authenticator, admitted.caller, [state = state_](const absl::Status& revoked) {
+        {
+          const absl::MutexLock lock(&state->mutex);
+          state->revoked = revoked;
+        }
+        state->is_revoked = true;
+        state->client_left.request_stop();
+      });
+  calls.threads.Run(
+      [this, &calls, &context, held, caller = std::move(admitted.caller), work = std::move(work)] {
+        const Call call(caller, state_->client_left.get_token());
+        absl::Status status = RunGuarded([&] { return work(call); });
+        // Before the client has its answer: its next call must find the place free.
+        held->place.reset();
+        held->live.reset();
+        if (state_->is_revoked) {
+          const absl::MutexLock lock(&state_->mutex);
+          status = state_->revoked;
+        }
+        if (PublicErrorOf(status)) calls.on_hidden_error(status);
+        NoteFullAccounts(calls, context, status);
+        End(ToGrpcStatus(status));
+      });
 }
 
 void HandledCall::BeginForIdentity(Calls& calls, const grpc::CallbackServerContext& context,
@@ -259,21 +259,15 @@ void HandledCall::BeginForIdentity(Calls& calls, const grpc::CallbackServerConte
   }
 }
 
-absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerContext& context,
-                                      const service::Permission& permission) {
+absl::StatusOr<Admitted> Admit(Calls& calls, const grpc::CallbackServerContext& context,
+                               const service::Permission& permission, CallKind kind) {
   absl::StatusOr<Caller> caller = OrOverloaded<Caller>([&] { return calls.authenticator.Identify(context); });
   if (PublicErrorOf(caller.status())) calls.on_hidden_error(caller.status());
   RETURN_IF_ERROR(caller.status());
   calls.on_noted(context, NotesOf(*caller));
+  ASSIGN_OR_RETURN(Admission::Place place, calls.admission.Admit(kind, caller->principal.name()));
   RETURN_IF_ERROR(service::CheckServerRole(calls.services.directory, permission, caller->principal));
-  return caller;
-}
-
-absl::StatusOr<WatchPlace> AdmitWatch(Calls& calls, const grpc::CallbackServerContext& context,
-                                      const service::Permission& permission) {
-  ASSIGN_OR_RETURN(Caller caller, IdentifyCaller(calls, context, permission));
-  ASSIGN_OR_RETURN(Admission::Place place, calls.admission.Admit(CallKind::kWatch, caller.principal.name()));
-  return WatchPlace{std::move(caller), std::move(place)};
+  return Admitted{*std::move(caller), std::move(place)};
 }
 
 grpc::Status ToGrpcStatus(const absl::Status& status) {

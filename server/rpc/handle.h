@@ -103,19 +103,15 @@ class Call {
   const std::stop_token client_left_;
 };
 
-// The caller of a call on the listener of `calls`, who has a role of the server that the method needs, if it
-// needs one; reports who it is, or why it is refused.
-absl::StatusOr<Caller> IdentifyCaller(Calls& calls, const grpc::CallbackServerContext& context,
-                                      const service::Permission& permission);
-
-// A place among the watches, for a caller.
-struct WatchPlace {
+// A caller on the listener of `calls`, with a place among the calls of its kind.
+struct Admitted {
   Caller caller;
   Admission::Place place;
 };
-// Errors as of IdentifyCaller() and Admission::Admit().
-absl::StatusOr<WatchPlace> AdmitWatch(Calls& calls, const grpc::CallbackServerContext& context,
-                                      const service::Permission& permission);
+// A call that is refused for want of a role of the server counts among the caller's calls, too. Errors as of
+// Authenticator::Identify(), Admission::Admit() and service::CheckServerRole(), in this order.
+absl::StatusOr<Admitted> Admit(Calls& calls, const grpc::CallbackServerContext& context,
+                               const service::Permission& permission, CallKind kind);
 
 // Notes what a request names, in its fields `dataset` and `request_id` or in those of its header, whatever
 // the client wrote there. Without memory it is not noted.
@@ -206,8 +202,7 @@ class HandledCall {
   };
 
   // Throws std::exception when the call will not be handled.
-  void Queue(Calls& calls, const grpc::CallbackServerContext& context, Caller caller, Admission::Place place,
-             Work work);
+  void Queue(Calls& calls, const grpc::CallbackServerContext& context, Admitted admitted, Work work);
 
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };

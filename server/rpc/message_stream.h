@@ -105,14 +105,14 @@ grpc::ServerWriteReactor<Message>* StreamToFollower(Calls& calls, grpc::Callback
                                                     const service::Permission& permission,
                                                     SomeFollowers& followers, const Follow& follow) {
   using Stream = MessageStream<Message>;
-  absl::StatusOr<WatchPlace> admitted = AdmitWatch(calls, context, permission);
+  absl::StatusOr<Admitted> admitted = Admit(calls, context, permission, CallKind::kWatch);
   if (!admitted.ok()) {
     const std::shared_ptr<Stream> refusal = Stream::Create([] {}, [] {});
     refusal->End(ToGrpcStatus(admitted.status()));
     return refusal.get();
   }
   struct Watching {
-    WatchPlace place;
+    Admitted place;
     // Set before gRPC calls a reaction.
     uint64_t follower = 0;
     std::unique_ptr<LiveCalls::Entry> live = nullptr;

@@ -55,7 +55,7 @@ absl::StatusOr<absl::Duration> PatienceOf(const v1::WaitOperationRequest& reques
 // Answers when the operation has ended or the deadline has passed, and holds no thread until then.
 class WaitReactor final : public grpc::ServerUnaryReactor {
  public:
-  static WaitReactor* Start(Calls& calls, service::OperationWatches& watches, WatchPlace place,
+  static WaitReactor* Start(Calls& calls, service::OperationWatches& watches, Admitted place,
                             const std::string& operation, absl::Time deadline, v1::Operation& response) {
     const std::shared_ptr<WaitReactor> self(new WaitReactor(watches, std::move(place.place), response));
     self->self_ = self;
@@ -107,6 +107,35 @@ absl::Status CancelOperation(service::Services& services, const Call& call,
   return absl::OkStatus();
 }
 
+v1::AnyOperation MessageOf(const service::AnyOperation& operation) {
+  v1::AnyOperation proto;
+  proto.set_principal(operation.principal);
+  *proto.mutable_operation() = ToProto(operation.view);
+  return proto;
+}
+
+absl::Status ListAllOperations(service::Services& services, const Call&,
+                               const v1::ListAllOperationsRequest& request,
+                               v1::ListAllOperationsResponse& response) {
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "all_operations"));
+  ASSIGN_OR_RETURN(const std::vector<service::AnyOperation> operations,
+                   service::ListAllOperations(services, page.after, page.size));
+  for (const service::AnyOperation& each : operations) *response.add_operations() = MessageOf(each);
+  if (static_cast<int64_t>(operations.size()) == page.size) {
+    response.set_next_page_token(page.TokenAfter(operations.back().view.id));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StopOperation(service::Services& services, const Call& call,
+                           const v1::StopOperationRequest& request, v1::AnyOperation& response) {
+  ASSIGN_OR_RETURN(
+      const service::AnyOperation stopped,
+      service::StopOperation(services, call.principal(), request.operation_id(), request.reason()));
+  response = MessageOf(stopped);
+  return absl::OkStatus();
+}
+
 v1::Operation::State StateOf(service::OperationState state) {
   switch (state) {
     case service::OperationState::kQueued:
@@ -141,7 +170,8 @@ grpc::ServerUnaryReactor* OperationRpc::WaitOperation(grpc::CallbackServerContex
                                                       const v1::WaitOperationRequest* request,
                                                       v1::Operation* response) {
   const absl::StatusOr<absl::Duration> patience = PatienceOf(*request);
-  absl::StatusOr<WatchPlace> place = AdmitWatch(calls_, *context, kPermissionFor<Method::kWaitOperation>);
+  absl::StatusOr<Admitted> place =
+      Admit(calls_, *context, kPermissionFor<Method::kWaitOperation>, CallKind::kWatch);
   for (const absl::Status& status : {place.status(), patience.status()}) {
     if (status.ok()) continue;
     grpc::ServerUnaryReactor* refusal = context->DefaultReactor();
@@ -154,7 +184,8 @@ grpc::ServerUnaryReactor* OperationRpc::WaitOperation(grpc::CallbackServerContex
 
 grpc::ServerWriteReactor<v1::Operation>* OperationRpc::WatchOperation(
     grpc::CallbackServerContext* context, const v1::WatchOperationRequest* request) {
-  absl::StatusOr<WatchPlace> admitted = AdmitWatch(calls_, *context, kPermissionFor<Method::kWatchOperation>);
+  absl::StatusOr<Admitted> admitted =
+      Admit(calls_, *context, kPermissionFor<Method::kWatchOperation>, CallKind::kWatch);
   if (!admitted.ok()) {
     const auto refusal = StateWriter<v1::Operation>::Create([] {});
     refusal->End(ToGrpcStatus(admitted.status()));
@@ -181,6 +212,18 @@ grpc::ServerWriteReactor<v1::Operation>* OperationRpc::WatchOperation(
                        if (is_last) writer->End(ToGrpcStatus(state.status()));
                      });
   return writer.get();
+}
+
+grpc::ServerUnaryReactor* OperationRpc::ListAllOperations(grpc::CallbackServerContext* context,
+                                                          const v1::ListAllOperationsRequest* request,
+                                                          v1::ListAllOperationsResponse* response) {
+  return Handle<Method::kListAllOperations>(calls_, *context, *request, *response, rpc::ListAllOperations);
+}
+
+grpc::ServerUnaryReactor* OperationRpc::StopOperation(grpc::CallbackServerContext* context,
+                                                      const v1::StopOperationRequest* request,
+                                                      v1::AnyOperation* response) {
+  return Handle<Method::kStopOperation>(calls_, *context, *request, *response, rpc::StopOperation);
 }
 
 grpc::ServerUnaryReactor* OperationRpc::CancelOperation(grpc::CallbackServerContext* context,

@@ -24,6 +24,12 @@ class OperationRpc final : public v1::OperationService::CallbackService {
                                           v1::Operation* response) override;
   grpc::ServerWriteReactor<v1::Operation>* WatchOperation(grpc::CallbackServerContext* context,
                                                           const v1::WatchOperationRequest* request) override;
+  grpc::ServerUnaryReactor* ListAllOperations(grpc::CallbackServerContext* context,
+                                              const v1::ListAllOperationsRequest* request,
+                                              v1::ListAllOperationsResponse* response) override;
+  grpc::ServerUnaryReactor* StopOperation(grpc::CallbackServerContext* context,
+                                          const v1::StopOperationRequest* request,
+                                          v1::AnyOperation* response) override;
   grpc::ServerUnaryReactor* CancelOperation(grpc::CallbackServerContext* context,
                                             const v1::CancelOperationRequest* request,
                                             v1::Operation* response) override;

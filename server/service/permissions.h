@@ -132,6 +132,8 @@ enum class Method : uint8_t {
   kWaitOperation,
   kWatchOperation,
   kCancelOperation,
+  kListAllOperations,
+  kStopOperation,
   // OwnerService
   kEvaluate,
   kRowCounts,
@@ -256,6 +258,8 @@ inline constexpr auto kPermissions = [] {
       Row(kWaitOperation,      "OperationService/WaitOperation",       kPrincipal, "o o o o o o  o o o"),
       Row(kWatchOperation,     "OperationService/WatchOperation",      kPrincipal, "o o o o o o  o o o"),
       Row(kCancelOperation,    "OperationService/CancelOperation",     kPrincipal, "o o o o o o  o o o"),
+      Row(kListAllOperations,  "OperationService/ListAllOperations",   kServer,    "- - - - - -  - x -"),
+      Row(kStopOperation,      "OperationService/StopOperation",       kServer,    "- - - - - -  - x -"),
 
       Row(kEvaluate,           "OwnerService/Evaluate",                kDataset,   "x - - - - -  - - -"),
       Row(kRowCounts,          "OwnerService/RowCounts",               kDataset,   "x - - - - -  - - -"),

@@ -250,10 +250,10 @@ absl::StatusOr<ledger::Release> FinishOnce(ledger::Ledger& ledger, const host::K
   return NotStoredYet();
 }
 
-absl::Status ForfeitUnfinished(ledger::Ledger& ledger, std::string_view charge_id) {
+absl::Status ForfeitUnfinished(ledger::Ledger& ledger, std::string_view charge_id, std::string_view reason) {
   ASSIGN_OR_RETURN(const ledger::Attempt attempt, ledger.TakeOver(charge_id));
   if (attempt.release) return absl::OkStatus();
-  return ledger.Forfeit(attempt, "cancelled");
+  return ledger.Forfeit(attempt, reason);
 }
 
 }  // namespace curator::service

@@ -143,8 +143,8 @@ absl::StatusOr<ledger::Release> FinishOnce(ledger::Ledger& ledger, const host::K
                                            const EndPolicy& end);
 
 // Ends a started draw that no process works on: takes it over, so that no other process can finish it, and
-// forfeits it. OK also when its release has been stored meanwhile. Errors: those of Ledger::TakeOver() and
-// Ledger::Forfeit().
-absl::Status ForfeitUnfinished(ledger::Ledger& ledger, std::string_view charge_id);
+// forfeits it for this reason, which is public. OK also when its release has been stored meanwhile. Errors:
+// those of Ledger::TakeOver() and Ledger::Forfeit().
+absl::Status ForfeitUnfinished(ledger::Ledger& ledger, std::string_view charge_id, std::string_view reason);
 
 }  // namespace curator::service

@@ -281,7 +281,7 @@ TEST_F(ReleaseOnceTest, ADrawThatRunsOutOfMemoryIsRepeatedByItsRequestId) {
 
 TEST_F(ReleaseOnceTest, AnUnfinishedChargeCanBeForfeitedByACancel) {
   const ledger::Attempt attempt = Begun(Order(3));
-  ASSERT_TRUE(ForfeitUnfinished(*ledger_, attempt.charge.id).ok());
+  ASSERT_TRUE(ForfeitUnfinished(*ledger_, attempt.charge.id, "cancelled").ok());
   EXPECT_EQ(ledger_->GetCharge(attempt.charge.id)->state, ledger::ChargeState::kForfeited);
   EXPECT_EQ(ledger_->Store(attempt, "late").status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Spent(), 3);
@@ -290,7 +290,7 @@ TEST_F(ReleaseOnceTest, AnUnfinishedChargeCanBeForfeitedByACancel) {
 // As after a restored backup, or with a charge of another ledger.
 TEST_F(ReleaseOnceTest, ForfeitingAChargeThatTheLedgerDoesNotHaveChargesNothing) {
   Begun(Order(3));
-  EXPECT_EQ(ForfeitUnfinished(*ledger_, "33333333-3333-4333-8333-333333333333").code(),
+  EXPECT_EQ(ForfeitUnfinished(*ledger_, "33333333-3333-4333-8333-333333333333", "cancelled").code(),
             absl::StatusCode::kNotFound);
   EXPECT_EQ(Spent(), 3);
 }

@@ -61,6 +61,13 @@ std::optional<double> RunningOperations::ShareDone(std::string_view charge_id) c
   return found->second->share_done_;
 }
 
+std::vector<std::string> RunningOperations::Ids() const {
+  std::vector<std::string> ids;
+  const absl::MutexLock lock(&mutex_);
+  for (const auto& [charge_id, ticket] : running_) ids.push_back(charge_id);
+  return ids;
+}
+
 bool RunningOperations::RequestStop(std::string_view charge_id) {
   const absl::MutexLock lock(&mutex_);
   const auto found = running_.find(charge_id);

@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -53,6 +54,9 @@ class RunningOperations {
 
   // The share done in [0, 1], or none when no such operation runs here.
   std::optional<double> ShareDone(std::string_view charge_id) const;
+
+  // Of all of them, ascending.
+  std::vector<std::string> Ids() const;
 
   // Asks the operation to stop. False when it does not run here.
   bool RequestStop(std::string_view charge_id);

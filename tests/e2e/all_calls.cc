@@ -110,6 +110,8 @@ std::vector<Step> CallsOnReleases() {
           {"OperationService.WatchOperation", {"operation_id: '$operation'"}},
           {"OperationService.CancelOperation", {"operation_id: '$operation'"}},
           {"OperationService.ListOperations", {""}},
+          {"OperationService.ListAllOperations", {""}},
+          {"OperationService.StopOperation", {"operation_id: '$operation' reason: 'night'"}},
           {"QueryService.ShareRelease", {"release_id: '$release' principal: 'dora'"}}};
 }
 

@@ -13,6 +13,7 @@
 #include "client/error.h"
 #include "client/request_id.h"
 #include "curator/v1/accountant.grpc.pb.h"
+#include "curator/v1/audit.grpc.pb.h"
 #include "tests/e2e/identity_server.h"
 #include "tests/testing/open_calls.h"
 #include "tests/testing/small_table.h"
@@ -108,6 +109,22 @@ class QuotasOfOne : public Identities {
 
 INSTANTIATE_TEST_SUITE_P(Ledgers, QuotasOfOne, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
                          [](const auto& backend) { return BackendName(backend.param); });
+
+TEST_P(QuotasOfOne, CallsThatAMissingRoleRefusesCountAmongThoseOfASecond) {
+  const std::string token = issuer_.TokenOf("ana");
+  const auto stub =
+      v1::AuditService::NewStub(grpc::CreateChannel(first_->address(), grpc::InsecureChannelCredentials()));
+  int over_quota = 0;
+  for (int i = 0; i < 1000; ++i) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", absl::StrCat("Bearer ", token));
+    v1::ListAuditRecordsResponse records;
+    const absl::Status refused = client::FromGrpc(stub->ListAuditRecords(&context, {}, &records));
+    if (ReasonOf(refused) == "QUOTA") ++over_quota;
+    EXPECT_FALSE(refused.ok());
+  }
+  EXPECT_GT(over_quota, 500);
+}
 
 TEST_P(QuotasOfOne, ASynthesisOfAnotherPrincipalBeginsBeforeThoseThatWereQueuedEarlier) {
   const Client ana = As("ana");

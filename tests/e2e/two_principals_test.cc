@@ -263,6 +263,8 @@ std::vector<Step> BobSynthesizes() {
           {"OperationService.WatchOperation", {"operation_id: '$operation'"}},
           {"OperationService.CancelOperation", {"operation_id: '$operation'"}},
           {"OperationService.ListOperations", {""}},
+          {"OperationService.ListAllOperations", {""}},
+          {"OperationService.StopOperation", {"operation_id: '$operation' reason: 'night'"}},
           {"SynthesisService.SampleModel", {"release_id: '$model' rows: 5"}},
           {"SynthesisService.QueryModel",
            {"release_id: '$model' workload { query_sets { marginals { all_k_way { k: 1 } } } }"}},

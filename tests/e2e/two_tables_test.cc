@@ -189,6 +189,8 @@ std::vector<Step> Charged() {
           {"OperationService.WatchOperation", {"operation_id: '$operation'"}},
           {"OperationService.CancelOperation", {"operation_id: '$operation'"}},
           {"OperationService.ListOperations", {""}},
+          {"OperationService.ListAllOperations", {""}},
+          {"OperationService.StopOperation", {"operation_id: '$operation' reason: 'night'"}},
           {"SynthesisService.SampleModel", {"release_id: '$model' rows: 5"}},
           {"SynthesisService.QueryModel", {absl::StrCat("release_id: '$model' ", kMarginals)}},
           {"QueryService.GetRelease", {"release_id: '$model'"}}};

@@ -16,6 +16,7 @@
 #include "base/status_macros.h"
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
+#include "service/accounts/limits.h"
 #include "service/charges/accountant.h"
 #include "service/operations/operations.h"
 #include "service/releases/releases.h"

@@ -416,6 +416,9 @@ TEST_F(Arguments, EveryCommandIsKnown) {
   EXPECT_GT(wait.timeout().seconds() * 1000 + wait.timeout().nanos() / 1'000'000, 3000);
   EXPECT_LE(wait.timeout().seconds(), 5);
   EXPECT_EQ(Sent<v1::CancelOperationRequest>("operation cancel o1").operation_id(), "o1");
+  Sent<v1::ListAllOperationsRequest>("operation list --all");
+  EXPECT_EQ(Sent<v1::StopOperationRequest>("operation stop o1 --reason night").reason(), "night");
+  EXPECT_FALSE(Accepted("operation stop o1")) << "without a reason";
   EXPECT_EQ(Sent<v1::ListLedgerEntriesRequest>("ledger show c --after 7 --limit 2").after_sequence(), 7);
   const std::string exported = command_line_.Path("c.jsonl");
   EXPECT_EQ(Sent<v1::ListLedgerEntriesRequest>("ledger export census --out " + exported).dataset(), "census");

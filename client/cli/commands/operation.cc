@@ -19,6 +19,12 @@ namespace {
 
 struct ListOperations {
   int64_t most = Client::kAll;
+  bool of_all = false;  // of all principals, for operators
+};
+
+struct StopOperation {
+  std::string operation;
+  std::string reason;
 };
 
 struct ShowOperation {
@@ -57,7 +63,44 @@ absl::StatusOr<v1::Operation> WaitUntilEnded(Session& session, const WaitOperati
   }
 }
 
+absl::Status ListAll(Session& session, int64_t most) {
+  ASSIGN_OR_RETURN(const v1::ListAllOperationsResponse list, session.client.ListAllOperations(most));
+  Table table{"operations",
+              "",
+              {{"id", "operation"},
+               {"principal", "principal"},
+               {"dataset", "dataset"},
+               {"kind", "kind"},
+               {"state", "state"},
+               {"percent", "percent", Align::kRight},
+               {"queue_position", "place", Align::kRight},
+               {"create_time", "created"}},
+              {}};
+  for (const v1::AnyOperation& each : list.operations()) {
+    const v1::Operation& operation = each.operation();
+    table.rows.push_back({operation.id(), each.principal(), operation.dataset(), operation.kind(),
+                          v1::Operation::State_Name(operation.state()),
+                          static_cast<int64_t>(operation.percent()), operation.queue_position(),
+                          FormatTime(operation.create_time())});
+  }
+  Document document;
+  document.tables.push_back(std::move(table));
+  if (list.operations().empty()) document.notes.emplace_back("nothing is queued or runs on this server");
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const StopOperation& command) {
+  v1::StopOperationRequest request;
+  request.set_operation_id(command.operation);
+  request.set_reason(command.reason);
+  ASSIGN_OR_RETURN(const v1::AnyOperation stopped, session.client.StopOperation(request));
+  session.Print(OperationDocument(stopped.operation()));
+  return absl::OkStatus();
+}
+
 absl::Status Run(Session& session, const ListOperations& command) {
+  if (command.of_all) return ListAll(session, command.most);
   ASSIGN_OR_RETURN(const v1::ListOperationsResponse list, session.client.ListOperations(command.most));
   Table table{"operations",
               "",
@@ -112,6 +155,7 @@ void AddOperationCommands(CLI::App& app, Chosen& chosen) {
   CLI::App* command =
       AddCommand(*group, "list", "Your operations, newest first", "curator operation list --limit 20");
   AddMost(command, list->most);
+  command->add_flag("--all", list->of_all, "Those of all principals that the server works on; for operators");
   Choose(command, list, chosen);
   AddNameCommand(*group, "show", "One operation", "curator operation show ID", &ShowOperation::operation,
                  "ID", chosen);
@@ -127,6 +171,15 @@ void AddOperationCommands(CLI::App& app, Chosen& chosen) {
 
   AddNameCommand(*group, "cancel", "Stop an operation; the charge of a started one is not refunded",
                  "curator operation cancel ID", &CancelOperation::operation, "ID", chosen);
+
+  const auto stop = std::make_shared<StopOperation>();
+  command = AddCommand(*group, "stop", "Stop an operation of another principal; for operators",
+                       "curator operation stop ID --reason 'the host is moved tonight'");
+  command->add_option("ID", stop->operation, "The operation")->required();
+  command->add_option("--reason", stop->reason, "Why; recorded in the history")
+      ->type_name("TEXT")
+      ->required();
+  Choose(command, stop, chosen);
 }
 
 }  // namespace curator::cli

@@ -12,7 +12,6 @@
 #include "dp/accounting/kept_promise.h"
 #include "service/accounts/accounts.h"
 #include "service/charges/pricing.h"
-#include "service/datasets/datasets.h"
 
 namespace curator::service {
 namespace {
@@ -164,9 +163,9 @@ absl::StatusOr<LimitView> Propose(const Access& access, const DatasetView& datas
                          .is_request = spec.is_request});
 }
 
-absl::StatusOr<LimitView> End(const Access& access, const DatasetView& dataset,
-                              const ledger::LimitProposal& proposal, ledger::ProposalEnd end,
-                              const std::string& reason, const Principal& principal, Intent intent) {
+absl::StatusOr<LimitView> EndProposal(const Access& access, const DatasetView& dataset,
+                                      const ledger::LimitProposal& proposal, ledger::ProposalEnd end,
+                                      const std::string& reason, const Principal& principal, Intent intent) {
   if (intent == Intent::kValidateOnly) return ViewOfProposal(access, dataset, proposal);
   ASSIGN_OR_RETURN(const ledger::LimitProposal ended,
                    access.ledger.EndLimitProposal(proposal.id, end, reason, principal));
@@ -280,7 +279,7 @@ absl::StatusOr<LimitView> RejectLimit(const Access& access, const LimitChoice& c
     return absl::FailedPreconditionError(
         "this is a proposal: an approver rejects it, and the principal who made it withdraws it");
   }
-  return End(access, view, found, ledger::ProposalEnd::kRejected, reason, choice.principal, intent);
+  return EndProposal(access, view, found, ledger::ProposalEnd::kRejected, reason, choice.principal, intent);
 }
 
 absl::StatusOr<LimitView> WithdrawLimit(const Access& access, const LimitChoice& choice, Intent intent) {
@@ -292,7 +291,7 @@ absl::StatusOr<LimitView> WithdrawLimit(const Access& access, const LimitChoice&
     return absl::NotFoundError(
         absl::StrCat("there is no such proposal or request of yours for dataset ", view.record.name));
   }
-  return End(access, view, *found, ledger::ProposalEnd::kWithdrawn, "", choice.principal, intent);
+  return EndProposal(access, view, *found, ledger::ProposalEnd::kWithdrawn, "", choice.principal, intent);
 }
 
 absl::StatusOr<std::vector<LimitView>> ListLimitProposals(const Access& access, const Principal& principal,
@@ -328,26 +327,22 @@ absl::StatusOr<std::vector<LimitView>> ListLimitProposals(const Access& access, 
   return views;
 }
 
-absl::StatusOr<Inbox> ReadInbox(const Access& access, const Principal& principal, const std::string& after,
-                                int64_t datasets) {
-  ASSIGN_OR_RETURN(const DatasetViews visible,
-                   ListVisibleDatasets(access, principal, {.after = after, .limit = datasets}));
-  Inbox inbox{.items = {}, .has_more = visible.has_more, .last = visible.last};
-  for (const DatasetView& dataset : visible.datasets) {
-    ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, dataset.record, principal.name()));
-    const bool answers = roles.Has(Role::kOwner);
-    const bool approves = roles.Has(Role::kApprover);
-    if (dataset.record.is_public || !(answers || approves)) continue;
-    ASSIGN_OR_RETURN(const std::vector<ledger::LimitProposal> open,
-                     access.ledger.ListOpenProposals(dataset.record.lineage_id));
-    for (const ledger::LimitProposal& proposal : open) {
-      const bool waits = proposal.is_request ? answers : approves && proposal.proposed_by != principal.name();
-      if (!waits) continue;
-      ASSIGN_OR_RETURN(LimitView view, ViewOfProposal(access, dataset, proposal));
-      inbox.items.push_back({dataset.record.name, std::move(view)});
-    }
+absl::StatusOr<std::vector<LimitView>> ListWaiting(const Access& access, const Principal& principal,
+                                                   const DatasetView& dataset) {
+  std::vector<LimitView> waiting;
+  ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, dataset.record, principal.name()));
+  const bool answers = roles.Has(Role::kOwner);
+  const bool approves = roles.Has(Role::kApprover);
+  if (dataset.record.is_public || !(answers || approves)) return waiting;
+  ASSIGN_OR_RETURN(const std::vector<ledger::LimitProposal> open,
+                   access.ledger.ListOpenProposals(dataset.record.lineage_id));
+  for (const ledger::LimitProposal& proposal : open) {
+    const bool waits = proposal.is_request ? answers : approves && proposal.proposed_by != principal.name();
+    if (!waits) continue;
+    ASSIGN_OR_RETURN(LimitView view, ViewOfProposal(access, dataset, proposal));
+    waiting.push_back(std::move(view));
   }
-  return inbox;
+  return waiting;
 }
 
 }  // namespace curator::service

@@ -91,20 +91,9 @@ absl::StatusOr<std::vector<LimitView>> ListLimitProposals(const Access& access, 
                                                           const DatasetName& dataset,
                                                           const std::string& after, int64_t limit);
 
-// What waits for the principal on all datasets: requests on those that he owns, and proposals that he may
-// approve. By the names of datasets, and on each oldest first.
-struct InboxItem {
-  std::string dataset;
-  LimitView view;
-};
-struct Inbox {
-  std::vector<InboxItem> items;
-  bool has_more = false;
-  std::string last;  // the name of the dataset that the next page comes after, when there is more
-};
-// Of at most `datasets` datasets that the principal may see after the one of this name. Each has at most
-// 2 * ledger::kMostOpenProposals items.
-absl::StatusOr<Inbox> ReadInbox(const Access& access, const Principal& principal, const std::string& after,
-                                int64_t datasets);
+// Of the dataset, oldest first, what waits for the principal: for its owner requests, for an approver
+// proposals of other principals. Empty for all others.
+absl::StatusOr<std::vector<LimitView>> ListWaiting(const Access& access, const Principal& principal,
+                                                   const DatasetView& dataset);
 
 }  // namespace curator::service

@@ -7,6 +7,7 @@
 #include "codec/schema_codec.h"
 #include "service/accounts/accounts.h"
 #include "service/datasets/grants.h"
+#include "service/datasets/inbox.h"
 #include "service/testing/fixture.h"
 
 namespace curator::service {

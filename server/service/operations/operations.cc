@@ -2,8 +2,11 @@
 
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "service/access.h"
 #include "service/charges/accountant.h"
 
@@ -96,24 +99,87 @@ absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, co
   return views;
 }
 
-absl::StatusOr<OperationView> CancelOperation(Services& services, const Principal& principal,
-                                              std::string_view id) {
-  ASSIGN_OR_RETURN(const ledger::Charge charge, FindOperation(services, principal, id));
+namespace {
+
+// Ends the operation for a reason that the history keeps.
+absl::Status EndOperation(Services& services, const ledger::Charge& charge, const std::string& reason,
+                          const Principal& actor) {
   if (ledger::IsQueuedDraw(charge)) {
-    const absl::Status cancelled = services.ledger.CancelReserved(id, "cancelled", principal).status();
+    const absl::Status cancelled = services.ledger.CancelReserved(charge.id, reason, actor).status();
     if (cancelled.ok()) {
-      services.operations.Dismiss(id);
-      return GetOperation(services, principal, id);
+      services.operations.Dismiss(charge.id);
+      return absl::OkStatus();
     }
     // A thread has begun to draw meanwhile.
     if (!absl::IsFailedPrecondition(cancelled)) return cancelled;
   }
-  if (services.operations.RequestStop(id)) {
-    services.operations.AwaitEnd(id, absl::Now() + kCancelPatience);
-  } else if (charge.state == ledger::ChargeState::kStarted) {
-    RETURN_IF_ERROR(ForfeitUnfinished(services.ledger, id));
+  if (services.operations.RequestStop(charge.id)) {
+    services.operations.AwaitEnd(charge.id, absl::Now() + kCancelPatience);
+    return absl::OkStatus();
   }
+  return charge.state == ledger::ChargeState::kStarted ? ForfeitUnfinished(services.ledger, charge.id, reason)
+                                                       : absl::OkStatus();
+}
+
+absl::StatusOr<AnyOperation> ViewForOperators(Services& services, const ledger::Charge& charge) {
+  ASSIGN_OR_RETURN(std::vector<std::string> names, services.ledger.DatasetNames({charge.dataset_id}));
+  ASSIGN_OR_RETURN(OperationView view, ViewOfCharge(services, charge, std::move(names.front())));
+  view.label.clear();
+  view.request_id.clear();
+  view.release_id.clear();
+  return AnyOperation{charge.principal, std::move(view)};
+}
+
+absl::Status NoSuchOperation() {
+  return absl::NotFoundError("there is no operation with this id");
+}
+
+absl::Status CheckStopReason(const std::string& reason) {
+  constexpr size_t kMostBytes = 200;
+  if (reason.empty()) return InvalidField("reason", "say why: it stays in the history");
+  if (reason.size() > kMostBytes) {
+    return InvalidField("reason", absl::StrCat("is longer than ", kMostBytes, " bytes"));
+  }
+  return CheckLine("reason", reason);
+}
+
+}  // namespace
+
+absl::StatusOr<OperationView> CancelOperation(Services& services, const Principal& principal,
+                                              std::string_view id) {
+  ASSIGN_OR_RETURN(const ledger::Charge charge, FindOperation(services, principal, id));
+  RETURN_IF_ERROR(EndOperation(services, charge, "cancelled", principal));
   return GetOperation(services, principal, id);
+}
+
+absl::StatusOr<std::vector<AnyOperation>> ListAllOperations(Services& services, std::string_view after,
+                                                            int64_t limit) {
+  std::vector<AnyOperation> operations;
+  for (const std::string& id : services.operations.Ids()) {
+    if (id <= after) continue;
+    if (static_cast<int64_t>(operations.size()) == limit) break;
+    ASSIGN_OR_RETURN(const ledger::Charge charge, services.ledger.GetCharge(id));
+    ASSIGN_OR_RETURN(AnyOperation operation, ViewForOperators(services, charge));
+    operations.push_back(std::move(operation));
+  }
+  return operations;
+}
+
+absl::StatusOr<AnyOperation> StopOperation(Services& services, const Principal& operator_name,
+                                           std::string_view id, const std::string& reason) {
+  RETURN_IF_ERROR(CheckStopReason(reason));
+  const absl::StatusOr<ledger::Charge> charge = services.ledger.GetCharge(id);
+  if (absl::IsNotFound(charge.status())) return NoSuchOperation();
+  RETURN_IF_ERROR(charge.status());
+  if (charge->kind == kReservationKind) return NoSuchOperation();
+  const std::string why = absl::StrCat("stopped by the operator ", operator_name.name(), ": ", reason);
+  // A running draw loses its attempt first, so that the history has this reason.
+  if (charge->state == ledger::ChargeState::kStarted) {
+    RETURN_IF_ERROR(ForfeitUnfinished(services.ledger, charge->id, why));
+  }
+  RETURN_IF_ERROR(EndOperation(services, *charge, why, operator_name));
+  ASSIGN_OR_RETURN(const ledger::Charge ended, services.ledger.GetCharge(id));
+  return ViewForOperators(services, ended);
 }
 
 }  // namespace curator::service

@@ -52,4 +52,20 @@ absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, co
 absl::StatusOr<OperationView> CancelOperation(Services& services, const Principal& principal,
                                               std::string_view id);
 
+// ---- For operators, who see no label and no request id
+
+struct AnyOperation {
+  std::string principal;  // whose it is
+  OperationView view;
+};
+
+// Those that are queued or run in this process, by their ids: at most `limit` after this one.
+absl::StatusOr<std::vector<AnyOperation>> ListAllOperations(Services& services, std::string_view after,
+                                                            int64_t limit);
+
+// CancelOperation() of another principal's operation. The history says who stopped it, and why. Errors:
+// INVALID_ARGUMENT (reason), NOT_FOUND.
+absl::StatusOr<AnyOperation> StopOperation(Services& services, const Principal& operator_name,
+                                           std::string_view id, const std::string& reason);
+
 }  // namespace curator::service

@@ -216,6 +216,29 @@ TEST_F(SynthesisTest, AQueuedSynthesisIsCancelledForNothing) {
   EXPECT_EQ(balance.held, 0);
 }
 
+TEST_F(SynthesisTest, AnOperatorSeesAQueuedSynthesisWithoutItsSummaryAndStopsItForNothing) {
+  const DatasetView census = MakeSealed(People("census"));
+  const auto may_end = OccupyWorker();
+  const auto queued = Create(Mwem("census"), host::NewUuid());
+  ASSERT_TRUE(queued.ok()) << queued.status();
+  const auto all = ListAllOperations(services_, "", 100);
+  ASSERT_TRUE(all.ok()) << all.status();
+  ASSERT_EQ(all->size(), 1u);
+  EXPECT_EQ(all->front().principal, "owner");
+  EXPECT_EQ(all->front().view.dataset, "census");
+  EXPECT_EQ(all->front().view.state, OperationState::kQueued);
+  EXPECT_EQ(all->front().view.label, "");
+  EXPECT_EQ(all->front().view.request_id, "");
+  EXPECT_TRUE(ListAllOperations(services_, queued->id, 100)->empty()) << "the next page";
+  const auto stopped = StopOperation(services_, TestPrincipal("pol"), queued->id, "the host is moved");
+  may_end->Notify();
+  ASSERT_TRUE(stopped.ok()) << stopped.status();
+  EXPECT_EQ(stopped->view.state, OperationState::kFailed);
+  EXPECT_THAT(Ended(queued->id).error,
+              ::testing::HasSubstr("stopped by the operator pol: the host is moved"));
+  EXPECT_EQ(ledger_->ListAccounts(census.record.id)->at(0).counters.at(0).held, 0);
+}
+
 TEST_F(SynthesisTest, ASynthesisThatIsStoppedBeforeItsTurnReadsNoTable) {
   NewDataset divided = DividedPeople("census");
   Make(divided);

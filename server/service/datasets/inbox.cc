@@ -1,0 +1,22 @@
+#include "service/datasets/inbox.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+#include "service/datasets/datasets.h"
+
+namespace curator::service {
+
+absl::StatusOr<Inbox> ReadInbox(const Access& access, const Principal& principal, const std::string& after,
+                                int64_t datasets) {
+  ASSIGN_OR_RETURN(const DatasetViews visible,
+                   ListVisibleDatasets(access, principal, {.after = after, .limit = datasets}));
+  Inbox inbox{.items = {}, .has_more = visible.has_more, .last = visible.last};
+  for (const DatasetView& dataset : visible.datasets) {
+    ASSIGN_OR_RETURN(std::vector<LimitView> waiting, ListWaiting(access, principal, dataset));
+    for (LimitView& view : waiting) inbox.items.push_back({dataset.record.name, std::move(view)});
+  }
+  return inbox;
+}
+
+}  // namespace curator::service

@@ -1,0 +1,33 @@
+// What waits for a principal on all datasets.
+//
+// Thread-safe: functions over the ledger and the directory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "base/principal.h"
+#include "service/access.h"
+#include "service/accounts/limits.h"
+
+namespace curator::service {
+
+struct InboxItem {
+  std::string dataset;
+  LimitView view;
+};
+struct Inbox {
+  std::vector<InboxItem> items;  // by the names of datasets, and of each oldest first
+  bool has_more = false;
+  std::string last;  // the name of the dataset that the next page comes after, when there is more
+};
+
+// What waits on at most `datasets` datasets that the principal may see after the one of this name
+// (ListWaiting()): of each at most 2 * ledger::kMostOpenProposals items. Errors: those of the ledger and the
+// directory.
+absl::StatusOr<Inbox> ReadInbox(const Access& access, const Principal& principal, const std::string& after,
+                                int64_t datasets);
+
+}  // namespace curator::service
