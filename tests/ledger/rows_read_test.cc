@@ -85,14 +85,17 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
                                                  .limits = {{"epsilon", 1'000'000}}},
                                      .actor = TestPrincipal("owner")})
                     .ok());
-    ASSERT_TRUE(ledger_
-                    ->ProposeLimit({.request_id = NewRequestId().text(),
-                                    .account_id = account.id,
-                                    .counter = "epsilon",
-                                    .new_limit = account.counters.at(0).limit + round + 1,
-                                    .reason = "more",
-                                    .proposed_by = TestPrincipal("owner")})
-                    .ok());
+    const auto proposed = ledger_->ProposeLimit({.request_id = NewRequestId().text(),
+                                                 .account_id = account.id,
+                                                 .counter = "epsilon",
+                                                 .new_limit = account.counters.at(0).limit + round + 1,
+                                                 .reason = "more",
+                                                 .proposed_by = TestPrincipal("owner")});
+    ASSERT_TRUE(proposed.ok()) << proposed.status();
+    // What is open has a bound, what has ended has none.
+    ASSERT_TRUE(
+        ledger_->EndLimitProposal(proposed->id, ledger::ProposalEnd::kWithdrawn, "", TestPrincipal("owner"))
+            .ok());
     ASSERT_TRUE(Answered("ana").ok());
     ASSERT_TRUE(Answered("bob").ok());
     ASSERT_TRUE(Reserved().ok());
@@ -154,9 +157,10 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
          "SELECT a.id, c.counter, c.position, c.limit_value FROM accounts a, account_counters c WHERE "
          "a.scope_key LIKE 'copy-%' AND c.account_id = (SELECT account_id FROM limit_proposals LIMIT 1)"},
         {"limit_proposals (id, dataset_id, account_id, counter, old_limit, new_limit, reason, proposed_by, "
-         "proposed_at_us, request_id)",
+         "proposed_at_us, request_id, ended_as, ended_by)",
          "SELECT 'copy-' || i, dataset_id, account_id, counter, old_limit, new_limit, reason, proposed_by, "
-         "proposed_at_us, 'copy-' || i FROM n, (SELECT * FROM limit_proposals LIMIT 1) AS one"},
+         "proposed_at_us, 'copy-' || i, ended_as, ended_by FROM n, (SELECT * FROM limit_proposals LIMIT 1) "
+         "AS one"},
     };
   }
 
@@ -255,6 +259,8 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
          [&] { return ListAccounts({*ledger_}, owner_, census_name_, "", 5).status(); }},
         {"ListLimitProposals",
          [&] { return ListLimitProposals({*ledger_}, bob_, census_name_, "", 5).status(); }},
+        {"ListOpenProposals",
+         [&] { return ledger_->ListOpenProposals(census_->record.lineage_id).status(); }},
         {"ListReleases", [&] { return ListReleases(services_, bob_, census_name_, newest).status(); }},
         {"ListReleases of the owner",
          [&] { return ListReleases(services_, owner_, census_name_, newest).status(); }},
