@@ -101,24 +101,22 @@ absl::StatusOr<std::vector<OperationView>> ListOperations(Services& services, co
 
 namespace {
 
-// Ends the operation for a reason that the history keeps.
-absl::Status EndOperation(Services& services, const ledger::Charge& charge, const std::string& reason,
-                          const Principal& actor) {
-  if (ledger::IsQueuedDraw(charge)) {
-    const absl::Status cancelled = services.ledger.CancelReserved(charge.id, reason, actor).status();
-    if (cancelled.ok()) {
-      services.operations.Dismiss(charge.id);
-      return absl::OkStatus();
-    }
-    // A thread has begun to draw meanwhile.
-    if (!absl::IsFailedPrecondition(cancelled)) return cancelled;
-  }
-  if (services.operations.RequestStop(charge.id)) {
-    services.operations.AwaitEnd(charge.id, absl::Now() + kCancelPatience);
-    return absl::OkStatus();
-  }
-  return charge.state == ledger::ChargeState::kStarted ? ForfeitUnfinished(services.ledger, charge.id, reason)
-                                                       : absl::OkStatus();
+// Whether the operation was queued, and is cancelled now. False where a thread has begun to draw.
+absl::StatusOr<bool> CancelQueued(Services& services, const ledger::Charge& charge, std::string_view reason,
+                                  const Principal& actor) {
+  if (!ledger::IsQueuedDraw(charge)) return false;
+  const absl::Status cancelled = services.ledger.CancelReserved(charge.id, reason, actor).status();
+  if (absl::IsFailedPrecondition(cancelled)) return false;
+  RETURN_IF_ERROR(cancelled);
+  services.operations.Dismiss(charge.id);
+  return true;
+}
+
+// Whether the operation runs here: then it has been stopped, and waited for.
+bool StopHere(Services& services, const std::string& id) {
+  if (!services.operations.RequestStop(id)) return false;
+  services.operations.AwaitEnd(id, absl::Now() + kCancelPatience);
+  return true;
 }
 
 absl::StatusOr<AnyOperation> ViewForOperators(Services& services, const ledger::Charge& charge) {
@@ -130,8 +128,11 @@ absl::StatusOr<AnyOperation> ViewForOperators(Services& services, const ledger::
   return AnyOperation{charge.principal, std::move(view)};
 }
 
-absl::Status NoSuchOperation() {
-  return absl::NotFoundError("there is no operation with this id");
+absl::StatusOr<ledger::Charge> FindAnyOperation(Services& services, std::string_view id) {
+  absl::StatusOr<ledger::Charge> charge = services.ledger.GetCharge(id);
+  const bool is_none = absl::IsNotFound(charge.status()) || (charge.ok() && charge->kind == kReservationKind);
+  if (is_none) return absl::NotFoundError("there is no operation with this id");
+  return charge;
 }
 
 absl::Status CheckStopReason(const std::string& reason) {
@@ -148,7 +149,10 @@ absl::Status CheckStopReason(const std::string& reason) {
 absl::StatusOr<OperationView> CancelOperation(Services& services, const Principal& principal,
                                               std::string_view id) {
   ASSIGN_OR_RETURN(const ledger::Charge charge, FindOperation(services, principal, id));
-  RETURN_IF_ERROR(EndOperation(services, charge, "cancelled", principal));
+  ASSIGN_OR_RETURN(const bool is_cancelled, CancelQueued(services, charge, "cancelled", principal));
+  if (!is_cancelled && !StopHere(services, charge.id) && charge.state == ledger::ChargeState::kStarted) {
+    RETURN_IF_ERROR(ForfeitUnfinished(services.ledger, id, "cancelled"));
+  }
   return GetOperation(services, principal, id);
 }
 
@@ -168,16 +172,17 @@ absl::StatusOr<std::vector<AnyOperation>> ListAllOperations(Services& services, 
 absl::StatusOr<AnyOperation> StopOperation(Services& services, const Principal& operator_name,
                                            std::string_view id, const std::string& reason) {
   RETURN_IF_ERROR(CheckStopReason(reason));
-  const absl::StatusOr<ledger::Charge> charge = services.ledger.GetCharge(id);
-  if (absl::IsNotFound(charge.status())) return NoSuchOperation();
-  RETURN_IF_ERROR(charge.status());
-  if (charge->kind == kReservationKind) return NoSuchOperation();
+  ASSIGN_OR_RETURN(const ledger::Charge charge, FindAnyOperation(services, id));
   const std::string why = absl::StrCat("stopped by the operator ", operator_name.name(), ": ", reason);
-  // A running draw loses its attempt first, so that the history has this reason.
-  if (charge->state == ledger::ChargeState::kStarted) {
-    RETURN_IF_ERROR(ForfeitUnfinished(services.ledger, charge->id, why));
+  ASSIGN_OR_RETURN(const bool is_cancelled, CancelQueued(services, charge, why, operator_name));
+  if (!is_cancelled) {
+    // A draw that runs loses its attempt before it is stopped, so that the history has this reason.
+    ASSIGN_OR_RETURN(const ledger::Charge now, services.ledger.GetCharge(id));
+    if (now.state == ledger::ChargeState::kStarted) {
+      RETURN_IF_ERROR(ForfeitUnfinished(services.ledger, id, why));
+    }
+    StopHere(services, charge.id);
   }
-  RETURN_IF_ERROR(EndOperation(services, *charge, why, operator_name));
   ASSIGN_OR_RETURN(const ledger::Charge ended, services.ledger.GetCharge(id));
   return ViewForOperators(services, ended);
 }
