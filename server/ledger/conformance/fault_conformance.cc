@@ -32,9 +32,9 @@ std::string OwnedName(int run) {
 // The owner's steps and the entries that they leave.
 const std::map<char, std::string>& OwnersEntries() {
   static const std::map<char, std::string> entries = {
-      {'d', kDatasetCreated}, {'s', kSealed},       {'g', kGranted},  {'a', kAccountOpened},
-      {'p', kLimitProposed},  {'l', kLimitChanged}, {'e', kExtended}, {'x', kCancelled},
-      {'o', kExpired},        {'z', kArchived}};
+      {'d', kDatasetCreated}, {'s', kSealed},        {'g', kGranted},      {'a', kAccountOpened},
+      {'w', kLimitRequested}, {'p', kLimitProposed}, {'l', kLimitChanged}, {'e', kExtended},
+      {'x', kCancelled},      {'o', kExpired},       {'z', kArchived}};
   return entries;
 }
 
@@ -166,13 +166,20 @@ absl::Status FaultConformance::OpenAccountAndRaiseLimit(Ledger& ledger, const Da
                                                                 .account = analyst,
                                                                 .actor = TestPrincipal("olga")}));
   report('a');
-  ASSIGN_OR_RETURN(const LimitProposal proposal,
-                   ledger.ProposeLimit({.request_id = absl::StrCat("limit ", run),
-                                        .account_id = account.id,
-                                        .counter = "rho",
-                                        .new_limit = 6,
-                                        .reason = "another question",
-                                        .proposed_by = TestPrincipal("olga")}));
+  LimitProposalSpec spec{.request_id = absl::StrCat("wish ", run),
+                         .account_id = account.id,
+                         .counter = "rho",
+                         .new_limit = 6,
+                         .reason = "another question",
+                         .proposed_by = TestPrincipal("bo"),
+                         .is_request = true};
+  ASSIGN_OR_RETURN(const LimitProposal wish, ledger.ProposeLimit(spec));
+  report('w');
+  spec.request_id = absl::StrCat("limit ", run);
+  spec.proposed_by = TestPrincipal("olga");
+  spec.is_request = false;
+  spec.takes_up = wish.id;
+  ASSIGN_OR_RETURN(const LimitProposal proposal, ledger.ProposeLimit(spec));
   report('p');
   RETURN_IF_ERROR(ledger.ApproveLimit(proposal.id, TestPrincipal("otto")).status());
   report('l');
@@ -284,8 +291,9 @@ void FaultConformance::ExpectDone(Script script, Ledger& ledger, int runs) {
   for (int run = 0; run < runs; ++run) {
     const Dataset owned = Must(ledger.GetDataset(OwnedName(run)));
     EXPECT_THAT(KindsOf(ledger, owned.id),
-                ElementsAre(kDatasetCreated, kSealed, kGranted, kAccountOpened, kLimitProposed, kLimitChanged,
-                            kReserved, kExtended, kCancelled, kReserved, kExpired, kArchived));
+                ElementsAre(kDatasetCreated, kSealed, kGranted, kAccountOpened, kLimitRequested,
+                            kLimitProposed, kLimitTakenUp, kLimitChanged, kReserved, kExtended, kCancelled,
+                            kReserved, kExpired, kArchived));
     EXPECT_EQ(BalanceOf(ledger, owned), (CounterBalance{"rho", 100, 9, 0}));
   }
 }

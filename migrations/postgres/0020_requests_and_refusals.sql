@@ -1,3 +1,19 @@
+-- Proposals of limits can be rejected and withdrawn, and those who spend can ask for one: a request is a proposal that cannot be
+-- approved, and ends when its owner takes it up. What is open of a dataset is found by an index of its own.
+ALTER TABLE limit_proposals ADD COLUMN is_request BIGINT NOT NULL DEFAULT 0 CHECK (is_request IN (0, 1));
+ALTER TABLE limit_proposals ADD COLUMN ended_as TEXT NOT NULL DEFAULT '' CHECK (ended_as IN ('', 'REJECTED', 'WITHDRAWN', 'TAKEN_UP'));
+ALTER TABLE limit_proposals ADD COLUMN ended_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE limit_proposals ADD COLUMN end_reason TEXT NOT NULL DEFAULT '';
+CREATE INDEX limit_proposals_open ON limit_proposals (dataset_id, proposed_at_us, id) WHERE approved_by = '' AND ended_as = '';
+
+DO $roles$
+BEGIN
+  IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'curator_application') THEN
+    GRANT UPDATE (approved_by, approved_at_us, ended_as, ended_by, end_reason) ON limit_proposals TO curator_application;
+  END IF;
+END
+$roles$;
+
 -- Of a charge that did not fit: which accounts were full, what was asked and what was left, in the form of
 -- server/audit/audit_record.h. Listed by dataset, for those who see all of it, and for each principal.
 ALTER TABLE audit ADD COLUMN full_accounts TEXT COLLATE "C" NOT NULL DEFAULT '';

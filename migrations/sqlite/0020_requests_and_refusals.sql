@@ -5,3 +5,6 @@ ALTER TABLE limit_proposals ADD COLUMN ended_as TEXT NOT NULL DEFAULT '' CHECK (
 ALTER TABLE limit_proposals ADD COLUMN ended_by TEXT NOT NULL DEFAULT '';
 ALTER TABLE limit_proposals ADD COLUMN end_reason TEXT NOT NULL DEFAULT '';
 CREATE INDEX limit_proposals_open ON limit_proposals (dataset_id, proposed_at_us, id) WHERE approved_by = '' AND ended_as = '';
+
+-- Refusals are kept in the audit: a table of this schema in PostgreSQL alone, and beside a ledger in SQLite the file of
+-- migrations/audit.

@@ -1,2 +1,0 @@
--- Refusals are kept in the audit: a table of this schema in PostgreSQL alone, and beside a ledger in SQLite the file of
--- migrations/audit.
