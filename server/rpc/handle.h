@@ -108,7 +108,7 @@ struct Admitted {
   Caller caller;
   Admission::Place place;
 };
-// A call that is refused for want of a role of the server counts among the caller's calls, too. Errors as of
+// A call that a missing role of the server refuses counts among the caller's calls, too. Errors as of
 // Authenticator::Identify(), Admission::Admit() and service::CheckServerRole(), in this order.
 absl::StatusOr<Admitted> Admit(Calls& calls, const grpc::CallbackServerContext& context,
                                const service::Permission& permission, CallKind kind);

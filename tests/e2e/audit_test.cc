@@ -96,7 +96,7 @@ TEST_P(AuditedServer, RecordsARefusalOfSomebodyWhoDidNotSayWho) {
   EXPECT_EQ(record.status(), "UNAUTHENTICATED");
 }
 
-TEST_P(AuditedServer, RefusalsForWantOfBudgetAreListedToTheOwnerAndToThePrincipalWhoWasRefused) {
+TEST_P(AuditedServer, ChargesThatDidNotFitAreListedToTheOwnerAndToThePrincipalWhoAsked) {
   MakeSealed(As("olga"), NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(50));
   for (const char* const analyst : {"ana", "bo"}) Grant(As("olga"), "census", analyst, {v1::ANALYST});
   v1::AnswerWorkloadRequest question;
