@@ -1,5 +1,5 @@
 // The program `curator`.
-#include <grpc/grpc.h>
+#include <grpcpp/grpcpp.h>
 
 #include <iostream>
 

@@ -148,7 +148,8 @@ absl::Status Run(Session& session, const ListRefusals& command) {
   }
   Document document;
   document.tables.push_back(std::move(table));
-  if (list.refusals().empty()) document.notes.emplace_back("no charge was refused because an account was full");
+  if (list.refusals().empty())
+    document.notes.emplace_back("no charge was refused because an account was full");
   session.Print(document);
   return absl::OkStatus();
 }
