@@ -7,16 +7,16 @@
 #include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "base/text.h"
 #include "codec/accounting_codec.h"
 #include "dp/accounting/kept_promise.h"
 #include "service/accounts/accounts.h"
 #include "service/charges/pricing.h"
+#include "service/reason.h"
 
 namespace curator::service {
 namespace {
 
-constexpr size_t kMaxReasonLength = 500;
+constexpr size_t kMostReasonBytes = 500;
 
 absl::StatusOr<dp::RuleSpec> PromiseWith(ledger::Account account, const std::string& counter, int64_t limit) {
   for (ledger::CounterBalance& balance : account.counters) {
@@ -185,14 +185,6 @@ absl::Status CheckIsUseful(const std::string& account, const ledger::CounterBala
                    text(balance.held), " more: its limit cannot be lowered to ", text(new_limit)));
 }
 
-absl::Status CheckReason(const std::string& reason) {
-  if (reason.empty()) return InvalidField("reason", "say why: it stays in the history");
-  if (reason.size() > kMaxReasonLength) {
-    return InvalidField("reason", absl::StrCat("is longer than ", kMaxReasonLength, " bytes"));
-  }
-  return CheckLine("reason", reason);
-}
-
 }  // namespace
 
 absl::StatusOr<LimitView> ProposeLimit(const Access& access, const LimitOrder& order, Intent intent) {
@@ -205,7 +197,7 @@ absl::StatusOr<LimitView> ProposeLimit(const Access& access, const LimitOrder& o
     ASSIGN_OR_RETURN(request, FindRequest(access, dataset, order.takes_up));
   }
   const std::string& reason = request.has_value() && order.reason.empty() ? request->reason : order.reason;
-  RETURN_IF_ERROR(CheckReason(reason));
+  RETURN_IF_ERROR(CheckReason(reason, kMostReasonBytes));
   ASSIGN_OR_RETURN(const ledger::Account account, AccountToChange(access, dataset, order, request));
   ASSIGN_OR_RETURN(const dp::CounterAmount wanted, WantedLimit(account, order, request));
   const ledger::CounterBalance& balance = *BalanceOf(account, wanted.counter);
@@ -228,7 +220,7 @@ absl::StatusOr<LimitView> RequestLimit(Services& services, const LimitOrder& ord
   const Access access = services.access();
   ASSIGN_OR_RETURN(const DatasetView dataset,
                    FindDataset(access, Method::kRequestLimitChange, order.principal, order.dataset));
-  RETURN_IF_ERROR(CheckReason(order.reason));
+  RETURN_IF_ERROR(CheckReason(order.reason, kMostReasonBytes));
   ASSIGN_OR_RETURN(const ledger::Account account, OwnAccount(access, dataset, order));
   ASSIGN_OR_RETURN(const dp::CounterAmount wanted, WantedLimit(account, order, std::nullopt));
   ASSIGN_OR_RETURN(const bool is_repeated, IsRepeated(access.ledger, order));
@@ -270,7 +262,7 @@ absl::StatusOr<LimitView> RejectLimit(const Access& access, const LimitChoice& c
                                       const std::string& reason, Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView view,
                    FindDataset(access, Method::kRejectLimitChange, choice.principal, choice.dataset));
-  RETURN_IF_ERROR(CheckReason(reason));
+  RETURN_IF_ERROR(CheckReason(reason, kMostReasonBytes));
   ASSIGN_OR_RETURN(const ledger::LimitProposal found, FindProposal(access, view, choice.proposal_id));
   if (found.is_request && !view.roles.Has(Role::kOwner)) {
     return absl::FailedPreconditionError("this is a request to the owner, who alone rejects it");

@@ -4,17 +4,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "base/errors.h"
 #include "base/status_macros.h"
-#include "base/text.h"
 #include "service/access.h"
 #include "service/charges/accountant.h"
+#include "service/reason.h"
 
 namespace curator::service {
 namespace {
 
 // A fit notices a stop within a bounded number of steps, but a store may be slow.
 constexpr absl::Duration kCancelPatience = absl::Seconds(10);
+
+constexpr size_t kMostStopReasonBytes = 200;
 
 absl::StatusOr<ledger::Charge> FindOperation(Services& services, const Principal& principal,
                                              std::string_view id) {
@@ -135,15 +136,6 @@ absl::StatusOr<ledger::Charge> FindAnyOperation(Services& services, std::string_
   return charge;
 }
 
-absl::Status CheckStopReason(const std::string& reason) {
-  constexpr size_t kMostBytes = 200;
-  if (reason.empty()) return InvalidField("reason", "say why: it stays in the history");
-  if (reason.size() > kMostBytes) {
-    return InvalidField("reason", absl::StrCat("is longer than ", kMostBytes, " bytes"));
-  }
-  return CheckLine("reason", reason);
-}
-
 }  // namespace
 
 absl::StatusOr<OperationView> CancelOperation(Services& services, const Principal& principal,
@@ -171,7 +163,7 @@ absl::StatusOr<std::vector<AnyOperation>> ListAllOperations(Services& services, 
 
 absl::StatusOr<AnyOperation> StopOperation(Services& services, const Principal& operator_name,
                                            std::string_view id, const std::string& reason) {
-  RETURN_IF_ERROR(CheckStopReason(reason));
+  RETURN_IF_ERROR(CheckReason(reason, kMostStopReasonBytes));
   ASSIGN_OR_RETURN(const ledger::Charge charge, FindAnyOperation(services, id));
   const std::string why = absl::StrCat("stopped by the operator ", operator_name.name(), ": ", reason);
   ASSIGN_OR_RETURN(const bool is_cancelled, CancelQueued(services, charge, why, operator_name));
