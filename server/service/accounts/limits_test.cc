@@ -201,6 +201,25 @@ TEST_F(LimitsTest, OneAnalystHasFewOpenRequestsAndLeavesRoomForOthers) {
   EXPECT_TRUE(ProposeLimit({*ledger_}, Order(12), Intent::kDo).ok());
 }
 
+TEST_F(LimitsTest, APageOfTheInboxEndsWithTheDatasetThatFillsIt) {
+  MakeCensus();
+  Make(People("visits"));
+  for (const int64_t epsilon : {12, 13}) {
+    ASSERT_TRUE(RequestLimit(services_, OrderOf("ana", epsilon), Intent::kDo).ok());
+  }
+  LimitOrder of_visits = Order(14);  // its owner is a service of it, too
+  of_visits.dataset = DatasetName("visits");
+  ASSERT_TRUE(RequestLimit(services_, of_visits, Intent::kDo).ok());
+  const Inbox first = ReadInbox({*ledger_}, TestPrincipal("owner"), "", 2).value();
+  EXPECT_EQ(first.items.size(), 2u);
+  EXPECT_TRUE(first.has_more);
+  EXPECT_EQ(first.last, "census");
+  const Inbox second = ReadInbox({*ledger_}, TestPrincipal("owner"), first.last, 2).value();
+  ASSERT_EQ(second.items.size(), 1u);
+  EXPECT_EQ(second.items.front().dataset, "visits");
+  EXPECT_FALSE(second.has_more);
+}
+
 TEST_F(LimitsTest, WhatHasBecomeOutdatedWaitsForNobody) {
   MakeCensus();
   const LimitView first = ProposeLimit({*ledger_}, Order(12), Intent::kDo).value();

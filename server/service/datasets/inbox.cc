@@ -8,13 +8,17 @@
 namespace curator::service {
 
 absl::StatusOr<Inbox> ReadInbox(const Access& access, const Principal& principal, const std::string& after,
-                                int64_t datasets) {
+                                int64_t most) {
   ASSIGN_OR_RETURN(const DatasetViews visible,
-                   ListVisibleDatasets(access, principal, {.after = after, .limit = datasets}));
+                   ListVisibleDatasets(access, principal, {.after = after, .limit = most}));
   Inbox inbox{.items = {}, .has_more = visible.has_more, .last = visible.last};
   for (const DatasetView& dataset : visible.datasets) {
     ASSIGN_OR_RETURN(std::vector<LimitView> waiting, ListWaiting(access, principal, dataset));
     for (LimitView& view : waiting) inbox.items.push_back({dataset.record.name, std::move(view)});
+    if (static_cast<int64_t>(inbox.items.size()) < most) continue;
+    inbox.has_more = inbox.has_more || &dataset != &visible.datasets.back();
+    inbox.last = dataset.record.name;
+    break;
   }
   return inbox;
 }

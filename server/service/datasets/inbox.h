@@ -24,10 +24,10 @@ struct Inbox {
   std::string last;  // the name of the dataset that the next page comes after, when there is more
 };
 
-// What waits on at most `datasets` datasets that the principal may see after the one of this name
-// (ListWaiting()): of each at most 2 * ledger::kMostOpenProposals items. Errors: those of the ledger and the
-// directory.
+// What waits on at most `most` datasets that the principal may see after the one of this name
+// (ListWaiting()). The page ends with the dataset that brings it to `most` items, so that it has fewer than
+// `most + 2 * ledger::kMostOpenProposals`. Errors: those of the ledger and the directory.
 absl::StatusOr<Inbox> ReadInbox(const Access& access, const Principal& principal, const std::string& after,
-                                int64_t datasets);
+                                int64_t most);
 
 }  // namespace curator::service
