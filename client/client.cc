@@ -369,6 +369,11 @@ absl::StatusOr<v1::ListDatasetsResponse> Client::ListDatasets(int64_t most) cons
   });
 }
 
+absl::StatusOr<v1::Dataset> Client::PublishDataset(v1::PublishDatasetRequest request) const {
+  return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::PublishDataset,
+                std::move(request));
+}
+
 absl::StatusOr<v1::Dataset> Client::ArchiveDataset(v1::ArchiveDatasetRequest request) const {
   return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::ArchiveDataset,
                 std::move(request));
@@ -746,8 +751,13 @@ absl::Status Client::ListChainLinks(const std::string& dataset, int64_t after_se
   });
 }
 
-absl::StatusOr<v1::RepairLedgerResponse> Client::RepairLedger(v1::RepairLedgerRequest request) const {
-  return Change(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::RepairLedger,
+absl::StatusOr<v1::ProposeRepairResponse> Client::ProposeRepair(
+    const v1::ProposeRepairRequest& request) const {
+  return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ProposeRepair, request);
+}
+
+absl::StatusOr<v1::RepairReport> Client::ApproveRepair(v1::ApproveRepairRequest request) const {
+  return Change(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ApproveRepair,
                 std::move(request));
 }
 

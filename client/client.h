@@ -110,6 +110,7 @@ class Client {
   absl::StatusOr<v1::ListGrantsResponse> ListGrants(const std::string& dataset, int64_t most = kAll) const;
   absl::StatusOr<v1::Dataset> GetDataset(const std::string& dataset) const;
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(int64_t most = kAll) const;
+  absl::StatusOr<v1::Dataset> PublishDataset(v1::PublishDatasetRequest request) const;
   absl::StatusOr<v1::Dataset> ArchiveDataset(v1::ArchiveDatasetRequest request) const;
   // Stores nothing. With `csv`, its rows are checked against the schema; read as in ImportRecords().
   absl::StatusOr<v1::CheckSchemaResponse> CheckSchema(const v1::Schema& schema) const;
@@ -202,7 +203,8 @@ class Client {
   // The same for the links of the hash chain.
   using LinkSink = std::function<absl::Status(const v1::ChainLink&)>;
   absl::Status ListChainLinks(const std::string& dataset, int64_t after_sequence, const LinkSink& take) const;
-  absl::StatusOr<v1::RepairLedgerResponse> RepairLedger(v1::RepairLedgerRequest request) const;
+  absl::StatusOr<v1::ProposeRepairResponse> ProposeRepair(const v1::ProposeRepairRequest& request) const;
+  absl::StatusOr<v1::RepairReport> ApproveRepair(v1::ApproveRepairRequest request) const;
 
   // Private answers for the owner. The server records every attempt as a data access.
   absl::StatusOr<v1::EvaluateResponse> Evaluate(v1::EvaluateRequest request) const;

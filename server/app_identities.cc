@@ -75,6 +75,19 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const std::string& folde
   return tls::TlsServerCredentials(options);
 }
 
+// The server's own history says what the configuration says.
+absl::Status RecordCustody(config::Custody configured, directory::DirectoryStore& directory) {
+  const directory::Custody custody =
+      configured == config::Custody::kSingle ? directory::Custody::kSingle : directory::Custody::kTwoPersons;
+  ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, directory.Current());
+  if (current->custody() == custody) return absl::OkStatus();
+  host::Log(host::LogLevel::kWarning, "custody_set", {{"custody", std::string(directory::NameOf(custody))}});
+  return directory
+      .Make(directory::kHostActor,
+            [&](const directory::Directory&) { return directory::CustodySet{custody}; })
+      .status();
+}
+
 }  // namespace
 
 AppIdentities::AppIdentities(const config::ServerConfig& config, const host::ServerKey& key,
@@ -101,6 +114,7 @@ absl::StatusOr<std::unique_ptr<AppIdentities>> AppIdentities::Open(const config:
                                                                    ledger::Ledger& ledger) {
   ASSIGN_OR_RETURN(std::unique_ptr<directory::DirectoryStore> directory,
                    directory::DirectoryStore::Open(ledger, {}));
+  RETURN_IF_ERROR(RecordCustody(config.custody, *directory));
   return std::unique_ptr<AppIdentities>(new AppIdentities(config, key, ledger, std::move(directory)));
 }
 

@@ -289,6 +289,8 @@ absl::StatusOr<ServerConfig> ParseServerConfig(std::string_view text) {
   if (const json* const audit = members.Find("audit"); audit != nullptr) {
     ASSIGN_OR_RETURN(config.audit, AuditOf(*audit, config.ledger));
   }
+  members.Choice<Custody>("custody", {{"two_persons", Custody::kTwoPersons}, {"single", Custody::kSingle}},
+                          config.custody);
   if (config.listeners.empty()) members.Refuse("listeners", "must have at least one listener");
   if (!config.issuers.empty() && config.jwks_folder.empty()) {
     members.Refuse("jwks_folder", "is missing: the issuers' keys are read from there");

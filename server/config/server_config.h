@@ -81,6 +81,12 @@ struct AuditConfig {
   int64_t name_days = 400;  // after which names are removed from records
 };
 
+// How many persons it takes to raise a limit, to repair a history and to publish a dataset.
+enum class Custody {
+  kTwoPersons,  // one proposes, another one approves
+  kSingle,      // one person has custody of this server: owners approve what they proposed
+};
+
 struct ServerConfig {
   std::vector<Listener> listeners;
   std::string ledger;    // as --ledger
@@ -92,6 +98,7 @@ struct ServerConfig {
   Limits limits;
   Quotas quotas;
   AuditConfig audit;
+  Custody custody = Custody::kTwoPersons;
 };
 
 // INVALID_ARGUMENT whose message names the member, what is wrong, and what would be right;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -30,6 +32,7 @@ json Whole() {
                  "algorithms": ["ES256"], "unknown": "register", "name_claim": "name"}],
     "jwks_folder": "/var/lib/curator-jwks",
     "limits": {"streams_per_connection": 7},
+    "custody": "single",
     "audit": {"path": "/var/lib/curator-audit/audit.db"}})");
 }
 
@@ -61,6 +64,17 @@ TEST(ServerConfig, IsReadWhole) {
   EXPECT_EQ(config->limits.message_bytes, 4 << 20);
   EXPECT_EQ(config->audit.path, "/var/lib/curator-audit/audit.db");
   EXPECT_EQ(config->audit.name_days, 400);
+  EXPECT_EQ(config->custody, Custody::kSingle);
+}
+
+TEST(ServerConfig, TheExampleInTheDocumentationIsRead) {
+  std::ifstream file(CURATOR_OPERATING);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  constexpr std::string_view kBegin = "```json\n";
+  const size_t begin = text.find(kBegin) + kBegin.size();
+  const absl::StatusOr<ServerConfig> config =
+      ParseServerConfig(text.substr(begin, text.find("```", begin) - begin));
+  EXPECT_TRUE(config.ok()) << config.status();
 }
 
 TEST(ServerConfig, NamesTheMemberThatIsUnknown) {
@@ -78,6 +92,7 @@ TEST(ServerConfig, NamesTheMemberThatIsWrong) {
       {{{"ledger", 7}}, "ledger"},
       {{{"data_dir", ""}}, "data_dir"},
       {{{"audit", 7}}, "audit"},
+      {{{"custody", "one"}}, "custody"},
       {{{"audit", {{"name_days", 30}}}}, "audit.name_days"},
       {{{"ledger", "postgresql://db.example/curator"}}, "audit.path"},
       {{{"listeners", nullptr}}, "listeners"},
@@ -104,6 +119,12 @@ TEST(ServerConfig, NamesTheMemberThatIsWrong) {
   EXPECT_EQ(FaultOf({{"issuers", {logs_in}}}), "issuers[0].client_id")
       << "for whom no token would be accepted";
   for (const auto& [changes, field] : wrong) EXPECT_EQ(FaultOf(changes), field) << changes.dump();
+}
+
+TEST(ServerConfig, ItTakesTwoPersonsUnlessItSaysOtherwise) {
+  json config = Whole();
+  config.erase("custody");
+  EXPECT_EQ(ParseServerConfig(config.dump())->custody, Custody::kTwoPersons);
 }
 
 TEST(ServerConfig, HasEachAddressAndEachIssuerOnce) {

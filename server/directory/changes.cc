@@ -104,6 +104,10 @@ template <typename Fields>
 void Visit(RoleUnbound& change, Fields& fields) {
   VisitRole(change, fields);
 }
+template <typename Fields>
+void Visit(CustodySet& change, Fields& fields) {
+  fields(change.custody);
+}
 
 // The largest value of each enumeration; the smallest is 1.
 constexpr PrincipalKind LastOf(PrincipalKind) {
@@ -117,6 +121,9 @@ constexpr Basis LastOf(Basis) {
 }
 constexpr Role LastOf(Role) {
   return Role::kAuditor;
+}
+constexpr Custody LastOf(Custody) {
+  return Custody::kSingle;
 }
 
 class FieldWriter {
@@ -224,6 +231,10 @@ std::string_view NameOf(Role role) {
       return "AUDITOR";
   }
   return "";
+}
+
+std::string_view NameOf(Custody custody) {
+  return custody == Custody::kSingle ? "SINGLE" : "TWO_PERSONS";
 }
 
 }  // namespace curator::directory

@@ -58,6 +58,12 @@ enum class Role : int64_t {
   kAuditor = 5,        // of all datasets: sees budgets and histories, and no answers
 };
 
+// How many persons it takes to raise a limit, repair a history or publish a dataset.
+enum class Custody : int64_t {
+  kTwoPersons = 1,  // one proposes, another one approves
+  kSingle = 2,      // one person has custody of the server: owners approve what they proposed
+};
+
 // PRINCIPAL_CREATED.
 struct PrincipalCreated {
   static constexpr std::string_view kKind = "PRINCIPAL_CREATED";
@@ -161,9 +167,15 @@ struct RoleUnbound {
   std::string dataset_id = {};
 };
 
+// CUSTODY_SET: by the server's configuration.
+struct CustodySet {
+  static constexpr std::string_view kKind = "CUSTODY_SET";
+  Custody custody = Custody::kTwoPersons;
+};
+
 using Change = std::variant<PrincipalCreated, PrincipalDisabled, PrincipalEnabled, CredentialAdded,
                             CredentialApproved, CredentialRemoved, PrincipalRegistered, EnrolmentOpened,
-                            EnrolmentTried, EnrolmentUsed, RoleBound, RoleApproved, RoleUnbound>;
+                            EnrolmentTried, EnrolmentUsed, RoleBound, RoleApproved, RoleUnbound, CustodySet>;
 
 // The kind of the entry, and its payload.
 std::string_view KindOf(const Change& change);
@@ -175,5 +187,6 @@ absl::StatusOr<Change> ParseChange(std::string_view kind, std::string_view paylo
 std::string_view NameOf(PrincipalKind kind);
 std::string_view NameOf(CredentialKind kind);
 std::string_view NameOf(Role role);
+std::string_view NameOf(Custody custody);
 
 }  // namespace curator::directory

@@ -25,7 +25,8 @@ std::vector<Change> OneOfEach() {
           EnrolmentUsed{"e1", "c3"},
           RoleBound{Role::kApprover, "bob", "census", true},
           RoleApproved{Role::kApprover, "bob", "census"},
-          RoleUnbound{Role::kAdministrator, "bob", ""}};
+          RoleUnbound{Role::kAdministrator, "bob", ""},
+          CustodySet{Custody::kSingle}};
 }
 
 TEST(Changes, AreReadAsTheyWereWritten) {

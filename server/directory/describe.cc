@@ -74,6 +74,10 @@ std::string TextOf(const RoleApproved& change) {
 std::string TextOf(const RoleUnbound& change) {
   return TextOf(change.role, change.principal, change.dataset_id);
 }
+std::string TextOf(const CustodySet& change) {
+  return change.custody == Custody::kSingle ? "single custody: owners approve what they proposed"
+                                            : "two persons: one proposes, another one approves";
+}
 
 }  // namespace
 

@@ -32,6 +32,7 @@ absl::Status Directory::Apply(const ledger::Entry& entry) {
     const bool fits = repair.last_kept_seq == seq_ && entry.seq == std::max(seq_, repair.anchored_seq) + 1;
     if (!fits) return Impossible(absl::StrCat("entry ", entry.seq, " repairs another history"));
     DistrustAll();
+    custodies_[entry.created_at_us] = Custody::kTwoPersons;
   } else {
     ASSIGN_OR_RETURN(const Change change, ParseChange(entry.kind, entry.payload));
     made = std::visit([&](const auto& payload) { return Make(payload, entry); }, change);
@@ -176,6 +177,11 @@ absl::Status Directory::Make(const RoleUnbound& change, const ledger::Entry&) {
   return Impossible("there is no such role");
 }
 
+absl::Status Directory::Make(const CustodySet& change, const ledger::Entry& entry) {
+  custodies_[entry.created_at_us] = change.custody;
+  return absl::OkStatus();
+}
+
 void Directory::DistrustAll() {
   for (auto& [name, record] : principals_) {
     record.is_disabled = true;
@@ -285,6 +291,11 @@ bool Directory::AreTwoPersons(std::string_view one, std::string_view other) cons
   const std::set<std::string> of_one = ControllersOf(one);
   return std::ranges::none_of(ControllersOf(other),
                               [&](const std::string& each) { return of_one.count(each) > 0; });
+}
+
+Custody Directory::CustodyAt(int64_t time_us) const {
+  const auto after = custodies_.upper_bound(time_us);
+  return after == custodies_.begin() ? Custody::kTwoPersons : std::prev(after)->second;
 }
 
 std::vector<const PrincipalRecord*> Directory::ListPrincipals(std::string_view after, size_t limit) const {

@@ -1,4 +1,5 @@
-// Principals, their credentials, roles and open enrolments, as the changes so far have made them. A principal
+// Principals, their credentials, roles and open enrolments, and the custody of the server, as the changes so
+// far have made them. A principal
 // is never renamed, and its name never used again: it is disabled.
 //
 // A value: copyable; thread-safe to read.
@@ -93,6 +94,10 @@ class Directory {
   // Whether no single administrator could act as both. One and the same principal is one person.
   bool AreTwoPersons(std::string_view one, std::string_view other) const;
 
+  // How many persons it takes now, and what it took at that time: kTwoPersons until the first CUSTODY_SET.
+  Custody custody() const { return custodies_.empty() ? Custody::kTwoPersons : custodies_.rbegin()->second; }
+  Custody CustodyAt(int64_t time_us) const;
+
   // Ascending by name, those after `after`, at most `limit`.
   std::vector<const PrincipalRecord*> ListPrincipals(std::string_view after, size_t limit) const;
   // All roles of the principal, also those that are pending.
@@ -119,6 +124,7 @@ class Directory {
   absl::Status Make(const RoleBound& change, const ledger::Entry& entry);
   absl::Status Make(const RoleApproved& change, const ledger::Entry& entry);
   absl::Status Make(const RoleUnbound& change, const ledger::Entry& entry);
+  absl::Status Make(const CustodySet& change, const ledger::Entry& entry);
   // A lost entry may have disabled anybody, ended any credential, role or enrolment, or given a principal its
   // first credential, after which it could get rights.
   void DistrustAll();
@@ -136,6 +142,7 @@ class Directory {
   std::map<Identity, std::string> identities_;                  // ids of credentials
   std::map<RoleKey, RoleBinding> roles_;
   std::map<std::string, Enrolment, std::less<>> enrolments_;  // by principal: each has one at most
+  std::map<int64_t, Custody> custodies_;                      // by the time from which each holds
   std::map<std::string, std::vector<int64_t>, std::less<>> changed_at_us_;  // the last ones, by actor
 };
 

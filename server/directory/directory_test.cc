@@ -24,11 +24,12 @@ class ADirectory : public ::testing::Test {
     Apply(EnrolmentOpened{.id = "e1", .principal = "bob", .identity = {.issuer = "i", .subject = "other"}});
   }
 
-  void Apply(const Change& change) {
+  void Apply(const Change& change, int64_t at_us = 0) {
     const absl::Status applied = directory_.Apply({.seq = directory_.seq() + 1,
                                                    .kind = std::string(KindOf(change)),
                                                    .payload = EncodeChange(change),
-                                                   .actor = kHostActor});
+                                                   .actor = kHostActor,
+                                                   .created_at_us = at_us});
     ASSERT_TRUE(applied.ok()) << applied;
   }
   // Ten entries are lost.
@@ -76,6 +77,24 @@ TEST_F(ADirectory, OnlyARepairMayLeaveAGap) {
                                                  .kind = std::string(KindOf(change)),
                                                  .payload = EncodeChange(change),
                                                  .actor = kHostActor})));
+}
+
+TEST_F(ADirectory, KnowsWhenOnePersonHadCustody) {
+  EXPECT_EQ(directory_.custody(), Custody::kTwoPersons);
+  Apply(CustodySet{Custody::kSingle}, 100);
+  EXPECT_EQ(directory_.custody(), Custody::kSingle);
+  Apply(CustodySet{Custody::kTwoPersons}, 200);
+  EXPECT_EQ(directory_.custody(), Custody::kTwoPersons);
+  EXPECT_EQ(directory_.CustodyAt(99), Custody::kTwoPersons);
+  EXPECT_EQ(directory_.CustodyAt(100), Custody::kSingle);
+  EXPECT_EQ(directory_.CustodyAt(199), Custody::kSingle);
+  EXPECT_EQ(directory_.CustodyAt(200), Custody::kTwoPersons);
+}
+
+TEST_F(ADirectory, TakesTwoPersonsAfterARepair) {
+  Apply(CustodySet{Custody::kSingle});
+  ASSERT_TRUE(Repair().ok());
+  EXPECT_EQ(directory_.custody(), Custody::kTwoPersons);
 }
 
 TEST(Describe, SaysNoSecret) {

@@ -84,6 +84,11 @@ class Ledger {
   // not for partitioned datasets.
   virtual absl::StatusOr<Dataset> SealPart(std::string_view dataset_id, std::string_view part,
                                            std::string_view content_hash, const Principal& actor) = 0;
+  // Ends the wait of a public dataset, for good, once it is sealed. Repeating it changes nothing.
+  // FAILED_PRECONDITION for one that is private, not sealed, or archived, and for its owner unless `approval`
+  // is kSingleCustody.
+  virtual absl::Status PublishDataset(std::string_view dataset_id, const Principal& actor,
+                                      Approval approval) = 0;
   // Repeating it changes nothing.
   virtual absl::Status ArchiveDataset(std::string_view dataset_id, const Principal& actor) = 0;
   // Gives the grantee these roles until then, in place of what it had. Repeating it changes nothing.
@@ -203,16 +208,17 @@ class Ledger {
 
   // ---- Limits
 
-  // A limit changes only when a second principal approves. The entries lie in the history of the dataset that
+  // A limit changes only when a second principal approves, or under single custody. The entries lie in the history of the dataset that
   // opened the account.
 
   // FAILED_PRECONDITION when there are too many that are neither approved nor ended (kMostOpenProposals), and
   // when the request that it takes up is not an open one.
   virtual absl::StatusOr<LimitProposal> ProposeLimit(const LimitProposalSpec& spec) = 0;
-  // FAILED_PRECONDITION when `actor` made the proposal, when the limit has changed since, or when the new
-  // limit is below what is spent and held; the message reveals no balance. Repeating it changes nothing.
-  virtual absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id,
-                                                     const Principal& actor) = 0;
+  // FAILED_PRECONDITION when `actor` made the proposal, unless `approval` is kSingleCustody; when the limit
+  // has changed since, or when the new limit is below what is spent and held; the message reveals no balance.
+  // Repeating it changes nothing.
+  virtual absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id, const Principal& actor,
+                                                     Approval approval = Approval::kByAnother) = 0;
   // Ends a proposal or a request as kRejected or kWithdrawn. FAILED_PRECONDITION when it was approved, or has
   // ended otherwise. Repeating it changes nothing.
   virtual absl::StatusOr<LimitProposal> EndLimitProposal(std::string_view proposal_id, ProposalEnd end,
@@ -331,7 +337,8 @@ class Ledger {
   // is behind its anchor continues with an entry REPAIRED whose number skips the lost ones. The lineage
   // accepts charges again once it does not contradict the anchor. Where nothing is behind, nothing is
   // written, and a lineage that is not read-only is not verified unless there are receipts. DATA_LOSS when
-  // the history contradicts itself, which raising counters cannot repair. It verifies the lineage before and
+  // the history contradicts itself, which raising counters cannot repair. FAILED_PRECONDITION when the actor
+  // proposed the repair, unless the approval is kSingleCustody. It verifies the lineage before and
   // after, in a turn as those of LastVerification(), and with the same UNAVAILABLE.
   virtual absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) = 0;
 };

@@ -117,7 +117,7 @@ struct DatasetSpec {
   std::string neighbour_relation;
   std::string privacy_unit;
   int64_t max_records_per_unit = 1;
-  bool is_public = false;           // no accounts, no charges
+  bool is_public = false;           // no accounts, no charges; waits until another person publishes it
   std::string partition_attribute;  // empty: not partitioned
   std::string successor_of;  // a dataset id: its lineage and accounts are shared, `accounts` must be empty
   std::vector<AccountSpec> accounts;
@@ -153,6 +153,7 @@ struct Dataset {
   std::string privacy_unit;
   int64_t max_records_per_unit = 1;
   bool is_public = false;
+  bool awaits_publication = false;  // is_public, and nobody has published it yet
   std::string partition_attribute;
   // 0 until sealed. A partitioned dataset has version v once v of its parts are sealed: version v consists of
   // exactly those parts and never changes.
@@ -242,6 +243,12 @@ bool IsSameRequest(const Charge& charge, const ChargeRequest& request);
 
 // Whether `charge` is RESERVED for a draw of this server that has not begun: it has read nothing.
 bool IsQueuedDraw(const Charge& charge);
+
+// Who approves what a principal proposed.
+enum class Approval {
+  kByAnother,      // another person
+  kSingleCustody,  // also the one who proposed it: one person has custody of this server; the entry says so
+};
 
 // A change of the limit of one counter of one account, to be proposed or asked for.
 struct LimitProposalSpec {
@@ -460,7 +467,9 @@ struct LostCharge {
 struct RepairOrder {
   std::string dataset_id;
   std::string reason;
-  Principal actor;
+  Principal actor;               // who approves the repair
+  std::string proposed_by = {};  // the owner
+  Approval approval = Approval::kByAnother;
   std::vector<LostCharge> receipts;
   bool only_checked = false;  // a dry run: report what would be raised, and write nothing
 };

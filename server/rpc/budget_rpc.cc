@@ -179,7 +179,8 @@ absl::Status ListInbox(service::Services& services, const Call& call, const v1::
   for (const service::InboxItem& item : inbox.items) {
     v1::ListInboxResponse::Item& added = *response.add_items();
     added.set_dataset(item.dataset);
-    *added.mutable_proposal() = ToProto(item.view);
+    if (item.view) *added.mutable_proposal() = ToProto(*item.view);
+    if (!item.view) added.set_publication(true);
   }
   if (inbox.has_more) response.set_next_page_token(page.TokenAfter(inbox.last));
   return absl::OkStatus();
@@ -273,19 +274,38 @@ absl::Status ListChainLinks(service::Services& services, const Call& call,
   }
 }
 
-absl::Status RepairLedger(service::Services& services, const Call& call,
-                          const v1::RepairLedgerRequest& request, v1::RepairLedgerResponse& response) {
-  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
-  service::RepairRequest repair{.request_id = std::move(request_id),
-                                .principal = call.principal(),
-                                .dataset = DatasetName(request.dataset()),
-                                .reason = request.reason(),
-                                .receipts = {}};
-  for (const v1::Receipt& receipt : request.receipts()) {
-    repair.receipts.push_back({receipt.statement(), receipt.signature(), receipt.public_key()});
+template <typename Message>
+std::vector<service::Receipt> ReceiptsIn(const Message& message) {
+  std::vector<service::Receipt> receipts;
+  for (const v1::Receipt& receipt : message.receipts()) {
+    receipts.push_back({receipt.statement(), receipt.signature(), receipt.public_key()});
   }
+  return receipts;
+}
+
+absl::Status ProposeRepair(service::Services& services, const Call& call,
+                           const v1::ProposeRepairRequest& request, v1::ProposeRepairResponse& response) {
+  ASSIGN_OR_RETURN(const service::ProposedRepair proposed,
+                   service::ProposeRepair(services.access(), services.signer,
+                                          {.principal = call.principal(),
+                                           .dataset = DatasetName(request.dataset()),
+                                           .reason = request.reason(),
+                                           .receipts = ReceiptsIn(request)}));
+  *response.mutable_proposal() = ToProto(proposed.proposal);
+  *response.mutable_effect() = ToProto(proposed.effect);
+  return absl::OkStatus();
+}
+
+absl::Status ApproveRepair(service::Services& services, const Call& call,
+                           const v1::ApproveRepairRequest& request, v1::RepairReport& response) {
+  RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
+  const service::RepairProposal proposal{.statement = request.proposal().statement(),
+                                         .signature = request.proposal().signature(),
+                                         .public_key = request.proposal().public_key(),
+                                         .receipts = ReceiptsIn(request.proposal())};
   ASSIGN_OR_RETURN(const service::RepairView view,
-                   service::RepairLedger(services.access(), services.signer, repair, IntentOf(request)));
+                   service::ApproveRepair(services.access(), services.signer, call.principal(),
+                                          DatasetName(request.dataset()), proposal, IntentOf(request)));
   response = ToProto(view);
   return absl::OkStatus();
 }
@@ -404,10 +424,16 @@ grpc::ServerWriteReactor<v1::ChainLink>* BudgetRpc::ListChainLinks(grpc::Callbac
   return Handle<Method::kListChainLinks>(calls_, *context, *request, rpc::ListChainLinks);
 }
 
-grpc::ServerUnaryReactor* BudgetRpc::RepairLedger(grpc::CallbackServerContext* context,
-                                                  const v1::RepairLedgerRequest* request,
-                                                  v1::RepairLedgerResponse* response) {
-  return Handle<Method::kRepairLedger>(calls_, *context, *request, *response, rpc::RepairLedger);
+grpc::ServerUnaryReactor* BudgetRpc::ProposeRepair(grpc::CallbackServerContext* context,
+                                                   const v1::ProposeRepairRequest* request,
+                                                   v1::ProposeRepairResponse* response) {
+  return Handle<Method::kProposeRepair>(calls_, *context, *request, *response, rpc::ProposeRepair);
+}
+
+grpc::ServerUnaryReactor* BudgetRpc::ApproveRepair(grpc::CallbackServerContext* context,
+                                                   const v1::ApproveRepairRequest* request,
+                                                   v1::RepairReport* response) {
+  return Handle<Method::kApproveRepair>(calls_, *context, *request, *response, rpc::ApproveRepair);
 }
 
 }  // namespace curator::rpc

@@ -61,9 +61,12 @@ class BudgetRpc final : public v1::BudgetService::CallbackService {
                                           v1::GetReceiptKeyResponse* response) override;
   grpc::ServerWriteReactor<v1::ChainLink>* ListChainLinks(grpc::CallbackServerContext* context,
                                                           const v1::ListChainLinksRequest* request) override;
-  grpc::ServerUnaryReactor* RepairLedger(grpc::CallbackServerContext* context,
-                                         const v1::RepairLedgerRequest* request,
-                                         v1::RepairLedgerResponse* response) override;
+  grpc::ServerUnaryReactor* ProposeRepair(grpc::CallbackServerContext* context,
+                                          const v1::ProposeRepairRequest* request,
+                                          v1::ProposeRepairResponse* response) override;
+  grpc::ServerUnaryReactor* ApproveRepair(grpc::CallbackServerContext* context,
+                                          const v1::ApproveRepairRequest* request,
+                                          v1::RepairReport* response) override;
 
  private:
   Calls& calls_;

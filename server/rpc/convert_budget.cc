@@ -103,6 +103,10 @@ v1::GetBudgetResponse ToProto(const service::BudgetView& budget) {
         TimeUtil::MicrosecondsToTimestamp(budget.last_request->created_at_us);
   }
   proto.set_protects(budget.protects);
+  if (budget.approval) {
+    proto.set_custody(*budget.approval == ledger::Approval::kSingleCustody ? v1::CUSTODY_SINGLE
+                                                                           : v1::CUSTODY_TWO_PERSONS);
+  }
   if (budget.comparison) *proto.mutable_comparison() = ComparisonProto(*budget.comparison);
   return proto;
 }
@@ -182,14 +186,23 @@ v1::Receipt ToProto(const service::Receipt& receipt) {
   return proto;
 }
 
-v1::RepairLedgerResponse ToProto(const service::RepairView& view) {
+v1::RepairProposal ToProto(const service::RepairProposal& proposal) {
+  v1::RepairProposal proto;
+  proto.set_statement(proposal.statement);
+  proto.set_signature(proposal.signature);
+  proto.set_public_key(proposal.public_key);
+  for (const service::Receipt& receipt : proposal.receipts) *proto.add_receipts() = ToProto(receipt);
+  return proto;
+}
+
+v1::RepairReport ToProto(const service::RepairView& view) {
   const ledger::RepairReport& report = view.report;
-  v1::RepairLedgerResponse proto;
+  v1::RepairReport proto;
   proto.set_first_lost_sequence(report.first_lost_seq);
   proto.set_last_lost_sequence(report.last_lost_seq);
   for (size_t i = 0; i < report.raised.size(); ++i) {
     const ledger::RaisedCounter& raised = report.raised[i];
-    v1::RepairLedgerResponse::Raised& one = *proto.add_raised();
+    v1::RepairReport::Raised& one = *proto.add_raised();
     one.set_account(view.accounts.at(i));
     one.set_counter(raised.counter);
     one.set_old_spent(dp::FormatCounter(raised.counter, raised.old_spent));

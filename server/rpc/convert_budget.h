@@ -9,7 +9,7 @@
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
 #include "service/accounts/limits.h"
-#include "service/charges/receipts.h"
+#include "service/charges/repairs.h"
 
 namespace curator::rpc {
 
@@ -21,6 +21,7 @@ v1::LimitProposal ToProto(const service::LimitView& view);
 v1::LedgerEntry ToProto(const ledger::Entry& entry);
 v1::ChainLink ToProto(const service::LinkView& link);
 v1::Receipt ToProto(const service::Receipt& receipt);
-v1::RepairLedgerResponse ToProto(const service::RepairView& view);
+v1::RepairProposal ToProto(const service::RepairProposal& proposal);
+v1::RepairReport ToProto(const service::RepairView& view);
 
 }  // namespace curator::rpc

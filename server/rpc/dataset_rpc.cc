@@ -265,6 +265,16 @@ absl::Status ListDatasets(service::Services& services, const Call& call,
   return absl::OkStatus();
 }
 
+absl::Status PublishDataset(service::Services& services, const Call& call,
+                            const v1::PublishDatasetRequest& request, v1::Dataset& response) {
+  RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
+  ASSIGN_OR_RETURN(const service::DatasetView view,
+                   service::PublishDataset(services.access(), call.principal(),
+                                           DatasetName(request.dataset()), IntentOf(request)));
+  response = ToProto(view, call.principal());
+  return absl::OkStatus();
+}
+
 absl::Status ArchiveDataset(service::Services& services, const Call& call,
                             const v1::ArchiveDatasetRequest& request, v1::Dataset& response) {
   RETURN_IF_ERROR(RequestId::Parse(request.request_id()).status());
@@ -358,6 +368,12 @@ grpc::ServerUnaryReactor* DatasetRpc::ListDatasets(grpc::CallbackServerContext* 
                                                    const v1::ListDatasetsRequest* request,
                                                    v1::ListDatasetsResponse* response) {
   return Handle<Method::kListDatasets>(calls_, *context, *request, *response, rpc::ListDatasets);
+}
+
+grpc::ServerUnaryReactor* DatasetRpc::PublishDataset(grpc::CallbackServerContext* context,
+                                                     const v1::PublishDatasetRequest* request,
+                                                     v1::Dataset* response) {
+  return Handle<Method::kPublishDataset>(calls_, *context, *request, *response, rpc::PublishDataset);
 }
 
 grpc::ServerUnaryReactor* DatasetRpc::ArchiveDataset(grpc::CallbackServerContext* context,

@@ -34,6 +34,9 @@ class DatasetRpc final : public v1::DatasetService::CallbackService {
   grpc::ServerUnaryReactor* ListDatasets(grpc::CallbackServerContext* context,
                                          const v1::ListDatasetsRequest* request,
                                          v1::ListDatasetsResponse* response) override;
+  grpc::ServerUnaryReactor* PublishDataset(grpc::CallbackServerContext* context,
+                                           const v1::PublishDatasetRequest* request,
+                                           v1::Dataset* response) override;
   grpc::ServerUnaryReactor* ArchiveDataset(grpc::CallbackServerContext* context,
                                            const v1::ArchiveDatasetRequest* request,
                                            v1::Dataset* response) override;

@@ -148,6 +148,8 @@ absl::StatusOr<Roles> RolesOn(const Access& access, const ledger::Dataset& datas
   for (const std::string& where : {dataset.id, std::string()}) {
     if (current->HasRole(directory::Role::kApprover, name, where)) roles.Add(Role::kApprover);
   }
+  const bool is_single_custody = current->custody() == directory::Custody::kSingle;
+  if (is_single_custody && roles.Has(Role::kOwner)) roles.Add(Role::kApprover);
   if (current->HasRole(directory::Role::kAuditor, name)) roles.Add(Role::kAuditor);
   if (current->HasRole(directory::Role::kAdministrator, name)) roles.Add(Role::kAdministrator);
   return roles;
@@ -251,11 +253,26 @@ bool PaysFrom(const ledger::Account& account, const Principal& principal) {
   return true;
 }
 
-absl::Status CheckMayApprove(ledger::Ledger& ledger, const ledger::Account& account,
-                             const ledger::LimitProposal& proposal, const Principal& principal) {
-  if (proposal.proposed_by == principal.name()) {
-    return absl::PermissionDeniedError("you proposed this limit: somebody else has to approve it");
+absl::StatusOr<ledger::Approval> ApprovalOf(const Access& access, std::string_view proposed_by,
+                                            const Principal& principal) {
+  const bool is_proposer = proposed_by == principal.name();
+  if (access.directory == nullptr && !is_proposer) return ledger::Approval::kByAnother;
+  if (access.directory != nullptr) {
+    ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, access.directory->Current());
+    const bool are_two = !is_proposer && current->AreTwoPersons(principal.name(), proposed_by);
+    if (are_two) return ledger::Approval::kByAnother;
+    if (current->custody() == directory::Custody::kSingle) return ledger::Approval::kSingleCustody;
   }
+  if (is_proposer) {
+    return absl::PermissionDeniedError("you proposed this yourself: another person has to approve it");
+  }
+  return absl::PermissionDeniedError(
+      absl::StrCat(principal.name(), " and ", std::string(proposed_by),
+                   " do not count as two persons: one administrator alone could act as both"));
+}
+
+absl::Status CheckDoesNotProfit(ledger::Ledger& ledger, const ledger::Account& account,
+                                const ledger::LimitProposal& proposal, const Principal& principal) {
   const bool is_personal = account.scope_type == ledger::ScopeType::kAnalyst ||
                            account.scope_type == ledger::ScopeType::kAnalystGroup;
   if (is_personal && PaysFrom(account, principal)) {
@@ -270,16 +287,6 @@ absl::Status CheckMayApprove(ledger::Ledger& ledger, const ledger::Account& acco
         "you spend from this budget yourself: somebody who does not has to approve its limits");
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckIsAnotherPerson(const directory::DirectoryStore* directory,
-                                  const ledger::LimitProposal& proposal, const Principal& principal) {
-  if (directory == nullptr) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, directory->Current());
-  if (current->AreTwoPersons(principal.name(), proposal.proposed_by)) return absl::OkStatus();
-  return absl::PermissionDeniedError(
-      absl::StrCat(principal.name(), " and ", proposal.proposed_by,
-                   " do not count as two persons: one administrator alone could act as both"));
 }
 
 absl::Status CheckCanHoldRights(const directory::DirectoryStore* directory, std::string_view field,

@@ -26,7 +26,7 @@ enum class Intent { kDo, kValidateOnly };
 struct Access {
   ledger::Ledger& ledger;
   // Null in development mode, where every name is believed: then all principals have the roles of the server,
-  // and owners make approvers by grants.
+  // and owners make approvers by grants. Otherwise, under single custody, owners are approvers.
   const directory::DirectoryStore* directory = nullptr;
 };
 
@@ -98,15 +98,16 @@ absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& 
 // those of its parts, always; to an analyst's if it is theirs, to a group's if they are a member.
 bool PaysFrom(const ledger::Account& account, const Principal& principal);
 
-// Of a limit that is to be approved: PERMISSION_DENIED for the principal who proposed it, for those whose own
-// account it is, and for analysts and services of any dataset that shares the account, who would spend more.
-absl::Status CheckMayApprove(ledger::Ledger& ledger, const ledger::Account& account,
-                             const ledger::LimitProposal& proposal, const Principal& principal);
+// How `principal` approves what `proposed_by` proposed: kByAnother where the two are two persons, for which
+// without a directory every name counts; else kSingleCustody where one person has custody of the server, and
+// else PERMISSION_DENIED.
+absl::StatusOr<ledger::Approval> ApprovalOf(const Access& access, std::string_view proposed_by,
+                                            const Principal& principal);
 
-// PERMISSION_DENIED where the approver and the principal who proposed the limit are not two persons. Without
-// a directory every name is a person.
-absl::Status CheckIsAnotherPerson(const directory::DirectoryStore* directory,
-                                  const ledger::LimitProposal& proposal, const Principal& principal);
+// Of a limit that is to be approved: PERMISSION_DENIED for those whose own account it is, and for analysts
+// and services of any dataset that shares the account, who would spend more.
+absl::Status CheckDoesNotProfit(ledger::Ledger& ledger, const ledger::Account& account,
+                                const ledger::LimitProposal& proposal, const Principal& principal);
 
 // Of a principal that a request names, to give it something: INVALID_ARGUMENT (`field`) unless it is active
 // and can prove who it is, because a name that is nobody's yet could become anybody's. Without a directory,

@@ -97,7 +97,8 @@ enum class Method : uint8_t {
   kVerifyLedger,
   kGetReceiptKey,
   kListChainLinks,
-  kRepairLedger,
+  kProposeRepair,
+  kApproveRepair,
   // DatasetService
   kCreateDataset,
   kAddPart,
@@ -108,6 +109,7 @@ enum class Method : uint8_t {
   kListGrants,
   kGetDataset,
   kListDatasets,
+  kPublishDataset,
   kArchiveDataset,
   kCheckSchema,
   // IdentityService
@@ -223,7 +225,8 @@ inline constexpr auto kPermissions = [] {
       Row(kVerifyLedger,       "BudgetService/VerifyLedger",           kDataset,   "x x x x x -  - - -"),
       Row(kGetReceiptKey,      "BudgetService/GetReceiptKey",          kEverybody, "x x x x x x  x x x"),
       Row(kListChainLinks,     "BudgetService/ListChainLinks",         kDataset,   "x x x x x x  - - -"),
-      Row(kRepairLedger,       "BudgetService/RepairLedger",           kDataset,   "x - - - - -  - - -"),
+      Row(kProposeRepair,      "BudgetService/ProposeRepair",          kDataset,   "x - - - - -  - - -"),
+      Row(kApproveRepair,      "BudgetService/ApproveRepair",          kDataset,   "- - - x - -  - - -"),
 
       Row(kCreateDataset,      "DatasetService/CreateDataset",         kServer,    "- - - - - -  - - x"),
       Row(kAddPart,            "DatasetService/AddPart",               kDataset,   "x - - - - -  - - -"),
@@ -234,6 +237,7 @@ inline constexpr auto kPermissions = [] {
       Row(kListGrants,         "DatasetService/ListGrants",            kDataset,   "x - - - x -  x - -"),
       Row(kGetDataset,         "DatasetService/GetDataset",            kDataset,   "x x x x x -  - - -"),
       Row(kListDatasets,       "DatasetService/ListDatasets",          kPrincipal, "x x x x x x  x x x"),
+      Row(kPublishDataset,     "DatasetService/PublishDataset",        kDataset,   "- - - x - -  - - -"),
       Row(kArchiveDataset,     "DatasetService/ArchiveDataset",        kDataset,   "x - - - - -  - - -"),
       Row(kCheckSchema,        "DatasetService/CheckSchema",           kServer,    "- - - - - -  - - x"),
 

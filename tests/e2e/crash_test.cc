@@ -180,6 +180,7 @@ class RestoredDraw : public Crash {
       ServerProcess server(Arguments(options_));
       const Client client = OwnerOf(server);
       MakeSealed(client, LargeDataset(), LargeCsv());
+      Grant(client, "census", "vera", {v1::GRANTED_APPROVER});
       const absl::StatusOr<v1::Operation> started = client.CreateSynthesis(request_);
       EXPECT_TRUE(started.ok()) << started.status();
       EXPECT_EQ(AwaitBegun(client, started->id()), v1::Operation::RUNNING);
@@ -203,13 +204,20 @@ class RestoredDraw : public Crash {
     return other;
   }
 
-  static v1::RepairLedgerResponse Repair(const Client& client) {
-    v1::RepairLedgerRequest repair;
-    repair.set_dataset("census");
-    repair.set_reason("the disk failed");
-    const absl::StatusOr<v1::RepairLedgerResponse> repaired = client.RepairLedger(repair);
+  // Proposed by the owner, and approved by the approver.
+  static v1::RepairReport Repair(ServerProcess& server, const Client& owner) {
+    v1::ProposeRepairRequest propose;
+    propose.set_dataset("census");
+    propose.set_reason("the disk failed");
+    const absl::StatusOr<v1::ProposeRepairResponse> proposed = owner.ProposeRepair(propose);
+    EXPECT_TRUE(proposed.ok()) << proposed.status();
+    v1::ApproveRepairRequest approve;
+    approve.set_dataset("census");
+    *approve.mutable_proposal() = proposed.value_or(v1::ProposeRepairResponse()).proposal();
+    const Client approver({.server = server.Address().value_or(""), .principal = "vera"});
+    const absl::StatusOr<v1::RepairReport> repaired = approver.ApproveRepair(approve);
     EXPECT_TRUE(repaired.ok()) << repaired.status();
-    return repaired.value_or(v1::RepairLedgerResponse());
+    return repaired.value_or(v1::RepairReport());
   }
 
   const ScratchFolder directory_;
@@ -229,11 +237,11 @@ TEST_P(RestoredDraw, IsMadeByNoRequestBeforeOrAfterTheRepair) {
   for (const v1::CreateSynthesisRequest& asked : {request_, WithAnotherDraw()}) {
     const absl::Status refused = client.CreateSynthesis(asked).status();
     EXPECT_TRUE(absl::IsDataLoss(refused)) << refused;
-    EXPECT_NE(refused.message().find("curator ledger repair census"), std::string::npos) << refused;
+    EXPECT_NE(refused.message().find("curator ledger repair propose census"), std::string::npos) << refused;
   }
   const std::string price = PriceOf(client);
 
-  const v1::RepairLedgerResponse repaired = Repair(client);
+  const v1::RepairReport repaired = Repair(server, client);
   EXPECT_EQ(repaired.charges_forfeited(), 1);
   EXPECT_EQ(repaired.still_read_only(), "");
   EXPECT_EQ(client.GetBudget("census")->accounts(0).counters(0).spent(), price);

@@ -1,4 +1,5 @@
 // Public data over a real socket: made public once, for nobody's budget, and what a synthesis starts from.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,6 +12,8 @@
 
 namespace curator::testing {
 namespace {
+
+using ::testing::HasSubstr;
 
 v1::CreateDatasetRequest PublicDataset(const std::string& name) {
   v1::CreateDatasetRequest request;
@@ -34,6 +37,7 @@ class Prior : public ::testing::TestWithParam<Backend> {
   Prior() : server_(GetParam()), owner_(server_.ClientFor("owner")) {
     MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "3"), SmallCsv(8000));
     MakeSealed(owner_, PublicDataset("open"), OpenCsv());
+    Publish(owner_, server_.ClientFor("vera"), "open");
   }
 
   static v1::CreateSynthesisRequest From(const std::string& prior) {
@@ -94,6 +98,27 @@ TEST_P(Prior, ARepeatedRequestFindsTheSameReleaseAfterARestart) {
   EXPECT_EQ(again->release_id(), release);
 }
 
+// The owner alone must not decide that records have no protection.
+TEST_P(Prior, APublicDatasetIsNoPriorUntilAnotherPersonHasPublishedIt) {
+  MakeSealed(owner_, PublicDataset("early"), OpenCsv());
+  Grant(owner_, "early", "vera", {v1::GRANTED_APPROVER});
+  EXPECT_TRUE(owner_.GetDataset("early")->awaits_publication());
+  EXPECT_EQ(Refusal(owner_, From("early")).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(Refusal(owner_, From("early")).message()), HasSubstr("curator dataset publish"));
+  v1::PublishDatasetRequest publish;
+  publish.set_dataset("early");
+  EXPECT_EQ(owner_.PublishDataset(publish).status().code(), absl::StatusCode::kPermissionDenied);
+  const Client vera = server_.ClientFor("vera");
+  EXPECT_EQ(vera.ListInbox()->items(0).dataset(), "early");
+  EXPECT_TRUE(vera.ListInbox()->items(0).publication());
+  ASSERT_TRUE(vera.PublishDataset(publish).ok());
+  ASSERT_TRUE(vera.PublishDataset(publish).ok()) << "repeating it changes nothing";
+  EXPECT_TRUE(vera.ListInbox()->items().empty());
+  EXPECT_FALSE(owner_.GetDataset("early")->awaits_publication());
+  EXPECT_NE(ReleaseOf(From("early")), "");
+  EXPECT_TRUE(owner_.VerifyLedger("early")->ok());
+}
+
 // Access cannot be taken away again; a dataset that is archived can still be a prior.
 TEST_P(Prior, ARepeatedRequestFindsTheSameReleaseAfterItsPriorWasArchived) {
   const v1::CreateSynthesisRequest request = From("open");
@@ -110,6 +135,7 @@ TEST_P(Prior, ARepeatedRequestFindsTheSameReleaseAfterItsPriorWasArchived) {
 // The name that a request gives for its prior is not all that makes it the same request.
 TEST_P(Prior, AnotherPriorIsAnotherRequest) {
   MakeSealed(owner_, PublicDataset("open2"), SmallCsv(500));
+  Publish(owner_, server_.ClientFor("vera"), "open2");
   v1::CreateSynthesisRequest request = From("open");
   ReleaseOf(request);
   (*request.mutable_spec()->mutable_settings())["prior"] = "open2";

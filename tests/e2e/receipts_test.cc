@@ -51,6 +51,7 @@ class Receipts : public ::testing::TestWithParam<Backend> {
     MakeSealed(owner, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(80));
     EXPECT_EQ(As("owner", "dataset grant census ana --role analyst --role service").status, 0);
     EXPECT_EQ(As("owner", "dataset grant census bob").status, 0);
+    EXPECT_EQ(As("owner", "dataset grant census vera --role approver").status, 0);
   }
 
   void Start() {
@@ -169,7 +170,7 @@ TEST_P(Receipts, AreRefusedWhenForgedOrOfAnotherLedgerOrSignedByAnotherKey) {
   EXPECT_EQ(Verify().status, 1);
 }
 
-TEST_P(Receipts, TellARolledBackHistoryAndItIsRepairedByItsOwner) {
+TEST_P(Receipts, TellARolledBackHistoryAndItsOwnerAndAnApproverRepairIt) {
   ASSERT_EQ(Ask("ana", "0.1", "--receipt " + mine_).status, 0);
   const std::string backup = Backup();
   ASSERT_EQ(Ask("ana", "0.3", "--receipt " + mine_).status, 0);
@@ -177,7 +178,7 @@ TEST_P(Receipts, TellARolledBackHistoryAndItIsRepairedByItsOwner) {
   const Ran refused = Ask("ana", "0.2");
   EXPECT_EQ(refused.status, 1);
   EXPECT_THAT(refused.output, HasSubstr("dataset \"census\" is read-only"));
-  EXPECT_THAT(refused.output, HasSubstr("curator ledger repair census --raise-to-anchor"));
+  EXPECT_THAT(refused.output, HasSubstr("curator ledger repair propose census"));
   const Ran damaged = As("owner", "ledger verify census");
   EXPECT_EQ(damaged.status, 1);
   EXPECT_THAT(damaged.output, HasSubstr("ends with entry"));
@@ -185,13 +186,21 @@ TEST_P(Receipts, TellARolledBackHistoryAndItIsRepairedByItsOwner) {
   EXPECT_EQ(rolled_back.status, 1);
   EXPECT_THAT(rolled_back.output, HasSubstr("receipt 2 the history was rolled back"));
 
-  const std::string repair = "ledger repair census --raise-to-anchor --reason 'the disk failed'";
-  EXPECT_THAT(As("ana", repair).output, HasSubstr("PERMISSION_DENIED"));
-  EXPECT_EQ(As("owner", "ledger repair census --reason x").status, 2) << "it has to be said";
-  EXPECT_EQ(As("owner", repair + " --dry-run").status, 0);
+  const std::string proposal = folder_.path() + "/repair.json";
+  const std::string propose = "ledger repair propose census --reason 'the disk failed' --out " + proposal;
+  const std::string approve = "ledger repair approve census " + proposal;
+  EXPECT_THAT(As("ana", propose).output, HasSubstr("PERMISSION_DENIED"));
+  const Ran proposed = As("owner", propose);
+  EXPECT_EQ(proposed.status, 0) << proposed.output;
+  EXPECT_THAT(proposed.output, HasSubstr("nothing was changed"));
+  EXPECT_THAT(As("owner", approve).output, HasSubstr("PERMISSION_DENIED"))
+      << "the owner alone repairs nothing";
+  EXPECT_THAT(As("ana", approve).output, HasSubstr("PERMISSION_DENIED"));
+  EXPECT_EQ(As("vera", approve + " --dry-run").status, 0);
   EXPECT_EQ(Ask("ana", "0.2").status, 1) << "it was only shown";
-  const Ran repaired = As("owner", repair);
+  const Ran repaired = As("vera", approve);
   EXPECT_EQ(repaired.status, 0) << repaired.output;
+  EXPECT_THAT(As("vera", approve).output, HasSubstr("nothing of this dataset is behind"));
   EXPECT_EQ(Spent(), "0.4") << "no less than the anchor knows";
   EXPECT_EQ(Ask("ana", "0.2").status, 0);
   EXPECT_EQ(Ask("ana", "0.5").status, 3) << "only 0.4 was left";
@@ -215,8 +224,11 @@ TEST_P(Receipts, TellARewrittenHistoryWhereEvenTheAnchorWasRolledBack) {
   const Ran rewritten = Verify();
   EXPECT_EQ(rewritten.status, 1);
   EXPECT_THAT(rewritten.output, HasSubstr("the history was rewritten"));
-  const Ran repaired =
-      As("owner", "ledger repair census --raise-to-anchor --reason 'ana has a receipt' --receipts " + mine_);
+  const std::string proposal = folder_.path() + "/repair.json";
+  const Ran proposed = As("owner", "ledger repair propose census --reason 'ana has a receipt' --receipts " +
+                                       mine_ + " --out " + proposal);
+  EXPECT_EQ(proposed.status, 0) << proposed.output;
+  const Ran repaired = As("vera", "ledger repair approve census " + proposal);
   EXPECT_EQ(repaired.status, 0) << repaired.output;
   EXPECT_EQ(Spent(), "0.4") << "what bob spent, and what ana shows that she has";
   EXPECT_EQ(As("owner", "ledger verify census").status, 0);

@@ -219,7 +219,9 @@ std::vector<Step> BobLists(const std::string& dataset, bool is_shared) {
                "spend { epsilon: '0.1' }"}},
       {"SynthesisService.EstimateSynthesis", {only + " spec { method: 'mwem' spend { epsilon: '0.1' } }"}},
       {"AccountantService.EstimateCost", {only + " event { pure { epsilon: '0.1' } }"}},
-      {"BudgetService.RepairLedger", {only + " request_id: '$NEW' reason: 'none' validate_only: true"}},
+      {"BudgetService.ProposeRepair", {only + " reason: 'none'"}},
+      {"BudgetService.ApproveRepair", {only + " request_id: '$NEW' proposal { statement: '{}' }"}},
+      {"DatasetService.PublishDataset", {only + " request_id: '$NEW' validate_only: true"}},
       {"OwnerService.RowCounts", {only + " request_id: '$NEW'"}}};
   for (Step& step : steps) step.is_shared = is_shared;
   return steps;

@@ -149,7 +149,9 @@ std::vector<Step> ForOwnersAlone(const std::string& dataset) {
            {Request(dataset, "analyst: 'eve' limit { rule: RULE_PURE epsilon: '1' }")}},
           {"BudgetService.ProposeLimitChange", {Request(dataset, "epsilon: '20' reason: 'more'")}},
           {"BudgetService.ListLedgerEntries", {On(dataset)}},
-          {"BudgetService.RepairLedger", {Request(dataset, "reason: 'none' validate_only: true")}},
+          {"BudgetService.ProposeRepair", {On(dataset, "reason: 'none'")}},
+          {"BudgetService.ApproveRepair", {Request(dataset, "proposal { statement: '{}' }")}},
+          {"DatasetService.PublishDataset", {Request(dataset, "validate_only: true")}},
           {"OwnerService.Evaluate", {Request(dataset, "release_id: '$model'")}},
           {"OwnerService.RowCounts", {Request(dataset)}},
           {"OwnerService.RiskReport", {Request(dataset)}}};

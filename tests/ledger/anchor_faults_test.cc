@@ -95,7 +95,8 @@ TEST_P(AnchorFaults, WhatADeadServerSpentIsCoveredByTheOneThatResumesItsCharge) 
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, restored->DatasetHealth(census.id));
   Must(restored->RaiseToAnchor({.dataset_id = census.id,
                                 .reason = "the disk failed",
-                                .actor = TestPrincipal("olga"),
+                                .actor = TestPrincipal("petra"),
+                                .proposed_by = "olga",
                                 .receipts = {}}));
   EXPECT_EQ(BalanceOf(*restored, census).spent, 3);
 }

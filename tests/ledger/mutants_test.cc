@@ -187,7 +187,8 @@ TEST_P(Mutants, ARepairThatLeavesStartedDrawsGivesTheKeyOfAnAnswerToAnotherDraw)
   auto mutant = Must(sql::SqlLedger::Open(std::move(store), anchor_dir(), SeededEntropy(NextSeed())));
   Must(mutant->RaiseToAnchor({.dataset_id = dataset_.id,
                               .reason = "the disk failed",
-                              .actor = TestPrincipal("olga"),
+                              .actor = TestPrincipal("petra"),
+                              .proposed_by = "olga",
                               .receipts = {}}));
   const Attempt again = Must(mutant->Begin(Request("answered", 2)));
   EXPECT_FALSE(again.release.has_value());

@@ -23,6 +23,11 @@ class Contradiction(Exception):
     """What contradicts what, in words."""
 
 
+# What changes no account.
+OTHER_KINDS = ("SEALED", "EQUAL_CONTENT", "ARCHIVED", "GRANTED", "REVOKED", "RELEASE_SHARED", "OWNER_ACTION", "LIMIT_REQUESTED",
+               "LIMIT_REJECTED", "LIMIT_WITHDRAWN", "LIMIT_TAKEN_UP")
+
+
 class Document:
     """Reads one canonical document: integers of 8 bytes, texts after their length, a tag and a version first."""
 
@@ -94,6 +99,8 @@ class Ledger:
         self.held = {}
         self.charges = {}  # charge id -> [state, postings, whether the server draws for it]
         self.requests = set()  # (principal, request id)
+        self.owners = {}  # by dataset id
+        self.proposers = {}  # of limits, by the proposal's id
         self.bins = {}  # (dataset id, bin of its partition attribute) -> part
         self.parts = {}  # dataset id -> the version that sealed each part, by number; 0 for none
 
@@ -102,6 +109,7 @@ class Ledger:
         payload = bytes.fromhex(entry["payload"])
         kind = entry["kind"]
         if kind == "DATASET_CREATED":
+            self.owners[entry["dataset_id"]] = entry["actor"]
             self.create_dataset(Document(payload, "curator.ledger.dataset_created"))
         elif kind == "ACCOUNT_OPENED":
             document = Document(payload, "curator.ledger.account_opened")
@@ -114,11 +122,15 @@ class Ledger:
             self.charge(entry["charge_id"], kind, Document(payload, "curator.ledger.charge", (1, 2)))
         elif kind in ("STARTED", "EXTENDED", "COMMITTED", "EXPIRED", "CANCELLED", "FORFEITED"):
             self.change(entry["charge_id"], kind, Document(payload, "curator.ledger.charge_changed"))
+        elif kind == "LIMIT_PROPOSED":
+            self.proposers[Document(payload, "curator.ledger.limit").text()] = entry["actor"]
         elif kind == "LIMIT_CHANGED":
-            self.change_limit(Document(payload, "curator.ledger.limit"))
+            self.change_limit(entry["actor"], Document(payload, "curator.ledger.limit", (1, 2)))
+        elif kind == "PUBLISHED":
+            self.publish(entry, Document(payload, "curator.ledger.published"))
         elif kind == "REPAIRED":
-            self.repair(Document(payload, "curator.ledger.repaired"))
-        elif kind not in ("SEALED", "EQUAL_CONTENT", "ARCHIVED", "GRANTED", "RELEASE_SHARED", "LIMIT_PROPOSED", "OWNER_ACTION"):
+            self.repair(entry["actor"], Document(payload, "curator.ledger.repaired", (1, 2)))
+        elif kind not in OTHER_KINDS:
             raise Contradiction(f"unknown kind of entry {kind}")
 
     def check_link(self, entry):
@@ -233,16 +245,30 @@ class Ledger:
                 self.post(postings, self.spent, 1)
         self.charges[charge_id] = ["COMMITTED" if kind == "EXPIRED" else kind, postings, is_draw]
 
-    def change_limit(self, document):
-        document.text()  # proposal
+    def check_approval(self, document, actor, proposer):
+        """An integer: 0 where another person approved, 1 where one person has custody of the server."""
+        if document.integer() == 0 and actor == proposer:
+            raise Contradiction("is approved by who proposed it, and does not say so")
+        document.end()
+
+    def publish(self, entry, document):
+        self.check_approval(document, entry["actor"], self.owners[entry["dataset_id"]])
+
+    def change_limit(self, actor, document):
+        proposer = self.proposers.get(document.text())
         key = (document.integer(), document.text())
         old, new = document.integer(), document.integer()
         if self.limits.get(key) != old:
             raise Contradiction("a limit changes from what it was not")
+        document.text()  # reason
+        if document.version == 2:
+            self.check_approval(document, actor, proposer)
+        elif actor == proposer:
+            raise Contradiction("a limit is approved by who proposed it")
         self.limits[key] = new
         self.check_limit(key)
 
-    def repair(self, document):
+    def repair(self, actor, document):
         document.text()  # reason
         for _ in range(2):  # the last entry that was kept, the one that the anchor knew
             document.integer()
@@ -250,6 +276,9 @@ class Ledger:
         raised = document.list(
             lambda: ((document.integer(), document.text()), document.integer(), document.integer(), document.integer()))
         document.list(document.text)  # lost charges that were counted by their receipts
+        if document.version == 2:
+            proposer = document.text()
+            self.check_approval(document, actor, proposer)
         document.end()
         for key, _, old_limit, new_limit in raised:
             if self.limits.get(key) != old_limit or new_limit < old_limit:

@@ -138,8 +138,10 @@ TEST_P(Roles, AServerAddsPartsAndRepairsAsTheApplication) {
                         .actor = TestPrincipal("olga")}));
   ledger.reset();
   ledger = open(absl::StrReplaceAll(backup, {{"postgres@", "test_application@"}}));
-  const RepairReport report = Must(ledger->RaiseToAnchor(
-      {.dataset_id = dataset.id, .reason = "the disk failed", .actor = TestPrincipal("olga")}));
+  const RepairReport report = Must(ledger->RaiseToAnchor({.dataset_id = dataset.id,
+                                                          .reason = "the disk failed",
+                                                          .actor = TestPrincipal("petra"),
+                                                          .proposed_by = "olga"}));
   EXPECT_TRUE(report.still_read_only.ok()) << report.still_read_only;
 }
 

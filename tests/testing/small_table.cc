@@ -76,6 +76,16 @@ void Grant(const Client& owner, const std::string& dataset, const std::string& p
   ASSERT_TRUE(granted.ok()) << granted.status();
 }
 
+void Publish(const Client& owner, const Client& approver, const std::string& dataset) {
+  const absl::StatusOr<v1::WhoAmIResponse> who = approver.WhoAmI();
+  ASSERT_TRUE(who.ok()) << who.status();
+  Grant(owner, dataset, who->principal().name(), {v1::GRANTED_APPROVER});
+  v1::PublishDatasetRequest publish;
+  publish.set_dataset(dataset);
+  const absl::StatusOr<v1::Dataset> published = approver.PublishDataset(publish);
+  ASSERT_TRUE(published.ok()) << published.status();
+}
+
 v1::CreateDatasetRequest LargeDataset() {
   v1::CreateDatasetRequest dataset = NewDataset("census", v1::RULE_PURE, "10");
   for (int i = 0; i < 4; ++i) {

@@ -26,6 +26,8 @@ void MakeSealed(const Client& owner, const v1::CreateDatasetRequest& dataset, co
 
 // Gives the principal these roles on the dataset, in place of those that it had. Fails the test when it
 // cannot.
+// Has the owner's public dataset published, by an approver to whom the owner grants that.
+void Publish(const Client& owner, const Client& approver, const std::string& dataset);
 void Grant(const Client& owner, const std::string& dataset, const std::string& principal,
            const std::vector<v1::GranteeRole>& roles = {v1::ANALYST});
 

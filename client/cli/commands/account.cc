@@ -216,12 +216,21 @@ Table ProposalTable(const v1::ListLimitProposalsResponse& listed) {
   return table;
 }
 
+// Of a dataset that waits to be published.
+Row PublicationRow() {
+  Row row;
+  for (const Column& column : ProposalColumns()) {
+    row.emplace_back(column.key == "state" ? std::string("PUBLICATION") : std::string());
+  }
+  return row;
+}
+
 // With the dataset of each, which says where to answer.
 Table InboxTable(const v1::ListInboxResponse& inbox) {
   Table table{"items", "", ProposalColumns(), {}};
   table.columns.insert(table.columns.begin(), {"dataset", "dataset"});
   for (const v1::ListInboxResponse::Item& item : inbox.items()) {
-    Row row = RowOf(item.proposal());
+    Row row = item.has_proposal() ? RowOf(item.proposal()) : PublicationRow();
     row.insert(row.begin(), item.dataset());
     table.rows.push_back(std::move(row));
   }

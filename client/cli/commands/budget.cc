@@ -121,6 +121,9 @@ absl::Status Run(Session& session, const ShowBudget& command) {
   Document document;
   if (!budget.protects().empty()) {  // a server before this field was made says nothing
     document.fields.push_back({"protects", "protects", budget.protects()});
+    if (budget.custody() == v1::CUSTODY_SINGLE) {
+      document.fields.push_back({"custody", "custody", "single: owners approve what they proposed"});
+    }
   }
   document.tables.push_back(WithRequestsLeft(budget, AccountTable(budget.accounts(), session.terminal)));
   if (const std::string left = LeftInWords(budget); !left.empty()) document.notes.push_back(left);

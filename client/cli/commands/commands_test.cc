@@ -154,15 +154,14 @@ TEST_F(Arguments, AnAccountIsAnAnalystsOrAGroupsWithMembers) {
 }
 
 TEST_F(Arguments, ARepairSaysWhatItAcceptsAndWhy) {
-  const auto repair = Sent<v1::RepairLedgerRequest>("ledger repair census --raise-to-anchor --reason lost");
+  const std::string propose = "ledger repair propose census --out " + command_line_.Path("repair.json");
+  const auto repair = Sent<v1::ProposeRepairRequest>(propose + " --reason lost");
   EXPECT_EQ(repair.reason(), "lost");
-  EXPECT_FALSE(repair.validate_only());
-  EXPECT_TRUE(Sent<v1::RepairLedgerRequest>("ledger repair census --raise-to-anchor --reason lost --dry-run")
-                  .validate_only());
-  EXPECT_TRUE(
-      Accepted("ledger repair census --raise-to-anchor --reason lost --receipts mine.jsonl --dry-run"));
-  EXPECT_FALSE(Accepted("ledger repair census --reason lost"));
-  EXPECT_FALSE(Accepted("ledger repair census --raise-to-anchor"));
+  EXPECT_TRUE(Accepted(propose + " --reason lost --receipts mine.jsonl"));
+  EXPECT_FALSE(Accepted(propose)) << "a reason is in the history for good";
+  EXPECT_FALSE(Accepted("ledger repair propose census --reason lost")) << "an approver needs the file";
+  EXPECT_TRUE(Accepted("ledger repair approve census repair.json --dry-run"));
+  EXPECT_FALSE(Accepted("ledger repair approve census"));
   EXPECT_EQ(Sent<v1::VerifyLedgerRequest>("ledger verify census").dataset(), "census");
   EXPECT_TRUE(Accepted("ledger verify census --receipts mine.jsonl --key " + std::string(64, 'a')));
   EXPECT_FALSE(Accepted("ledger verify census --key " + std::string(64, 'a'))) << "a key of what?";
@@ -298,6 +297,7 @@ TEST_F(Arguments, EveryCommandOfDatasetsIsKnown) {
   Sent<v1::ListDatasetsRequest>("dataset list");
   EXPECT_EQ(Sent<v1::GetDatasetRequest>("dataset show c").dataset(), "c");
   EXPECT_EQ(Sent<v1::ArchiveDatasetRequest>("dataset archive c").dataset(), "c");
+  EXPECT_EQ(Sent<v1::PublishDatasetRequest>("dataset publish c --yes").dataset(), "c");
   const std::string schema = command_line_.File("s.json", kZoneSchema);
   EXPECT_EQ(Sent<v1::CheckSchemaRequest>("schema check " + schema).schema().attributes(0).name(), "zone");
   EXPECT_EQ(Sent<v1::CheckSchemaRequest>("schema check " + schema + " " + csv).csv(), "zone\n1\n");

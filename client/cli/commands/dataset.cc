@@ -64,6 +64,12 @@ struct ShowDataset {
   std::string dataset;
 };
 
+struct PublishDataset {
+  std::string dataset;
+  bool confirmed = false;
+  std::string request_id;
+};
+
 struct ArchiveDataset {
   std::string dataset;
   std::string request_id;
@@ -74,17 +80,16 @@ void SetPart(v1::Part& part, const PartChoice& choice) {
   for (const std::string& label : choice.labels) part.add_labels(label);
 }
 
-// --public irrevocable: it is asked for on a terminal and needs --yes elsewhere.
+// What is public stays public: it is asked for on a terminal and needs --yes elsewhere.
 absl::Status ConfirmPublic(Session& session, const std::string& name) {
-  const std::string warning =
-      absl::StrCat("a public dataset has no privacy guarantee, no account and no charge; this irrevocable");
+  constexpr char kWarning[] = "a public dataset has no privacy guarantee, no account and no charge, for good";
   if (!session.terminal.in_is_terminal || !session.terminal.error_is_terminal) {
-    return absl::CancelledError(absl::StrCat("--public needs --yes here: ", warning));
+    return absl::CancelledError(absl::StrCat("a public dataset needs --yes here: ", kWarning));
   }
-  session.error << warning << "\nType the dataset's name to make it public: " << std::flush;
+  session.error << kWarning << "\nType the dataset's name to make it public: " << std::flush;
   std::string typed;
   std::getline(session.in, typed);
-  if (typed != name) return absl::CancelledError("not confirmed: nothing has been created");
+  if (typed != name) return absl::CancelledError("not confirmed: nothing was done");
   return absl::OkStatus();
 }
 
@@ -208,6 +213,18 @@ absl::Status Run(Session& session, const ListDatasets& command) {
 absl::Status Run(Session& session, const ShowDataset& command) {
   ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(command.dataset));
   session.Print(DatasetDocument(dataset));
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const PublishDataset& command) {
+  if (!command.confirmed) RETURN_IF_ERROR(ConfirmPublic(session, command.dataset));
+  v1::PublishDatasetRequest request;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  request.set_dataset(command.dataset);
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.PublishDataset(std::move(request)));
+  Document document = DatasetDocument(dataset);
+  AddRequestFacts(session, document);
+  session.Print(document);
   return absl::OkStatus();
 }
 
@@ -356,6 +373,19 @@ void AddSealDataset(CLI::App& group, Chosen& chosen) {
   Choose(command, options, chosen);
 }
 
+void AddPublishDataset(CLI::App& group, Chosen& chosen) {
+  const auto options = std::make_shared<PublishDataset>();
+  CLI::App* command =
+      AddCommand(group, "publish",
+                 "Let a dataset that its owner created as public be used without any guarantee, for "
+                 "good; for approvers, except the owner",
+                 "curator dataset publish census-2010");
+  command->add_option("NAME", options->dataset, "The dataset")->required();
+  command->add_flag("--yes", options->confirmed, "Do not ask for confirmation");
+  AddRequestId(command, options->request_id);
+  Choose(command, options, chosen);
+}
+
 void AddArchiveDataset(CLI::App& group, Chosen& chosen) {
   const auto options = std::make_shared<ArchiveDataset>();
   CLI::App* command =
@@ -382,6 +412,7 @@ void AddDatasetCommands(CLI::App& app, Chosen& chosen) {
   Choose(command, list, chosen);
   AddNameCommand(*group, "show", "The public facts about a dataset", "curator dataset show census",
                  &ShowDataset::dataset, "NAME", chosen);
+  AddPublishDataset(*group, chosen);
   AddArchiveDataset(*group, chosen);
 }
 

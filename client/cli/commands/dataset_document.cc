@@ -57,6 +57,11 @@ Document DatasetDocument(const v1::Dataset& dataset) {
                      {"grantees", "others with access", ListOf(dataset.grantees())},
                      {"create_time", "created", FormatTime(dataset.create_time())},
                      {"schema", "schema", SchemaAsJson(dataset.schema()), ShownIn::kJsonAndCsv}};
+  if (dataset.awaits_publication()) {
+    document.notes.push_back(absl::StrCat(
+        "it is no prior yet: once it is sealed, an approver publishes it with: curator dataset publish ",
+        dataset.name()));
+  }
   AddNestingFacts(dataset.schema(), document);
   Table attributes{
       "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};

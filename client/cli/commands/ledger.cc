@@ -19,6 +19,7 @@
 #include "client/cli/output/text.h"
 #include "client/client.h"
 #include "client/receipt.h"
+#include "google/protobuf/util/json_util.h"
 #include "google/protobuf/util/time_util.h"
 
 namespace curator::cli {
@@ -54,10 +55,16 @@ struct ListRefusals {
 
 struct ShowReceiptKey {};
 
-struct RepairLedger {
+struct ProposeRepair {
   std::string dataset;
   std::string reason;
   std::string receipts;  // a file; empty for none
+  std::string out;       // for the proposal
+};
+
+struct ApproveRepair {
+  std::string dataset;
+  std::string proposal;  // a file
   bool only_show = false;
   std::string request_id;
 };
@@ -349,40 +356,80 @@ absl::Status Run(Session& session, const ShowReceiptKey&) {
   return absl::OkStatus();
 }
 
-absl::Status Run(Session& session, const RepairLedger& command) {
-  v1::RepairLedgerRequest request;
-  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
-  request.set_dataset(command.dataset);
-  request.set_reason(command.reason);
-  request.set_validate_only(command.only_show);
-  if (!command.receipts.empty()) {
-    ASSIGN_OR_RETURN(const std::vector<v1::Receipt> receipts, ReadReceipts(command.receipts));
-    for (const v1::Receipt& receipt : receipts) *request.add_receipts() = receipt;
-  }
-  ASSIGN_OR_RETURN(const v1::RepairLedgerResponse repaired, session.client.RepairLedger(request));
+Document DocumentOf(const v1::RepairReport& report) {
   Document document;
-  document.fields = {{"first_lost_sequence", "first lost entry", repaired.first_lost_sequence()},
-                     {"last_lost_sequence", "last lost entry", repaired.last_lost_sequence()},
-                     {"reservations_spent", "reservations now spent", repaired.reservations_spent()},
-                     {"charges_forfeited", "draws forfeited", repaired.charges_forfeited()},
-                     {"receipts_counted", "counted by receipts", repaired.receipts_counted()},
-                     {"still_read_only", "still read-only", TextOrNone(repaired.still_read_only())}};
+  document.fields = {{"first_lost_sequence", "first lost entry", report.first_lost_sequence()},
+                     {"last_lost_sequence", "last lost entry", report.last_lost_sequence()},
+                     {"reservations_spent", "reservations spent", report.reservations_spent()},
+                     {"charges_forfeited", "draws forfeited", report.charges_forfeited()},
+                     {"receipts_counted", "counted by receipts", report.receipts_counted()},
+                     {"still_read_only", "still read-only", TextOrNone(report.still_read_only())}};
   Table table{"raised",
               "",
               {{"account", "account"},
                {"counter", "counter"},
                {"old_spent", "spent before", Align::kRight},
-               {"new_spent", "spent now", Align::kRight},
+               {"new_spent", "spent after", Align::kRight},
                {"old_limit", "limit before", Align::kRight},
-               {"new_limit", "limit now", Align::kRight}},
+               {"new_limit", "limit after", Align::kRight}},
               {}};
-  for (const v1::RepairLedgerResponse::Raised& raised : repaired.raised()) {
+  for (const v1::RepairReport::Raised& raised : report.raised()) {
     table.rows.push_back({raised.account(), raised.counter(), raised.old_spent(), raised.new_spent(),
                           raised.old_limit(), raised.new_limit()});
   }
   document.tables.push_back(std::move(table));
-  if (repaired.raised().empty() && repaired.last_lost_sequence() == 0) {
-    document.notes.emplace_back("nothing of this dataset is behind the anchor or the receipts");
+  return document;
+}
+
+bool IsNothing(const v1::RepairReport& report) {
+  return report.raised().empty() && report.last_lost_sequence() == 0;
+}
+
+constexpr char kNothingIsBehind[] = "nothing of this dataset is behind the anchor or the receipts";
+
+absl::Status Write(const v1::RepairProposal& proposal, OutputFile& file) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  std::string json;
+  const auto written = google::protobuf::util::MessageToJsonString(proposal, &json, options);
+  if (!written.ok()) return absl::InternalError("the proposal cannot be written as JSON");
+  file.stream() << json;
+  return file.Commit();
+}
+
+absl::Status Run(Session& session, const ProposeRepair& command) {
+  v1::ProposeRepairRequest request;
+  request.set_dataset(command.dataset);
+  request.set_reason(command.reason);
+  if (!command.receipts.empty()) {
+    ASSIGN_OR_RETURN(const std::vector<v1::Receipt> receipts, ReadReceipts(command.receipts));
+    for (const v1::Receipt& receipt : receipts) *request.add_receipts() = receipt;
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(command.out, session.out));
+  ASSIGN_OR_RETURN(const v1::ProposeRepairResponse proposed, session.client.ProposeRepair(request));
+  Document document = DocumentOf(proposed.effect());
+  if (IsNothing(proposed.effect())) {
+    document.notes.emplace_back(kNothingIsBehind);
+  } else {
+    RETURN_IF_ERROR(Write(proposed.proposal(), *file));
+    document.notes.push_back(absl::StrCat(
+        "nothing was changed; within 7 days an approver approves it with: curator ledger repair approve ",
+        command.dataset, " ", command.out));
+  }
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ApproveRepair& command) {
+  v1::ApproveRepairRequest request;
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  request.set_dataset(command.dataset);
+  request.set_validate_only(command.only_show);
+  ASSIGN_OR_RETURN(*request.mutable_proposal(), ReadRepairProposal(command.proposal));
+  ASSIGN_OR_RETURN(const v1::RepairReport repaired, session.client.ApproveRepair(request));
+  Document document = DocumentOf(repaired);
+  if (IsNothing(repaired)) {
+    document.notes.emplace_back(kNothingIsBehind);
   } else if (command.only_show) {
     document.notes.emplace_back("nothing was changed");
   }
@@ -415,31 +462,47 @@ void AddVerifyLedger(CLI::App& group, Chosen& chosen) {
   Choose(command, verify, chosen);
 }
 
-void AddRepairLedger(CLI::App& group, Chosen& chosen) {
-  const auto repair = std::make_shared<RepairLedger>();
-  CLI::App* command =
-      AddCommand(group, "repair",
-                 "After a restored backup: raise the spent amounts to those of the anchor, so that charges "
-                 "can continue; for "
-                 "owners",
-                 "curator ledger repair census --raise-to-anchor --reason 'the disk failed on Monday'");
+void AddProposeRepair(CLI::App& group, Chosen& chosen) {
+  const auto repair = std::make_shared<ProposeRepair>();
+  CLI::App* command = AddCommand(
+      group, "propose", "What a repair would raise, and a file for an approver; for owners. Changes nothing",
+      "curator ledger repair propose census --reason 'the disk failed on Monday' --out repair.json");
   command
       ->add_option("NAME", repair->dataset,
                    "The dataset; its predecessors and successors are repaired with it")
-      ->required();
-  command
-      ->add_flag_callback(
-          "--raise-to-anchor", [] {},
-          "Accept that the newest entries are lost, and that the amounts they spent stay spent")
       ->required();
   command->add_option("--reason", repair->reason, "Why; recorded in the history")
       ->type_name("TEXT")
       ->required();
   command->add_option("--receipts", repair->receipts, "Also count lost charges that these receipts prove")
       ->type_name("FILE");
+  command->add_option("--out", repair->out, "The file for the proposal")->type_name("FILE.json")->required();
+  Choose(command, repair, chosen);
+}
+
+void AddApproveRepair(CLI::App& group, Chosen& chosen) {
+  const auto repair = std::make_shared<ApproveRepair>();
+  CLI::App* command =
+      AddCommand(group, "approve",
+                 "Accept that the newest entries are lost, and that the amounts they spent stay "
+                 "spent; for approvers, except the proposer",
+                 "curator ledger repair approve census repair.json");
+  command->add_option("NAME", repair->dataset, "The dataset")->required();
+  command->add_option("PROPOSAL", repair->proposal, "The file that the owner made")
+      ->type_name("FILE.json")
+      ->required();
   command->add_flag("--dry-run", repair->only_show, "Show what would be raised, change nothing");
   AddRequestId(command, repair->request_id);
   Choose(command, repair, chosen);
+}
+
+void AddRepairCommands(CLI::App& ledger, Chosen& chosen) {
+  CLI::App* group =
+      AddGroup(ledger, "repair",
+               "After a restored backup: raise the spent amounts to those of the anchor, so that "
+               "charges can continue");
+  AddProposeRepair(*group, chosen);
+  AddApproveRepair(*group, chosen);
 }
 
 }  // namespace
@@ -479,7 +542,7 @@ void AddLedgerCommands(CLI::App& app, Chosen& chosen) {
   AddVerifyLedger(*group, chosen);
   Choose(AddCommand(*group, "key", "The key that the server signs receipts with", "curator ledger key"),
          std::make_shared<ShowReceiptKey>(), chosen);
-  AddRepairLedger(*group, chosen);
+  AddRepairCommands(*group, chosen);
 }
 
 }  // namespace curator::cli

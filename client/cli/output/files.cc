@@ -99,6 +99,11 @@ absl::StatusOr<v1::Workload> ReadWorkload(const std::string& path) {
   return ParseMessage<v1::Workload>(json, path, "a workload");
 }
 
+absl::StatusOr<v1::RepairProposal> ReadRepairProposal(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string json, ReadWhole(path));
+  return ParseMessage<v1::RepairProposal>(json, path, "a proposal of a repair");
+}
+
 OutputFile::OutputFile(std::string path, std::string temporary)
     : path_(std::move(path)), temporary_(std::move(temporary)) {}
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/client.h"
+#include "curator/v1/budget.pb.h"
 #include "curator/v1/event.pb.h"
 #include "curator/v1/schema.pb.h"
 #include "curator/v1/workload.pb.h"
@@ -32,6 +33,7 @@ absl::StatusOr<v1::Schema> ReadSchema(const std::string& path);
 absl::StatusOr<v1::Schema> ParseSchema(const std::string& json, const std::string& path);
 absl::StatusOr<v1::Event> ReadEvent(const std::string& path);
 absl::StatusOr<v1::Workload> ReadWorkload(const std::string& path);
+absl::StatusOr<v1::RepairProposal> ReadRepairProposal(const std::string& path);
 
 // An output file that appears complete or not at all: it is written under a temporary name in the same
 // folder, and renamed by Commit(). "-" is standard output; devices and pipes are written directly.

@@ -185,6 +185,23 @@ TEST_P(AccountConformance, TheLimitOfAnAnalystsAccountIsChangedByApproval) {
   EXPECT_THAT(Must(ledger->Verify(dataset.id)).findings, ElementsAre());
 }
 
+TEST_P(AccountConformance, UnderSingleCustodyTheProposerApprovesAndTheEntrySaysSo) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 10);
+  const LimitProposal proposal = Must(ledger->ProposeLimit({.request_id = "p1",
+                                                            .account_id = FirstAccount(*ledger, dataset),
+                                                            .counter = "epsilon",
+                                                            .new_limit = 16,
+                                                            .reason = "a second study",
+                                                            .proposed_by = TestPrincipal("olga")}));
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
+                   ledger->ApproveLimit(proposal.id, TestPrincipal("olga")).status());
+  Must(ledger->ApproveLimit(proposal.id, TestPrincipal("olga"), Approval::kSingleCustody));
+  const Entry last = Must(ledger->ListEntries(dataset.id, {})).back();
+  EXPECT_EQ(Must(ParseLimitChange(last.payload)).approval, Approval::kSingleCustody);
+  EXPECT_THAT(Must(ledger->Verify(dataset.id)).findings, ElementsAre());
+}
+
 TEST_P(AccountConformance, MembersTakenOutBehindTheLedgersBackAreFound) {
   auto ledger = Open();
   const Dataset dataset = MakeDataset(*ledger, "census", 10);

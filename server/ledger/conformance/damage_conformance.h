@@ -112,7 +112,8 @@ class DamageConformance : public LedgerConformance {
     const Charge charge = Must(ledger.FindCharge(TestPrincipal("ana"), request_id));
     return {.dataset_id = dataset.id,
             .reason = "the disk failed",
-            .actor = TestPrincipal("olga"),
+            .actor = TestPrincipal("petra"),
+            .proposed_by = "olga",
             .receipts = {{.dataset_id = dataset.id, .charge_id = charge.id, .seq = 1, .postings = {}}}};
   }
 

@@ -2,6 +2,7 @@
 #include "base/testing/names.h"
 #include "gmock/gmock.h"
 #include "ledger/conformance/ledger_conformance.h"
+#include "ledger/history/entry_payload.h"
 
 namespace curator::ledger {
 namespace {
@@ -275,6 +276,46 @@ TEST_P(DatasetConformance, APublicDatasetHasNoAccountsAndIsAnsweredForNothing) {
   ChargeRequest request = RequestOf(dataset, "r1", 0, 0);
   request.postings.clear();
   EXPECT_TRUE(Must(ledger->Begin(request)).newly_charged);
+}
+
+TEST_P(DatasetConformance, APublicDatasetIsPublishedByAnotherPersonOnceItIsSealed) {
+  auto ledger = Open();
+  DatasetSpec spec = SpecOf("open-data", 0);
+  spec.is_public = true;
+  spec.accounts.clear();
+  const Dataset created = Must(ledger->CreateDataset(spec));
+  EXPECT_TRUE(created.awaits_publication);
+  const auto publish = [&](const std::string& who, Approval approval = Approval::kByAnother) {
+    return ledger->PublishDataset(created.id, TestPrincipal(who), approval);
+  };
+  // Its content can still change.
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, publish("vera"));
+  Must(ledger->SealDataset(created.id, "content", TestPrincipal("olga")));
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, publish("olga"));
+  EXPECT_TRUE(Must(ledger->GetDataset("open-data")).awaits_publication);
+  ASSERT_TRUE(publish("vera").ok());
+  ASSERT_TRUE(publish("vera").ok()) << "repeating it changes nothing";
+  EXPECT_FALSE(Must(ledger->GetDataset("open-data")).awaits_publication);
+  const std::vector<Entry> entries = Must(ledger->ListEntries(created.id, {}));
+  EXPECT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries.back().kind, kPublished);
+  EXPECT_TRUE(Must(ledger->Verify(created.id)).ok);
+  const Dataset census = Must(ledger->CreateDataset(SpecOf("census", 10)));
+  EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
+                   ledger->PublishDataset(census.id, TestPrincipal("vera"), Approval::kByAnother));
+}
+
+TEST_P(DatasetConformance, UnderSingleCustodyTheOwnerPublishesAndTheEntrySaysSo) {
+  auto ledger = Open();
+  DatasetSpec spec = SpecOf("open-data", 0);
+  spec.is_public = true;
+  spec.accounts.clear();
+  const Dataset created = Must(ledger->CreateDataset(spec));
+  Must(ledger->SealDataset(created.id, "content", TestPrincipal("olga")));
+  ASSERT_TRUE(ledger->PublishDataset(created.id, TestPrincipal("olga"), Approval::kSingleCustody).ok());
+  const Entry last = Must(ledger->ListEntries(created.id, {})).back();
+  EXPECT_EQ(Must(ParseDatasetPublished(last.payload)).approval, Approval::kSingleCustody);
+  EXPECT_TRUE(Must(ledger->Verify(created.id)).ok);
 }
 
 TEST_P(DatasetConformance, AMalformedDatasetIsRefusedByItsField) {

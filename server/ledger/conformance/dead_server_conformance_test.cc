@@ -125,7 +125,8 @@ TEST_P(DeadServerConformance, AChargeCoversWhatTheDeadServerRaisedInARepairOfMan
                           .postings = {{accounts_[0].id, "rho", 4}, {accounts_[1].id, "rho", 4}}};
     return server.RaiseToAnchor({.dataset_id = dataset_.id,
                                  .reason = "a restored backup",
-                                 .actor = TestPrincipal("olga"),
+                                 .actor = TestPrincipal("petra"),
+                                 .proposed_by = "olga",
                                  .receipts = {lost}});
   });
   Must(survivor_->Begin(Request("bo", "of bo", 2)));

@@ -68,7 +68,8 @@ class RepairConformance : public LedgerConformance {
   absl::StatusOr<RepairReport> Repair(const std::vector<LostCharge>& receipts = {}) {
     return ledger_->RaiseToAnchor({.dataset_id = dataset_.id,
                                    .reason = "the disk failed",
-                                   .actor = TestPrincipal("olga"),
+                                   .actor = TestPrincipal("petra"),
+                                   .proposed_by = "olga",
                                    .receipts = receipts});
   }
   std::vector<std::string> Findings() { return Must(ledger_->Verify(dataset_.id)).findings; }
@@ -151,14 +152,17 @@ TEST_P(RepairConformance, ALineageThatIsRepairedDuringAPassIsComparedWithTheAnch
   Restore(backup);
   // The pass over the first of the two lineages has ended when it is reported; the anchor was read before it.
   std::string repaired;
-  auto other = Must(sql::SqlLedger::Open(
-      OpenStoreOf(backup), anchor_dir(), SeededEntropy(NextSeed()),
-      {.report = [&](std::string_view event, std::string_view text) {
-        if (event != "dataset_damaged" || !repaired.empty()) return;
-        repaired = text.find("\"census\"") == std::string_view::npos ? dataset_.id : survey.id;
-        Must(ledger_->RaiseToAnchor(
-            {.dataset_id = repaired, .reason = "the disk failed", .actor = TestPrincipal("olga")}));
-      }}));
+  auto other = Must(sql::SqlLedger::Open(OpenStoreOf(backup), anchor_dir(), SeededEntropy(NextSeed()),
+                                         {.report = [&](std::string_view event, std::string_view text) {
+                                           if (event != "dataset_damaged" || !repaired.empty()) return;
+                                           repaired = text.find("\"census\"") == std::string_view::npos
+                                                          ? dataset_.id
+                                                          : survey.id;
+                                           Must(ledger_->RaiseToAnchor({.dataset_id = repaired,
+                                                                        .reason = "the disk failed",
+                                                                        .actor = TestPrincipal("petra"),
+                                                                        .proposed_by = "olga"}));
+                                         }}));
   const bool is_census = repaired == dataset_.id;
   EXPECT_TRUE(other->DatasetHealth(repaired).ok()) << other->DatasetHealth(repaired);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, other->DatasetHealth(is_census ? survey.id : dataset_.id));
@@ -196,7 +200,8 @@ TEST_P(RepairConformance, WhatIsOnlyCheckedChangesNothing) {
   const size_t entries = Entries().size();
   const RepairReport report = Must(ledger_->RaiseToAnchor({.dataset_id = dataset_.id,
                                                            .reason = "to look",
-                                                           .actor = TestPrincipal("olga"),
+                                                           .actor = TestPrincipal("petra"),
+                                                           .proposed_by = "olga",
                                                            .only_checked = true}));
   EXPECT_EQ(report.raised.at(0).new_spent, 7);
   EXPECT_EQ(Entries().size(), entries);
@@ -361,8 +366,10 @@ TEST_P(RepairConformance, EachDatasetIsRepairedByItsOwner) {
   EXPECT_TRUE(Must(Repair()).still_read_only.ok());
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss,
                    ledger_->Begin(RequestOf(other, "next on survey", other_account, 1)).status());
-  const RepairReport second = Must(
-      ledger_->RaiseToAnchor({.dataset_id = other.id, .reason = "the same", .actor = TestPrincipal("olga")}));
+  const RepairReport second = Must(ledger_->RaiseToAnchor({.dataset_id = other.id,
+                                                           .reason = "the same",
+                                                           .actor = TestPrincipal("petra"),
+                                                           .proposed_by = "olga"}));
   EXPECT_TRUE(second.still_read_only.ok()) << second.still_read_only;
   EXPECT_TRUE(Must(ledger_->Begin(Request("next", 1))).newly_charged);
 }
@@ -423,11 +430,12 @@ TEST_P(RepairConformance, TwoHistoriesThatDoNotFitTheCountersTogetherAreNotCount
     Must(ledger_->Begin(RequestOf(vast, "after one", account, 3)));
     Must(ledger_->Begin(RequestOf(vast, "after two", account, 3)));
   });
-  const absl::Status refused =
-      ledger_
-          ->RaiseToAnchor(
-              {.dataset_id = vast.id, .reason = "the disk failed", .actor = TestPrincipal("olga")})
-          .status();
+  const absl::Status refused = ledger_
+                                   ->RaiseToAnchor({.dataset_id = vast.id,
+                                                    .reason = "the disk failed",
+                                                    .actor = TestPrincipal("petra"),
+                                                    .proposed_by = "olga"})
+                                   .status();
   EXPECT_STATUS_IS(absl::StatusCode::kOutOfRange, refused);
   EXPECT_EQ(BalanceOf(*ledger_, vast).spent, 6);
   EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->Begin(RequestOf(vast, "next", account, 1)).status());

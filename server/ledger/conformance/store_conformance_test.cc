@@ -153,11 +153,12 @@ TEST_P(StoreConformance, AServerThatRunsOnAfterAnUpgradeChargesNothingAndServesW
   expect_outdated(ledger->Begin(RequestOf(dataset, "under locks", account, 1)).status());
   expect_outdated(ledger->Store(started, "late").status());
   expect_outdated(ledger->CreateDataset(SpecOf("another", 5)).status());
-  expect_outdated(
-      ledger
-          ->RaiseToAnchor(
-              {.dataset_id = dataset.id, .reason = "the disk failed", .actor = TestPrincipal("olga")})
-          .status());
+  expect_outdated(ledger
+                      ->RaiseToAnchor({.dataset_id = dataset.id,
+                                       .reason = "the disk failed",
+                                       .actor = TestPrincipal("petra"),
+                                       .proposed_by = "olga"})
+                      .status());
   expect_outdated(ledger->Health());
   EXPECT_EQ(Must(ledger->GetRelease(release.id)).payload, "answer");
   EXPECT_EQ(AskStore("SELECT CAST(SUM(spent) AS BIGINT) FROM account_counters"), 2);

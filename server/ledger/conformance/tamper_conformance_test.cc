@@ -165,6 +165,17 @@ TEST_P(TamperConformance, ARaisedLimitIsFound) {
               Contains(HasSubstr("limit 10")));
 }
 
+TEST_P(TamperConformance, APublicationThatNoEntryRecordsIsFound) {
+  auto ledger = Open();
+  DatasetSpec spec = SpecOf("open-data", 0);
+  spec.is_public = true;
+  spec.accounts.clear();
+  const Dataset open = Must(ledger->CreateDataset(spec));
+  EXPECT_TRUE(Must(ledger->Verify(open.id)).ok);
+  Tamper("UPDATE datasets SET awaits_publication = 0");
+  EXPECT_THAT(Must(Open()->Verify(open.id)).findings, Contains(HasSubstr("whether it is published")));
+}
+
 TEST_P(TamperConformance, ACounterThatNoEntryOpenedIsFound) {
   EXPECT_THAT(FindingsAfter("INSERT INTO account_counters (account_id, counter, position, limit_value) "
                             "SELECT account_id, 'epsilon', 1, 1000 FROM account_counters"),

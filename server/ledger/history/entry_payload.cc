@@ -43,6 +43,16 @@ void WriteAccount(CanonicalWriter& writer, const OpenedAccount& account) {
   }
 }
 
+void WriteApproval(CanonicalWriter& writer, Approval approval) {
+  writer.Integer(approval == Approval::kSingleCustody ? 1 : 0);
+}
+
+Approval ReadApproval(CanonicalReader& reader) {
+  const int64_t number = reader.Integer();
+  if (number < 0 || number > 1) reader.Refuse();
+  return number == 0 ? Approval::kByAnother : Approval::kSingleCustody;
+}
+
 OpenedAccount ReadAccount(CanonicalReader& reader) {
   OpenedAccount account;
   account.id = reader.Integer();
@@ -122,6 +132,20 @@ absl::StatusOr<Grant> ParseGrant(std::string_view bytes) {
   grant.expires_at_us = reader.Integer();
   RETURN_IF_ERROR(reader.Finish());
   return grant;
+}
+
+std::string EncodePayload(const DatasetPublished& document) {
+  CanonicalWriter writer("curator.ledger.published", 1);
+  WriteApproval(writer, document.approval);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<DatasetPublished> ParseDatasetPublished(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.published", 1);
+  DatasetPublished document;
+  document.approval = ReadApproval(reader);
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
 }
 
 std::string EncodePayload(const OpenedAccount& document) {
@@ -276,18 +300,20 @@ absl::StatusOr<ChargeChanged> ParseChargeChanged(std::string_view bytes) {
 }
 
 std::string EncodePayload(const LimitChange& document) {
-  CanonicalWriter writer("curator.ledger.limit", 1);
+  CanonicalWriter writer("curator.ledger.limit", document.approval == Approval::kByAnother ? 1 : 2);
   writer.Text(document.proposal_id);
   writer.Integer(document.account_id);
   writer.Text(document.counter);
   writer.Integer(document.old_limit);
   writer.Integer(document.new_limit);
   writer.Text(document.reason);
+  if (document.approval != Approval::kByAnother) WriteApproval(writer, document.approval);
   return std::move(writer).Take();
 }
 
 absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes) {
-  CanonicalReader reader(bytes, "curator.ledger.limit", 1);
+  const bool has_approval = CanonicalReader(bytes, "curator.ledger.limit", 2).ok();
+  CanonicalReader reader(bytes, "curator.ledger.limit", has_approval ? 2 : 1);
   LimitChange document;
   document.proposal_id = reader.Text();
   document.account_id = reader.Integer();
@@ -295,6 +321,10 @@ absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes) {
   document.old_limit = reader.Integer();
   document.new_limit = reader.Integer();
   document.reason = reader.Text();
+  if (has_approval) {
+    document.approval = ReadApproval(reader);
+    if (document.approval == Approval::kByAnother) reader.Refuse();
+  }
   RETURN_IF_ERROR(reader.Finish());
   return document;
 }
@@ -320,7 +350,8 @@ std::string KindOf(ProposalEnd end) {
 }
 
 std::string EncodePayload(const Repair& document) {
-  CanonicalWriter writer("curator.ledger.repaired", 1);
+  const bool is_proposed = !document.proposed_by.empty();
+  CanonicalWriter writer("curator.ledger.repaired", is_proposed ? 2 : 1);
   writer.Text(document.reason);
   writer.Integer(document.last_kept_seq);
   writer.Integer(document.anchored_seq);
@@ -335,11 +366,16 @@ std::string EncodePayload(const Repair& document) {
   }
   writer.Integer(static_cast<int64_t>(document.lost_charges.size()));
   for (const std::string& charge_id : document.lost_charges) writer.Text(charge_id);
+  if (is_proposed) {
+    writer.Text(document.proposed_by);
+    WriteApproval(writer, document.approval);
+  }
   return std::move(writer).Take();
 }
 
 absl::StatusOr<Repair> ParseRepair(std::string_view bytes) {
-  CanonicalReader reader(bytes, "curator.ledger.repaired", 1);
+  const bool is_proposed = CanonicalReader(bytes, "curator.ledger.repaired", 2).ok();
+  CanonicalReader reader(bytes, "curator.ledger.repaired", is_proposed ? 2 : 1);
   Repair document;
   document.reason = reader.Text();
   document.last_kept_seq = reader.Integer();
@@ -357,6 +393,11 @@ absl::StatusOr<Repair> ParseRepair(std::string_view bytes) {
   }
   document.lost_charges.resize(static_cast<size_t>(reader.Count()));
   for (std::string& charge_id : document.lost_charges) charge_id = reader.Text();
+  if (is_proposed) {
+    document.proposed_by = reader.Text();
+    document.approval = ReadApproval(reader);
+    if (document.proposed_by.empty()) reader.Refuse();
+  }
   RETURN_IF_ERROR(reader.Finish());
   return document;
 }

@@ -29,6 +29,7 @@ inline constexpr char kDatasetCreated[] = "DATASET_CREATED";
 inline constexpr char kSealed[] = "SEALED";
 // Of histories that earlier versions wrote: it verifies, but is shown without its note (service/access.h).
 inline constexpr char kEqualContent[] = "EQUAL_CONTENT";
+inline constexpr char kPublished[] = "PUBLISHED";
 inline constexpr char kArchived[] = "ARCHIVED";
 inline constexpr char kGranted[] = "GRANTED";
 inline constexpr char kRevoked[] = "REVOKED";
@@ -59,6 +60,8 @@ struct OpenedAccount {
   AccountSpec spec;
 };
 
+inline constexpr int64_t kAwaitsPublication = 2;
+
 // DATASET_CREATED, tag "curator.ledger.dataset_created".
 struct DatasetCreated {
   std::string name;
@@ -69,12 +72,22 @@ struct DatasetCreated {
   std::string neighbour_relation;
   std::string privacy_unit;
   int64_t max_records_per_unit = 1;
+  // 0: private; 1: public from the start, which earlier versions wrote; kAwaitsPublication: once PUBLISHED.
   int64_t is_public = 0;
   std::string partition_attribute;
   std::vector<OpenedAccount> accounts;
 };
 std::string EncodePayload(const DatasetCreated& document);
 absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes);
+
+// How a decision was approved: in documents 0 for kByAnother, 1 for kSingleCustody.
+
+// PUBLISHED, tag "curator.ledger.published". The entry's actor approved it.
+struct DatasetPublished {
+  Approval approval = Approval::kByAnother;
+};
+std::string EncodePayload(const DatasetPublished& document);
+absl::StatusOr<DatasetPublished> ParseDatasetPublished(std::string_view bytes);
 
 // ACCOUNT_OPENED, tag "curator.ledger.account_opened": an account and its members. The accounts of a
 // DATASET_CREATED have none.
@@ -154,7 +167,7 @@ std::string EncodePayload(const ChargeChanged& document);
 absl::StatusOr<ChargeChanged> ParseChargeChanged(std::string_view bytes);
 
 // LIMIT_REQUESTED, LIMIT_PROPOSED, LIMIT_CHANGED, tag "curator.ledger.limit". The entry's actor asked for it,
-// proposed it or approved it.
+// proposed it or approved it. Version 1, for kByAnother, has no approval: version 2 ends with it.
 struct LimitChange {
   std::string proposal_id;
   int64_t account_id = 0;
@@ -162,6 +175,7 @@ struct LimitChange {
   int64_t old_limit = 0;
   int64_t new_limit = 0;
   std::string reason;
+  Approval approval = Approval::kByAnother;  // of LIMIT_CHANGED
 };
 std::string EncodePayload(const LimitChange& document);
 absl::StatusOr<LimitChange> ParseLimitChange(std::string_view bytes);
@@ -177,8 +191,9 @@ absl::StatusOr<LimitEnded> ParseLimitEnded(std::string_view bytes);
 // The kind of the entry of an end other than kNone.
 std::string KindOf(ProposalEnd end);
 
-// REPAIRED, tag "curator.ledger.repaired". The entry's actor is the owner. Amounts are added to those of the
-// other entries, so that their order does not matter.
+// REPAIRED, tag "curator.ledger.repaired". The entry's actor approved it. Amounts are added to those of the
+// other entries, so that their order does not matter. Version 1, of earlier versions and of the server's own
+// history, has neither of the last two fields: its actor decided alone.
 struct RaisedBy {
   int64_t account_id = 0;
   std::string counter;
@@ -193,6 +208,8 @@ struct Repair {
   std::string anchored_hash;
   std::vector<RaisedBy> raised;
   std::vector<std::string> lost_charges;  // ids of charges after that entry, counted from their receipts
+  std::string proposed_by = {};           // the owner
+  Approval approval = Approval::kByAnother;
 };
 std::string EncodePayload(const Repair& document);
 absl::StatusOr<Repair> ParseRepair(std::string_view bytes);

@@ -90,8 +90,32 @@ TEST(EntryPayload, SmallDocumentsComeBackWhole) {
   ExpectOnlyWholeDocuments(EncodePayload(DatasetSealed{1, "commitment"}), ParseDatasetSealed);
   ExpectOnlyWholeDocuments(EncodeNote("note"), ParseNote);
   ExpectOnlyWholeDocuments(EncodePayload(LimitChange{"p", 1, "rho", 2, 3, "why"}), ParseLimitChange);
+  const LimitChange alone{"p", 1, "rho", 2, 3, "why", Approval::kSingleCustody};
+  ExpectOnlyWholeDocuments(EncodePayload(alone), ParseLimitChange);
+  ExpectOnlyWholeDocuments(EncodePayload(DatasetPublished{Approval::kSingleCustody}), ParseDatasetPublished);
+  ExpectOnlyWholeDocuments(EncodePayload(Repair{.reason = "lost", .proposed_by = "olga"}), ParseRepair);
   ExpectOnlyWholeDocuments(EncodePayload(ChargeChanged{"reason", "release", "hash", 5, {{1, "rho", 2}}}),
                            ParseChargeChanged);
+}
+
+TEST(EntryPayload, WhoApprovedIsReadBackAndWhatEarlierVersionsWroteStaysAsItIs) {
+  for (const Approval approval : {Approval::kByAnother, Approval::kSingleCustody}) {
+    const LimitChange change{.proposal_id = "p", .counter = "rho", .reason = "why", .approval = approval};
+    EXPECT_EQ(ParseLimitChange(EncodePayload(change))->approval, approval);
+    EXPECT_EQ(ParseDatasetPublished(EncodePayload(DatasetPublished{approval}))->approval, approval);
+    const Repair repair{.reason = "lost", .proposed_by = "olga", .approval = approval};
+    EXPECT_EQ(ParseRepair(EncodePayload(repair))->approval, approval);
+    EXPECT_EQ(ParseRepair(EncodePayload(repair))->proposed_by, "olga");
+  }
+  CanonicalWriter before("curator.ledger.limit", 1);
+  before.Text("p");
+  before.Integer(1);
+  before.Text("rho");
+  before.Integer(2);
+  before.Integer(3);
+  before.Text("why");
+  EXPECT_EQ(EncodePayload(LimitChange{"p", 1, "rho", 2, 3, "why"}), std::move(before).Take());
+  EXPECT_EQ(ParseRepair(EncodePayload(Repair{.reason = "lost"}))->proposed_by, "");
 }
 
 TEST(EntryPayload, AValueWithoutANameIsNotReadBackAsAnother) {

@@ -79,6 +79,7 @@ Recount::Handler Recount::HandlerOf(std::string_view kind) {
       {kLimitWithdrawn, &Recount::CountEndedProposal},
       {kLimitTakenUp, &Recount::CountEndedProposal},
       {kEqualContent, &Recount::CheckNote},
+      {kPublished, &Recount::Publish},
       {kArchived, &Recount::Archive},
       {kGranted, &Recount::SetGrant},
       {kRevoked, &Recount::SetGrant},
@@ -96,6 +97,16 @@ void Recount::Seal(const Entry& entry) {
   dataset.state = DatasetState::kSealed;
   dataset.version = sealed->version;
   dataset.content_commitment = sealed->content_commitment;
+}
+
+void Recount::Publish(const Entry& entry) {
+  const absl::StatusOr<DatasetPublished> published = ParseDatasetPublished(entry.payload);
+  if (!published.ok()) return Report(entry, "is malformed");
+  DatasetCreated& created = state_.datasets[entry.dataset_id].created;
+  if (created.is_public != kAwaitsPublication) Report(entry, "publishes what did not wait for it");
+  if (published->approval == Approval::kByAnother && entry.actor == created.owner)
+    Report(entry, "is approved by the owner alone, and does not say so");
+  created.is_public = 1;
 }
 
 void Recount::Archive(const Entry& entry) {
@@ -294,6 +305,8 @@ void Recount::ChangeLimit(const Entry& entry) {
 void Recount::AddRepair(const Entry& entry) {
   const absl::StatusOr<Repair> repair = ParseRepair(entry.payload);
   if (!repair.ok()) return Report(entry, "is malformed");
+  if (repair->approval == Approval::kByAnother && entry.actor == repair->proposed_by)
+    Report(entry, "is approved by who proposed it, and does not say so");
   for (const RaisedBy& raised : repair->raised) {
     const auto counter = state_.counters.find({raised.account_id, raised.counter});
     if (counter == state_.counters.end()) {

@@ -157,6 +157,7 @@ class Recount {
   void OpenLaterAccount(const Entry& entry);
   void OpenAccount(const Entry& entry, const OpenedAccount& account);
   void Seal(const Entry& entry);
+  void Publish(const Entry& entry);
   void Archive(const Entry& entry);
   void SetGrant(const Entry& entry);
   void ShareRelease(const Entry& entry);

@@ -13,6 +13,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // A history of one dataset with one account (1) of limit 10, written by hand, as an intruder could who forges
 // hashes, too.
@@ -42,8 +43,9 @@ class History {
   void RepairOf(const RaisedBy& raised) {
     Write(kRepaired, "", EncodePayload(Repair{.reason = "why", .raised = {raised}}));
   }
-  void Write(const std::string& kind, const std::string& charge_id, const std::string& payload) {
-    Entry entry{.dataset_id = "d", .kind = kind, .charge_id = charge_id, .payload = payload, .actor = "ana"};
+  void Write(const std::string& kind, const std::string& charge_id, const std::string& payload,
+             const std::string& actor = "ana") {
+    Entry entry{.dataset_id = "d", .kind = kind, .charge_id = charge_id, .payload = payload, .actor = actor};
     head_ = Append(head_, entry);
     recount_.Add(entry);
   }
@@ -258,6 +260,38 @@ TEST(Recount, UnknownThingsAreFound) {
   EXPECT_THAT(history.Finish().findings().kept(),
               ElementsAre(HasSubstr("never made"), HasSubstr("unknown kind"), HasSubstr("malformed"),
                           HasSubstr("does not start from the limit"), HasSubstr("made before")));
+}
+
+// A history that says that its owner alone decided what takes two persons contradicts itself.
+TEST(Recount, WhatTakesTwoPersonsIsNotDecidedByOneUnlessTheEntrySaysSo) {
+  const auto findings = [](const char* kind, const std::string& payload, const std::string& actor) {
+    History history;
+    if (kind == std::string(kPublished)) {
+      history.Write(
+          kDatasetCreated, "",
+          EncodePayload(DatasetCreated{
+              .name = "open", .owner = "olga", .lineage_id = "d", .is_public = kAwaitsPublication}));
+    }
+    history.Write(kind, "", payload, actor);
+    return history.Finish().findings().kept();
+  };
+  const std::string by_another = EncodePayload(DatasetPublished{});
+  const std::string alone = EncodePayload(DatasetPublished{Approval::kSingleCustody});
+  const auto says_so = HasSubstr("and does not say so");
+  EXPECT_THAT(findings(kPublished, by_another, "olga"), Contains(says_so));
+  EXPECT_THAT(findings(kPublished, by_another, "vera"), Not(Contains(says_so)));
+  EXPECT_THAT(findings(kPublished, alone, "olga"), Not(Contains(says_so)));
+  Repair repair{.reason = "why", .proposed_by = "olga"};
+  EXPECT_THAT(findings(kRepaired, EncodePayload(repair), "olga"), Contains(says_so));
+  EXPECT_THAT(findings(kRepaired, EncodePayload(repair), "vera"), Not(Contains(says_so)));
+  repair.approval = Approval::kSingleCustody;
+  EXPECT_THAT(findings(kRepaired, EncodePayload(repair), "olga"), Not(Contains(says_so)));
+}
+
+TEST(Recount, WhatDoesNotWaitForItIsNotPublished) {
+  History history;
+  history.Write(kPublished, "", EncodePayload(DatasetPublished{}));
+  EXPECT_THAT(history.Finish().findings().kept(), Contains(HasSubstr("publishes what did not wait for it")));
 }
 
 }  // namespace

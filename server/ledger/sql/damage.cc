@@ -29,9 +29,9 @@ absl::Status Refusal(const DamageSite& site) {
           ? absl::StrCat(
                 "its history in the database contradicts the anchor, as after a restored backup, which would "
                 "reset its budget. Stop the server, restore the newest copy of the database and start again; "
-                "if there is none, its owner raises what is spent to the anchor's values: curator ledger "
-                "repair ",
-                site.dataset_name, " --raise-to-anchor --reason TEXT")
+                "if there is none, its owner proposes to raise what is spent to the anchor's values, and an "
+                "approver approves it: curator ledger repair propose ",
+                site.dataset_name, " --reason TEXT --out FILE.json")
           : absl::StrCat(
                 "its tables contradict its history, or a row of it cannot be read. Its owner sees "
                 "what contradicts what: curator ledger verify ",

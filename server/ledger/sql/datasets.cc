@@ -207,13 +207,15 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
   // The dataset's time is that of its chain, which refers to this row: the time is set afterwards.
   RETURN_IF_ERROR(
       transaction
-          .Execute("INSERT INTO datasets (id, name, owner, lineage_id, successor_of, state, schema_bytes, "
-                   "schema_hash, "
-                   "neighbour_relation, privacy_unit, max_records_per_unit, is_public, partition_attribute, "
-                   "created_at_us) VALUES ($1, $2, $3, $4, $5, 'CREATED', $6, $7, $8, $9, $10, $11, $12, 0)",
-                   {dataset_id, spec.name, spec.owner.name(), lineage_id, spec.successor_of,
-                    Bytes{spec.schema}, Bytes{spec.schema_hash}, spec.neighbour_relation, spec.privacy_unit,
-                    spec.max_records_per_unit, int64_t{spec.is_public ? 1 : 0}, spec.partition_attribute})
+          .Execute(
+              "INSERT INTO datasets (id, name, owner, lineage_id, successor_of, state, schema_bytes, "
+              "schema_hash, "
+              "neighbour_relation, privacy_unit, max_records_per_unit, is_public, partition_attribute, "
+              "created_at_us, awaits_publication) VALUES ($1, $2, $3, $4, $5, 'CREATED', $6, $7, $8, $9, "
+              "$10, $11, $12, 0, $11)",
+              {dataset_id, spec.name, spec.owner.name(), lineage_id, spec.successor_of, Bytes{spec.schema},
+               Bytes{spec.schema_hash}, spec.neighbour_relation, spec.privacy_unit, spec.max_records_per_unit,
+               int64_t{spec.is_public ? 1 : 0}, spec.partition_attribute})
           .status());
   RETURN_IF_ERROR(change.StartChain(dataset_id));
   RETURN_IF_ERROR(
@@ -229,7 +231,7 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
                          .neighbour_relation = spec.neighbour_relation,
                          .privacy_unit = spec.privacy_unit,
                          .max_records_per_unit = spec.max_records_per_unit,
-                         .is_public = spec.is_public ? 1 : 0,
+                         .is_public = spec.is_public ? kAwaitsPublication : 0,
                          .partition_attribute = spec.partition_attribute};
   for (const AccountSpec& account : spec.accounts) {
     ASSIGN_OR_RETURN(OpenedAccount opened,
@@ -245,6 +247,19 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
         InsertPart(change, new_account_id(), spec.parts[i], dataset_id, lineage_id, spec.owner.name());
     if (!inserted.ok()) return WithinField(absl::StrCat("parts[", i, "]"), inserted);
   }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMayPublish(const Dataset& dataset, std::string_view actor, Approval approval) {
+  const auto refused = [&](std::string_view why) {
+    return absl::FailedPreconditionError(absl::StrCat("dataset ", dataset.name, " ", std::string(why)));
+  };
+  if (!dataset.is_public) return refused("is private: only what was created as public is published");
+  if (dataset.state == DatasetState::kArchived) return refused("is archived");
+  if (dataset.state != DatasetState::kSealed)
+    return refused("is not sealed yet: its content can still change");
+  if (approval == Approval::kByAnother && dataset.owner == actor)
+    return refused("is yours: another person has to publish it");
   return absl::OkStatus();
 }
 
@@ -346,6 +361,25 @@ absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std:
     return absl::OkStatus();
   }));
   return sealed;
+}
+
+absl::Status SqlLedger::PublishDataset(std::string_view dataset_id, const Principal& actor,
+                                       Approval approval) {
+  RETURN_IF_ERROR(CheckText("actor", actor.name()));
+  return Write(dataset_id, [&](WriteSet& change) -> absl::Status {
+    RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
+    ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(change.transaction(), dataset_id));
+    if (dataset.is_public && !dataset.awaits_publication) return absl::OkStatus();
+    RETURN_IF_ERROR(CheckMayPublish(dataset, actor.name(), approval));
+    RETURN_IF_ERROR(change.transaction()
+                        .Execute("UPDATE datasets SET awaits_publication = 0 WHERE id = $1", {dataset.id})
+                        .status());
+    change.Append({.dataset_id = dataset.id,
+                   .kind = kPublished,
+                   .payload = EncodePayload(DatasetPublished{approval}),
+                   .actor = actor.name()});
+    return absl::OkStatus();
+  });
 }
 
 absl::Status SqlLedger::ArchiveDataset(std::string_view dataset_id, const Principal& actor) {

@@ -63,22 +63,23 @@ absl::StatusOr<std::string> OpenedBy(Transaction& transaction, int64_t account_i
   return rows.front().Text(0);
 }
 
-std::string PayloadOf(const LimitProposal& proposal) {
+std::string PayloadOf(const LimitProposal& proposal, Approval approval = Approval::kByAnother) {
   return EncodePayload(LimitChange{.proposal_id = proposal.id,
                                    .account_id = proposal.account_id,
                                    .counter = proposal.counter,
                                    .old_limit = proposal.old_limit,
                                    .new_limit = proposal.new_limit,
-                                   .reason = proposal.reason});
+                                   .reason = proposal.reason,
+                                   .approval = approval});
 }
 
 // Returns the entry's seq.
-int64_t AppendLimit(WriteSet& change, const char* kind, const LimitProposal& proposal,
-                    std::string_view actor) {
+int64_t AppendLimit(WriteSet& change, const char* kind, const LimitProposal& proposal, std::string_view actor,
+                    Approval approval = Approval::kByAnother) {
   return change
       .Append({.dataset_id = proposal.dataset_id,
                .kind = kind,
-               .payload = PayloadOf(proposal),
+               .payload = PayloadOf(proposal, approval),
                .actor = std::string(actor)})
       .seq;
 }
@@ -246,8 +247,8 @@ absl::StatusOr<LimitProposal> FindOrPropose(WriteSet& change, const LimitProposa
 }
 
 absl::Status CheckApproval(const LimitProposal& proposal, const LockedCounter& counter,
-                           std::string_view actor) {
-  if (proposal.proposed_by == actor) {
+                           std::string_view actor, Approval approval) {
+  if (approval == Approval::kByAnother && proposal.proposed_by == actor) {
     return absl::FailedPreconditionError("the proposer of a limit cannot approve it");
   }
   if (proposal.is_request) {
@@ -274,15 +275,15 @@ absl::StatusOr<LimitProposal> ReadAndLock(WriteSet& change, std::string_view pro
   return proposal;
 }
 
-absl::StatusOr<LimitProposal> Approve(WriteSet& change, std::string_view proposal_id,
-                                      std::string_view actor) {
+absl::StatusOr<LimitProposal> Approve(WriteSet& change, std::string_view proposal_id, std::string_view actor,
+                                      Approval approval) {
   Transaction& transaction = change.transaction();
   ASSIGN_OR_RETURN(LimitProposal proposal, ReadAndLock(change, proposal_id));
   if (proposal.approved_by == actor) return proposal;
   RETURN_IF_ERROR(change.LockCounters({proposal.account_id}));
   const LockedCounter* counter = change.counter({proposal.account_id, proposal.counter});
   if (counter == nullptr) return absl::InternalError("a proposal names a counter that does not exist");
-  RETURN_IF_ERROR(CheckApproval(proposal, *counter, actor));
+  RETURN_IF_ERROR(CheckApproval(proposal, *counter, actor, approval));
   RETURN_IF_ERROR(
       transaction
           .Execute("UPDATE account_counters SET limit_value = $3 WHERE account_id = $1 AND counter = $2",
@@ -296,7 +297,7 @@ absl::StatusOr<LimitProposal> Approve(WriteSet& change, std::string_view proposa
           .Execute("UPDATE limit_proposals SET approved_by = $2, approved_at_us = $3 WHERE id = $1",
                    {proposal.id, std::string(actor), change.now_us()})
           .status());
-  AppendLimit(change, kLimitChanged, proposal, actor);
+  AppendLimit(change, kLimitChanged, proposal, actor, approval);
   proposal.approved_by = actor;
   return proposal;
 }
@@ -319,11 +320,12 @@ absl::StatusOr<LimitProposal> SqlLedger::ProposeLimit(const LimitProposalSpec& s
   return proposal;
 }
 
-absl::StatusOr<LimitProposal> SqlLedger::ApproveLimit(std::string_view proposal_id, const Principal& actor) {
+absl::StatusOr<LimitProposal> SqlLedger::ApproveLimit(std::string_view proposal_id, const Principal& actor,
+                                                      Approval approval) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   ASSIGN_OR_RETURN(LimitProposal proposal, GetLimitProposal(proposal_id));
   RETURN_IF_ERROR(Write(proposal.dataset_id, [&](WriteSet& change) -> absl::Status {
-    ASSIGN_OR_RETURN(proposal, Approve(change, proposal_id, actor.name()));
+    ASSIGN_OR_RETURN(proposal, Approve(change, proposal_id, actor.name(), approval));
     return absl::OkStatus();
   }));
   return proposal;

@@ -268,7 +268,10 @@ class LineageRepair {
                     .last_kept_seq = lost.kept.seq,
                     .anchored_seq = lost.anchored.seq,
                     .anchored_hash = lost.anchored.seq > 0 ? lost.anchored.hash : std::string(),
-                    .raised = lists_raised ? raised : std::vector<RaisedBy>()};
+                    .raised = lists_raised ? raised : std::vector<RaisedBy>(),
+                    .lost_charges = {},
+                    .proposed_by = order_.proposed_by,
+                    .approval = order_.approval};
       for (const LostCharge& charge : lost.receipts) repair.lost_charges.push_back(charge.charge_id);
       report_.receipts_counted += static_cast<int64_t>(lost.receipts.size());
       if (id == order_.dataset_id && lost.is_any()) {
@@ -298,6 +301,10 @@ class LineageRepair {
 absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) {
   RETURN_IF_ERROR(CheckText("reason", order.reason));
   RETURN_IF_ERROR(CheckText("actor", order.actor.name()));
+  RETURN_IF_ERROR(CheckText("proposed_by", order.proposed_by));
+  if (order.approval == Approval::kByAnother && order.proposed_by == order.actor.name() &&
+      !order.only_checked)
+    return absl::FailedPreconditionError("the proposer of a repair cannot approve it");
   RETURN_IF_ERROR(CheckWritable());
   const AnchorState no_anchor;
   const StateView no_view(no_anchor);

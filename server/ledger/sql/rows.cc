@@ -22,7 +22,8 @@ constexpr char kSelectDatasets[] =
     "SELECT d.id, d.lineage_id, d.name, d.owner, d.state, d.schema_bytes, d.schema_hash, "
     "d.neighbour_relation, "
     "d.privacy_unit, d.max_records_per_unit, d.is_public, d.partition_attribute, v.version, v.content_hash, "
-    "d.created_at_us, h.revision FROM datasets d LEFT JOIN dataset_versions v ON v.dataset_id = d.id "
+    "d.created_at_us, h.revision, d.awaits_publication FROM datasets d LEFT JOIN dataset_versions v ON "
+    "v.dataset_id = d.id "
     "LEFT JOIN chain_heads h ON h.dataset_id = d.id WHERE ";
 
 // Whose dataset a row is of, whether or not the rest of it can be read.
@@ -47,6 +48,7 @@ absl::StatusOr<Dataset> DatasetOf(const Row& row) {
                  .privacy_unit = row.Text(8),
                  .max_records_per_unit = row.Integer(9),
                  .is_public = row.Integer(10) != 0,
+                 .awaits_publication = row.Integer(16) != 0,
                  .partition_attribute = row.Text(11),
                  .version = row.IsNull(12) ? 0 : row.Integer(12),
                  .content_hash = row.IsNull(13) ? std::string() : row.Blob(13),

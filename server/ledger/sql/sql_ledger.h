@@ -99,6 +99,8 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<Dataset> AddPart(const NewPart& part) override;
   absl::StatusOr<Dataset> SealPart(std::string_view dataset_id, std::string_view part,
                                    std::string_view content_hash, const Principal& actor) override;
+  absl::Status PublishDataset(std::string_view dataset_id, const Principal& actor,
+                              Approval approval) override;
   absl::Status ArchiveDataset(std::string_view dataset_id, const Principal& actor) override;
   absl::Status SetGrant(std::string_view dataset_id, const Grant& grant, const Principal& actor) override;
   absl::StatusOr<bool> HasGrantInLineage(std::string_view dataset_id, std::string_view name,
@@ -133,7 +135,8 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<int64_t> ExpireReservations() override;
   absl::StatusOr<int64_t> SweepStaged() override;
   absl::StatusOr<LimitProposal> ProposeLimit(const LimitProposalSpec& spec) override;
-  absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id, const Principal& actor) override;
+  absl::StatusOr<LimitProposal> ApproveLimit(std::string_view proposal_id, const Principal& actor,
+                                             Approval approval = Approval::kByAnother) override;
   absl::StatusOr<LimitProposal> EndLimitProposal(std::string_view proposal_id, ProposalEnd end,
                                                  std::string_view reason, const Principal& actor) override;
   absl::StatusOr<LimitProposal> GetLimitProposal(std::string_view proposal_id) override;

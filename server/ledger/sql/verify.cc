@@ -193,9 +193,11 @@ bool IsAsMade(const StoredProposal& row, const Entry& entry) {
   const bool is_made_here = entry.kind != kLimitChanged;
   const bool is_of_entry = !is_made_here || row.entry_seq == 0 || row.entry_seq == entry.seq;
   const std::string& who = is_made_here ? stored.proposed_by : stored.approved_by;
+  const bool is_by_two =
+      is_made_here || made.approval == Approval::kSingleCustody || stored.proposed_by != stored.approved_by;
   return stored.account_id == made.account_id && stored.counter == made.counter &&
          stored.old_limit == made.old_limit && stored.new_limit == made.new_limit &&
-         stored.reason == made.reason && who == entry.actor && is_of_entry &&
+         stored.reason == made.reason && who == entry.actor && is_of_entry && is_by_two &&
          stored.is_request == (entry.kind == kLimitRequested);
 }
 
@@ -339,6 +341,7 @@ void CompareFacts(const Dataset& stored, const RecountedDataset& counted, Recoun
   compare(stored.privacy_unit == created.privacy_unit, "its privacy unit");
   compare(stored.max_records_per_unit == created.max_records_per_unit, "its records per privacy unit");
   compare(stored.is_public == (created.is_public != 0), "whether it is public");
+  compare(stored.awaits_publication == (created.is_public == kAwaitsPublication), "whether it is published");
   compare(stored.partition_attribute == created.partition_attribute, "how it is partitioned");
   compare(stored.state == counted.state, "its state");
   const bool are_grants_equal = stored.grants.size() == counted.grants.size() &&

@@ -193,6 +193,10 @@ std::string OpeningSummary(const ledger::OpenedAccount& opened) {
 }
 
 // "entries 12 to 15 are lost; epsilon raised by 0.3: the disk failed"
+std::string TextOf(ledger::Approval approval) {
+  return approval == ledger::Approval::kSingleCustody ? " (single custody)" : "";
+}
+
 std::string RepairSummary(const ledger::Entry& entry) {
   const absl::StatusOr<ledger::Repair> repair = ledger::ParseRepair(entry.payload);
   if (!repair.ok()) return "";
@@ -204,7 +208,8 @@ std::string RepairSummary(const ledger::Entry& entry) {
     absl::StrAppend(&summary, summary.empty() ? "" : "; ", raised.counter, " raised by ",
                     dp::FormatCounter(raised.counter, raised.amount));
   }
-  return absl::StrCat(summary, ": ", repair->reason);
+  if (!repair->proposed_by.empty()) absl::StrAppend(&summary, ", proposed by ", repair->proposed_by);
+  return absl::StrCat(summary, TextOf(repair->approval), ": ", repair->reason);
 }
 
 // "ana: analyst, service until 2027-01-01T00:00:00Z"
@@ -225,7 +230,8 @@ std::string LimitSummary(std::string_view payload) {
   const absl::StatusOr<ledger::LimitChange> change = ledger::ParseLimitChange(payload);
   if (!change.ok()) return "";
   return absl::StrCat(change->counter, " ", dp::FormatCounter(change->counter, change->old_limit), " to ",
-                      dp::FormatCounter(change->counter, change->new_limit), ": ", change->reason);
+                      dp::FormatCounter(change->counter, change->new_limit), TextOf(change->approval), ": ",
+                      change->reason);
 }
 
 }  // namespace
@@ -254,6 +260,11 @@ absl::StatusOr<BudgetView> GetBudget(Services& services, const Principal& princi
   // A damaged row may be the reason for which the dataset is read-only.
   if (!last.ok() && !absl::IsNotFound(last.status()) && budget.read_only.ok()) return last.status();
   budget.protects = WhatItProtects(view);
+  if (services.directory != nullptr) {
+    ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, services.directory->Current());
+    budget.approval = current->custody() == directory::Custody::kSingle ? ledger::Approval::kSingleCustody
+                                                                        : ledger::Approval::kByAnother;
+  }
   if (last.ok()) {
     budget.last_request = {PostingsSummary(last->label, PostingsOfFirst(accounts, *last)),
                            last->created_at_us};
@@ -331,6 +342,10 @@ std::string Summary(const ledger::Entry& entry) {
   if (entry.kind == ledger::kGranted || entry.kind == ledger::kRevoked) return GrantSummary(entry.payload);
   if (entry.kind == ledger::kReleaseShared || entry.kind == ledger::kOwnerAction) {
     return ledger::ParseNote(entry.payload).value_or("");
+  }
+  if (entry.kind == ledger::kPublished) {
+    const absl::StatusOr<ledger::DatasetPublished> published = ledger::ParseDatasetPublished(entry.payload);
+    return published.ok() ? absl::StrCat("without any guarantee", TextOf(published->approval)) : "";
   }
   if (entry.kind == ledger::kRepaired) return RepairSummary(entry);
   if (entry.kind == ledger::kLimitRequested || entry.kind == ledger::kLimitProposed ||

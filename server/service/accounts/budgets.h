@@ -66,7 +66,9 @@ struct BudgetView {
   absl::Status read_only;
   std::vector<AccountView> accounts;
   std::optional<LastRequest> last_request;
-  std::string protects;                         // WhatItProtects()
+  std::string protects;  // WhatItProtects()
+  // Who approves what an owner proposes; none in development mode, where nobody proves who they are.
+  std::optional<ledger::Approval> approval;
   std::optional<HistoryComparison> comparison;  // of all charges, or for analysts and services of their own
 };
 

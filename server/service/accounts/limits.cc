@@ -250,11 +250,12 @@ absl::StatusOr<LimitView> ApproveLimit(const Access& access, const LimitChoice& 
                    FindDataset(access, Method::kApproveLimitChange, choice.principal, choice.dataset));
   ASSIGN_OR_RETURN(const ledger::LimitProposal found, FindProposal(access, view, choice.proposal_id));
   ASSIGN_OR_RETURN(const ledger::Account account, AccountOf(access.ledger, found));
-  RETURN_IF_ERROR(CheckMayApprove(access.ledger, account, found, choice.principal));
+  ASSIGN_OR_RETURN(const ledger::Approval approval, ApprovalOf(access, found.proposed_by, choice.principal));
+  const bool has_custody = approval == ledger::Approval::kSingleCustody && view.roles.Has(Role::kOwner);
+  if (!has_custody) RETURN_IF_ERROR(CheckDoesNotProfit(access.ledger, account, found, choice.principal));
   if (intent == Intent::kValidateOnly) return ViewOfProposal(view, account, found);
-  RETURN_IF_ERROR(CheckIsAnotherPerson(access.directory, found, choice.principal));
   ASSIGN_OR_RETURN(const ledger::LimitProposal approved,
-                   access.ledger.ApproveLimit(choice.proposal_id, choice.principal));
+                   access.ledger.ApproveLimit(choice.proposal_id, choice.principal, approval));
   return ViewOfProposal(view, account, approved);
 }
 
@@ -329,7 +330,8 @@ absl::StatusOr<std::vector<LimitView>> ListWaiting(const Access& access, const P
   ASSIGN_OR_RETURN(const std::vector<ledger::LimitProposal> open,
                    access.ledger.ListOpenProposals(dataset.record.lineage_id));
   for (const ledger::LimitProposal& proposal : open) {
-    const bool waits = proposal.is_request ? answers : approves && proposal.proposed_by != principal.name();
+    const bool waits =
+        proposal.is_request ? answers : approves && (answers || proposal.proposed_by != principal.name());
     if (!waits) continue;
     ASSIGN_OR_RETURN(LimitView view, ViewOfProposal(access, dataset, proposal));
     waiting.push_back(std::move(view));

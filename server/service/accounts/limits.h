@@ -72,8 +72,9 @@ struct LimitChoice {
   std::string proposal_id;
 };
 
-// For approvers of the dataset who gain nothing by it (CheckMayApprove()) and are other persons than the
-// proposer (CheckIsAnotherPerson()). With Intent::kValidateOnly it reveals no balance.
+// For approvers of the dataset who are other persons than the proposer (ApprovalOf()) and gain nothing by it
+// (CheckDoesNotProfit()), and under single custody for its owner. With Intent::kValidateOnly it reveals no
+// balance.
 absl::StatusOr<LimitView> ApproveLimit(const Access& access, const LimitChoice& choice, Intent intent);
 
 // A proposal for approvers of the dataset, a request for its owner; FAILED_PRECONDITION where it is the

@@ -69,7 +69,7 @@ class LimitsTest : public ServiceTest {
     const absl::StatusOr<Inbox> inbox = ReadInbox({*ledger_}, TestPrincipal(principal), "", 100);
     EXPECT_TRUE(inbox.ok()) << inbox.status();
     std::vector<std::string> ids;
-    for (const InboxItem& item : inbox.value_or(Inbox()).items) ids.push_back(item.view.proposal.id);
+    for (const InboxItem& item : inbox.value_or(Inbox()).items) ids.push_back(item.view->proposal.id);
     return ids;
   }
   // What verification of the census finds.

@@ -118,7 +118,7 @@ absl::StatusOr<ChargeView> ViewOfRead(Services& services, Method method, const P
   if (!read.entry) return absl::DataLossError("a charge has no entry");
   ASSIGN_OR_RETURN(ChargeView view, ViewOfCharge(known->view, known->accounts, std::move(charge)));
   view.price = PriceAfter(std::move(view.price), read.balances);
-  ASSIGN_OR_RETURN(view.receipt, ReceiptOf(services.ledger, services.signer, *read.entry));
+  ASSIGN_OR_RETURN(view.receipt, ReceiptOf(services.access(), services.signer, *read.entry));
   return view;
 }
 
@@ -136,7 +136,7 @@ absl::StatusOr<ChargeView> ViewOfAnothers(Services& services, Method method, con
   if (!dataset.MayAll(method)) return NoSuchCharge();
   ASSIGN_OR_RETURN(const std::vector<ledger::Account> accounts,
                    services.ledger.GetAccounts(AccountsOf(charge)));
-  ASSIGN_OR_RETURN(Receipt receipt, ReceiptOf(services.ledger, services.signer, charge.id));
+  ASSIGN_OR_RETURN(Receipt receipt, ReceiptOf(services.access(), services.signer, charge.id));
   ASSIGN_OR_RETURN(ChargeView view, ViewOfCharge(dataset, accounts, std::move(charge)));
   view.receipt = std::move(receipt);
   return view;
@@ -296,7 +296,8 @@ absl::StatusOr<std::vector<ChargeView>> Reserve(Services& services, const Princi
     const KnownDataset& known = *priced[i].known;
     ASSIGN_OR_RETURN(ChargeView view, ViewOfCharge(known.view, known.accounts, std::move(charges[i])));
     view.price = PriceAfter(std::move(view.price), effect.moved);
-    view.receipt = ReceiptOf(services.ledger, services.signer, view.charge, *entry, requests[i].postings);
+    ASSIGN_OR_RETURN(view.receipt, ReceiptOf(services.access(), services.signer, view.charge, *entry,
+                                             requests[i].postings));
     views.push_back(std::move(view));
   }
   return views;

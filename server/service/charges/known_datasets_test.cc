@@ -91,7 +91,7 @@ TEST_F(KnownDatasetTest, ThePriceAndTheReceiptThatWereNotReadAreThoseOfTheLedger
   const PricedCounter& priced = answer->price.counters.front();
   EXPECT_EQ(priced.remaining_before, balance.limit - balance.spent + priced.cost);
   ASSERT_TRUE(answer->receipt.has_value());
-  const Receipt read = ReceiptOf(*ledger_, signer_, answer->release.charge_id).value();
+  const Receipt read = ReceiptOf({*ledger_}, signer_, answer->release.charge_id).value();
   EXPECT_EQ(answer->receipt->statement, read.statement);
   EXPECT_EQ(answer->receipt->signature, read.signature);
   const ledger::Release stored = ledger_->GetRelease(answer->release.id).value();
@@ -172,7 +172,7 @@ TEST_F(KnownDatasetTest, ANewReservationReadsNothingAndIsShownAsTheLedgerHasIt) 
   ASSERT_EQ(view->price.counters.size(), 1U);
   EXPECT_EQ(view->price.counters.front().cost, read.price.counters.front().cost);
   EXPECT_EQ(view->price.counters.front().remaining_before, read.price.counters.front().remaining_before);
-  EXPECT_EQ(view->receipt.value().statement, ReceiptOf(*ledger_, signer_, view->charge.id)->statement);
+  EXPECT_EQ(view->receipt.value().statement, ReceiptOf({*ledger_}, signer_, view->charge.id)->statement);
 }
 
 TEST_F(KnownDatasetTest, AReservationThatWasMadeIsFoundAndCountsOnceForTheDay) {
@@ -220,7 +220,7 @@ TEST_F(KnownDatasetTest, EachStepOfAReservationIsShownAsTheLedgerHasIt) {
     ASSERT_EQ(view->price.counters.size(), 1U);
     const PricedCounter& paid = view->price.counters.front();
     EXPECT_EQ(paid.remaining_before - paid.cost, balance.limit - balance.spent - balance.held);
-    EXPECT_EQ(view->receipt.value().statement, ReceiptOf(*ledger_, signer_, id)->statement);
+    EXPECT_EQ(view->receipt.value().statement, ReceiptOf({*ledger_}, signer_, id)->statement);
   };
   expect_present(GetCharge(services_, owner, id), ledger::ChargeState::kReserved);
   const dp::AskedEvent less = dp::Event{dp::PureEvent{EpsilonOf(40)}};

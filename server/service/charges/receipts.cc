@@ -6,9 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "base/text.h"
 #include "ledger/history/entry_payload.h"
-#include "service/charges/pricing.h"
 
 namespace curator::service {
 namespace {
@@ -65,17 +63,23 @@ struct Stated {
   std::vector<ledger::Posting> postings;
 };
 
-Receipt Signed(const host::ReceiptSigner& signer, const Stated& stated) {
-  const Json statement = {{"document", kDocument},
-                          {"ledger_id", stated.ledger_id},
-                          {"dataset_id", stated.dataset_id},
-                          {"sequence", stated.entry.seq},
-                          {"entry_hash", absl::BytesToHexString(stated.entry.hash)},
-                          {"charge_id", stated.charge_id},
-                          {"principal", stated.principal},
-                          {"request_id", stated.request_id},
-                          {"time_us", stated.entry.created_at_us},
-                          {"postings", PostingsOf(stated.postings)}};
+absl::StatusOr<Receipt> Signed(const Access& access, const host::ReceiptSigner& signer,
+                               const Stated& stated) {
+  Json statement = {{"document", kDocument},
+                    {"ledger_id", stated.ledger_id},
+                    {"dataset_id", stated.dataset_id},
+                    {"sequence", stated.entry.seq},
+                    {"entry_hash", absl::BytesToHexString(stated.entry.hash)},
+                    {"charge_id", stated.charge_id},
+                    {"principal", stated.principal},
+                    {"request_id", stated.request_id},
+                    {"time_us", stated.entry.created_at_us},
+                    {"postings", PostingsOf(stated.postings)}};
+  if (access.directory != nullptr) {
+    ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, access.directory->Current());
+    const bool is_single = current->CustodyAt(stated.entry.created_at_us) == directory::Custody::kSingle;
+    if (is_single) statement["custody"] = "single";
+  }
   Receipt receipt{.statement = statement.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace),
                   .signature = {},
                   .public_key = signer.public_key()};
@@ -85,17 +89,17 @@ Receipt Signed(const host::ReceiptSigner& signer, const Stated& stated) {
 
 }  // namespace
 
-absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
+absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigner& signer,
                                   std::string_view charge_id) {
-  ASSIGN_OR_RETURN(const ledger::Entry entry, ledger.ChargeEntry(charge_id));
-  return ReceiptOf(ledger, signer, entry);
+  ASSIGN_OR_RETURN(const ledger::Entry entry, access.ledger.ChargeEntry(charge_id));
+  return ReceiptOf(access, signer, entry);
 }
 
-absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
+absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigner& signer,
                                   const ledger::Entry& entry) {
   ASSIGN_OR_RETURN(const ledger::ChargeMade made, ledger::ParseChargeMade(entry.payload));
-  return Signed(signer,
-                {.ledger_id = ledger.LedgerId(),
+  return Signed(access, signer,
+                {.ledger_id = access.ledger.LedgerId(),
                  .dataset_id = entry.dataset_id,
                  .entry = {.seq = entry.seq, .hash = entry.hash, .created_at_us = entry.created_at_us},
                  .charge_id = entry.charge_id,
@@ -104,15 +108,17 @@ absl::StatusOr<Receipt> ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSig
                  .postings = made.postings});
 }
 
-Receipt ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer, const ledger::Charge& charge,
-                  const ledger::EntryPlace& entry, const std::vector<ledger::Posting>& postings) {
-  return Signed(signer, {.ledger_id = ledger.LedgerId(),
-                         .dataset_id = charge.dataset_id,
-                         .entry = entry,
-                         .charge_id = charge.id,
-                         .principal = charge.principal,
-                         .request_id = charge.request_id,
-                         .postings = postings});
+absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigner& signer,
+                                  const ledger::Charge& charge, const ledger::EntryPlace& entry,
+                                  const std::vector<ledger::Posting>& postings) {
+  return Signed(access, signer,
+                {.ledger_id = access.ledger.LedgerId(),
+                 .dataset_id = charge.dataset_id,
+                 .entry = entry,
+                 .charge_id = charge.id,
+                 .principal = charge.principal,
+                 .request_id = charge.request_id,
+                 .postings = postings});
 }
 
 absl::StatusOr<ledger::LostCharge> ChargeOfReceipt(ledger::Ledger& ledger, const host::ReceiptSigner& signer,
@@ -129,32 +135,6 @@ absl::StatusOr<ledger::LostCharge> ChargeOfReceipt(ledger::Ledger& ledger, const
     return InvalidField("statement", "is a receipt of another ledger");
   }
   return Parse(statement);
-}
-
-absl::StatusOr<RepairView> RepairLedger(const Access& access, const host::ReceiptSigner& signer,
-                                        const RepairRequest& request, Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset,
-                   FindDataset(access, Method::kRepairLedger, request.principal, request.dataset));
-  if (request.reason.empty()) return InvalidField("reason", "say why: it stays in the history");
-  RETURN_IF_ERROR(CheckLine("reason", request.reason));
-  ledger::RepairOrder order{.dataset_id = dataset.record.id,
-                            .reason = request.reason,
-                            .actor = request.principal,
-                            .receipts = {},
-                            .only_checked = intent == Intent::kValidateOnly};
-  for (size_t i = 0; i < request.receipts.size(); ++i) {
-    absl::StatusOr<ledger::LostCharge> charge = ChargeOfReceipt(access.ledger, signer, request.receipts[i]);
-    if (!charge.ok()) return WithinField(absl::StrCat("receipts[", i, "]"), charge.status());
-    order.receipts.push_back(*std::move(charge));
-  }
-  RepairView view;
-  ASSIGN_OR_RETURN(view.report, access.ledger.RaiseToAnchor(order));
-  for (const ledger::RaisedCounter& raised : view.report.raised) {
-    ASSIGN_OR_RETURN(const std::vector<ledger::Account> account,
-                     access.ledger.GetAccounts({raised.account_id}));
-    view.accounts.push_back(AccountName(dataset, account.front()));
-  }
-  return view;
 }
 
 }  // namespace curator::service

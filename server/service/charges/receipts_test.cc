@@ -64,7 +64,7 @@ class ReceiptsTest : public ::testing::Test {
 
 TEST_F(ReceiptsTest, AReceiptNamesTheEntryThatMadeTheCharge) {
   const ledger::Charge charge = Charge();
-  const Receipt receipt = ReceiptOf(*ledger_, signer_, charge.id).value();
+  const Receipt receipt = ReceiptOf({*ledger_}, signer_, charge.id).value();
   EXPECT_TRUE(host::IsSignedBy(signer_.public_key(), receipt.statement, receipt.signature));
   const auto statement = nlohmann::json::parse(receipt.statement);
   const std::vector<ledger::Entry> entries =
@@ -79,7 +79,7 @@ TEST_F(ReceiptsTest, AReceiptNamesTheEntryThatMadeTheCharge) {
 
 TEST_F(ReceiptsTest, AReceiptIsTheSameWheneverItIsAskedFor) {
   const ledger::Charge charge = Charge();
-  const Receipt first = ReceiptOf(*ledger_, signer_, charge.id).value();
+  const Receipt first = ReceiptOf({*ledger_}, signer_, charge.id).value();
   const ledger::Attempt attempt = ledger_
                                       ->Begin({.dataset_id = charge.dataset_id,
                                                .dataset_version = 1,
@@ -93,14 +93,14 @@ TEST_F(ReceiptsTest, AReceiptIsTheSameWheneverItIsAskedFor) {
                                                .postings = charge.postings})
                                       .value();
   ASSERT_TRUE(ledger_->Store(attempt, "release").ok());
-  const Receipt again = ReceiptOf(*ledger_, signer_, charge.id).value();
+  const Receipt again = ReceiptOf({*ledger_}, signer_, charge.id).value();
   EXPECT_EQ(again.statement, first.statement);
   EXPECT_EQ(again.signature, first.signature);
 }
 
 TEST_F(ReceiptsTest, AForgedReceiptAndOneOfAnotherLedgerAreRefusedByTheirField) {
   const ledger::Charge charge = Charge();
-  const Receipt receipt = ReceiptOf(*ledger_, signer_, charge.id).value();
+  const Receipt receipt = ReceiptOf({*ledger_}, signer_, charge.id).value();
   const ledger::LostCharge told = ChargeOfReceipt(*ledger_, signer_, receipt).value();
   EXPECT_EQ(told.charge_id, charge.id);
   EXPECT_EQ(told.postings, charge.postings);
@@ -117,7 +117,7 @@ TEST_F(ReceiptsTest, AForgedReceiptAndOneOfAnotherLedgerAreRefusedByTheirField) 
 
 // The key signs receipts alone; should it ever sign something else, that raises nobody's counters.
 TEST_F(ReceiptsTest, ASignedStatementThatLacksWhatAReceiptSaysIsRefused) {
-  const Receipt receipt = ReceiptOf(*ledger_, signer_, Charge().id).value();
+  const Receipt receipt = ReceiptOf({*ledger_}, signer_, Charge().id).value();
   const auto changed = [&](const char* key, const nlohmann::json& value) {
     auto statement = nlohmann::ordered_json::parse(receipt.statement);
     statement[key] = value;

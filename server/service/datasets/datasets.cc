@@ -308,6 +308,19 @@ absl::StatusOr<DatasetViews> ListVisibleDatasets(const Access& access, const Pri
   return visible;
 }
 
+absl::StatusOr<DatasetView> PublishDataset(const Access& access, const Principal& principal,
+                                           const DatasetName& name, Intent intent) {
+  ASSIGN_OR_RETURN(const DatasetView dataset, FindDataset(access, Method::kPublishDataset, principal, name));
+  if (!dataset.record.is_public) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "dataset \"", name.text(), "\" is private: only what was created as public is published"));
+  }
+  ASSIGN_OR_RETURN(const ledger::Approval approval, ApprovalOf(access, dataset.record.owner, principal));
+  if (intent == Intent::kValidateOnly) return dataset;
+  RETURN_IF_ERROR(access.ledger.PublishDataset(dataset.record.id, principal, approval));
+  return GetDataset(access, principal, name);
+}
+
 absl::StatusOr<DatasetView> ArchiveDataset(const Access& access, records::DatasetStore& store,
                                            const Principal& principal, const DatasetName& name,
                                            Intent intent) {

@@ -62,6 +62,11 @@ struct DatasetViews {
 absl::StatusOr<DatasetViews> ListVisibleDatasets(const Access& access, const Principal& principal,
                                                  const ledger::NamePage& page);
 
+// Ends the wait of a public dataset, for good: for approvers who are other persons than its owner
+// (ApprovalOf()). Errors: those of Ledger::PublishDataset().
+absl::StatusOr<DatasetView> PublishDataset(const Access& access, const Principal& principal,
+                                           const DatasetName& name, Intent intent);
+
 // Releases the memory of the dataset's tables too, once the requests that use them have ended.
 absl::StatusOr<DatasetView> ArchiveDataset(const Access& access, records::DatasetStore& store,
                                            const Principal& principal, const DatasetName& name,

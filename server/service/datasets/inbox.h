@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace curator::service {
 
 struct InboxItem {
   std::string dataset;
-  LimitView view;
+  std::optional<LimitView> view;  // none: the dataset itself waits to be published
 };
 struct Inbox {
   std::vector<InboxItem> items;  // by the names of datasets, and of each oldest first
@@ -26,7 +27,7 @@ struct Inbox {
 
 // What waits on at most `most` datasets that the principal may see after the one of this name
 // (ListWaiting()). The page ends with the dataset that brings it to `most` items, so that it has fewer than
-// `most + 2 * ledger::kMostOpenProposals`. Errors: those of the ledger and the directory.
+// `most + 2 * ledger::kMostOpenProposals + 1`. Errors: those of the ledger and the directory.
 absl::StatusOr<Inbox> ReadInbox(const Access& access, const Principal& principal, const std::string& after,
                                 int64_t most);
 

@@ -130,7 +130,9 @@ class GuessedRecords : public SynthesisTest {
       csv += std::to_string((female ? i % 50 : 50 + i % 50)) + "," +
              std::to_string(female ? i % 3 : 3 - i % 3) + "\n";
     }
-    MakeSealed(adult, csv);
+    const DatasetView open = MakeSealed(adult, csv);
+    EXPECT_TRUE(
+        ledger_->PublishDataset(open.record.id, TestPrincipal("vera"), ledger::Approval::kByAnother).ok());
     MakeSealed(People("census"));
   }
 
