@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Ledgers, Custody, ::testing::Values(Backend::kSqlite, B
                          [](const auto& backend) { return BackendName(backend.param); });
 
 TEST_P(Custody, TheOwnerAloneNeitherRaisesNorPublishes) {
-  MakeSealed(As("olga"), OpenData(), SmallCsv(100));
+  MakeSealed(As("olga"), OpenData(), SmallCsv(77));
   EXPECT_EQ(ProposeAndApprove("5").status().code(), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(Publish("open").status().code(), absl::StatusCode::kPermissionDenied);
   const absl::StatusOr<v1::GetBudgetResponse> budget = As("olga").GetBudget("census");
@@ -102,7 +102,7 @@ TEST_P(Custody, TheOwnerAloneNeitherRaisesNorPublishes) {
 
 TEST_P(Custody, OnePersonWithCustodyDoesAndBudgetsReceiptsAndHistoriesSaySo) {
   RestartWith(config::Custody::kSingle);
-  MakeSealed(As("olga"), OpenData(), SmallCsv(100));
+  MakeSealed(As("olga"), OpenData(), SmallCsv(77));
   const absl::StatusOr<v1::LimitProposal> approved = ProposeAndApprove("5");
   ASSERT_TRUE(approved.ok()) << approved.status();
   EXPECT_EQ(approved->approved_by(), "corp.olga");

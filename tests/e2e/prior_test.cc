@@ -103,7 +103,7 @@ TEST_P(Prior, APublicDatasetIsNoPriorUntilAnotherPersonHasPublishedIt) {
   MakeSealed(owner_, PublicDataset("early"), OpenCsv());
   Grant(owner_, "early", "vera", {v1::GRANTED_APPROVER});
   EXPECT_TRUE(owner_.GetDataset("early")->awaits_publication());
-  EXPECT_EQ(Refusal(owner_, From("early")).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Refusal(owner_, From("early")).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(Refusal(owner_, From("early")).message()), HasSubstr("curator dataset publish"));
   v1::PublishDatasetRequest publish;
   publish.set_dataset("early");
@@ -172,6 +172,8 @@ TEST_P(Prior, WhatCannotBeAPriorIsRefusedAndNothingIsCharged) {
   narrow.mutable_schema()->mutable_attributes()->RemoveLast();
   MakeSealed(owner_, narrow, OpenCsv());
   MakeSealed(owner_, PublicDataset("nobody"), "sex,age,region\n");
+  for (const char* const name : {"other-bins", "narrow", "nobody"})
+    Publish(owner_, server_.ClientFor("vera"), name);
   const std::pair<std::string, std::string> refusals[] = {{"", "name a public dataset"},
                                                           {"census", "is private"},
                                                           {"nothing", "no public dataset"},

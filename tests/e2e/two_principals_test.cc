@@ -322,8 +322,11 @@ std::vector<Step> BobGoesOn() {
        {"BudgetService.ListLimitProposals", {"dataset: 'judged'"}, {{"judged", "proposals.id"}}},
        {"BudgetService.RejectLimitChange",
         {"request_id: '$NEW' dataset: 'judged' proposal_id: '$rejected' reason: 'no'"}},
-       {"BudgetService.ApproveLimitChange",
-        {"request_id: '$NEW' dataset: 'judged' proposal_id: '$judged'"}}});
+       {"BudgetService.ApproveLimitChange", {"request_id: '$NEW' dataset: 'judged' proposal_id: '$judged'"}},
+       {"BudgetService.ApproveRepair",
+        {"request_id: '$NEW' dataset: 'judged' "
+         "proposal { statement: '$statement' signature: '$signature' }"}},
+       {"DatasetService.PublishDataset", {"request_id: '$NEW' dataset: 'open'"}}});
   add(BobTries());
   add(BobLists("bobs", false));
   add(BobLists("divided", false));
@@ -336,9 +339,15 @@ std::vector<Step> BobGoesOn() {
 
 // ---- The worlds
 
-// "shared" belongs to Carol, who lets both ask; so does "judged", whose limits Bob approves. She has proposed
-// other limits of both, of "judged" two.
-void MakeShared(const Client& carol, std::string& id_to_reject) {
+// What Carol leaves for Bob to decide.
+struct Waiting {
+  std::string id_to_reject;
+  v1::RepairProposal repair;
+};
+
+// "shared" belongs to Carol, who lets both ask; so do "judged" and the public "open", of which Bob is the
+// approver. She has proposed other limits of both, of "judged" two, and a repair of "judged".
+void MakeShared(const Client& carol, Waiting& waiting) {
   MakeSealed(carol, NewDataset("shared", v1::RULE_PURE, "100"), SmallCsv(50));
   for (const char* const analyst : {"alice", "bob"})
     Grant(carol, "shared", analyst, {v1::ANALYST, v1::SERVICE});
@@ -351,24 +360,37 @@ void MakeShared(const Client& carol, std::string& id_to_reject) {
     propose.set_dataset(dataset);
     const auto proposed = carol.ProposeLimitChange(propose);
     ASSERT_TRUE(proposed.ok()) << proposed.status();
-    id_to_reject = proposed->id();
+    waiting.id_to_reject = proposed->id();
   }
   propose.set_epsilon("80");
   ASSERT_TRUE(carol.ProposeLimitChange(propose).ok());
+  v1::ProposeRepairRequest repair;
+  repair.set_dataset("judged");
+  repair.set_reason("none");
+  const absl::StatusOr<v1::ProposeRepairResponse> proposed = carol.ProposeRepair(repair);
+  ASSERT_TRUE(proposed.ok()) << proposed.status();
+  waiting.repair = proposed->proposal();
+  v1::CreateDatasetRequest open = NewDataset("open", v1::RULE_PURE, "1");
+  open.clear_limit();
+  open.set_public_(true);
+  MakeSealed(carol, open, SmallCsv(30));
+  Grant(carol, "open", "bob", {v1::GRANTED_APPROVER});
 }
 
 // What Bob saw.
 template <typename Alice>
 ScriptedCalls BobBeside(
     const TestServer& server, const std::function<void()>& between = [] {}) {
-  std::string id_to_reject;
-  MakeShared(server.ClientFor("carol"), id_to_reject);
+  Waiting waiting;
+  MakeShared(server.ClientFor("carol"), waiting);
   const Client alice = server.ClientFor("alice");
   Alice::Begin(alice);
   ScriptedCalls bob(server.address(), "bob");
   bob.Run(BobBegins());
   const IdsOfAlice ids = Alice::GoOn(alice);
-  bob.Know("rejected", id_to_reject);
+  bob.Know("rejected", waiting.id_to_reject);
+  bob.Know("statement", absl::CEscape(waiting.repair.statement()));
+  bob.Know("signature", absl::CEscape(waiting.repair.signature()));
   bob.Know("alices_release", ids.release);
   bob.Know("alices_operation", ids.operation);
   bob.Know("alices_reservation", ids.reservation);

@@ -117,7 +117,7 @@ void Normalise(Message& message, Rule& rule) {
       reflection.ClearField(&message, field);
     } else if (is_time) {
       reflection.MutableMessage(&message, field)->Clear();
-    } else if (field->full_name() == "curator.v1.Receipt.statement") {
+    } else if (field->name() == "statement") {
       reflection.SetString(&message, field,
                            StatementWords(reflection.GetString(message, field), rule.is_shared));
     } else if (field->full_name() == "curator.v1.LedgerEntry.payload") {

@@ -5,8 +5,8 @@
 //   - a UUID of version 4 or 7, and the number of an account that could have been drawn at random (2^51 or
 //     more), are written as "#1", "#2", ... in the order of first appearance, wherever they stand. All other
 //     ids are written as they are: they are not random, so they may count something;
-//   - the payload of an entry is written in words, its hashes and deadlines without their values; of a
-//     receipt's statement the time and the hash are left out;
+//   - the payload of an entry is written in words, its hashes and deadlines without their values; of the
+//     statement of a receipt or of a proposed repair the time and the hashes are left out;
 //   - a Timestamp that is set is written without its time, and other bytes as "bytes": they are hashes, keys
 //     and signatures;
 //   - a field that docs/PRIVACY-fields.md says is from a "draw", and each number of an evaluation of a drawn

@@ -190,7 +190,7 @@ TEST_P(AccountConformance, UnderSingleCustodyTheProposerApprovesAndTheEntrySaysS
   const Dataset dataset = MakeDataset(*ledger, "census", 10);
   const LimitProposal proposal = Must(ledger->ProposeLimit({.request_id = "p1",
                                                             .account_id = FirstAccount(*ledger, dataset),
-                                                            .counter = "epsilon",
+                                                            .counter = "rho",
                                                             .new_limit = 16,
                                                             .reason = "a second study",
                                                             .proposed_by = TestPrincipal("olga")}));

@@ -82,12 +82,13 @@ absl::StatusOr<Source> FindSource(Services& services, const Principal& principal
                                              "\" is private: only a public dataset or a synthetic release "
                                              "can be a prior"));
   }
-  if (dataset->record.awaits_publication) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("dataset \"", name, "\" waits for an approver to publish it (curator dataset publish)"));
-  }
   if (dataset->record.version < 1)
     return InvalidField(kField, absl::StrCat("dataset \"", name, "\" is not sealed yet"));
+  if (dataset->record.awaits_publication) {
+    return InvalidField(
+        kField,
+        absl::StrCat("dataset \"", name, "\" waits for an approver to publish it (curator dataset publish)"));
+  }
   return Source{absl::StrCat("dataset ", dataset->record.id, " version ", dataset->record.version),
                 *std::move(dataset)};
 }

@@ -141,7 +141,9 @@ TEST_F(ReleasesTest, APriorIsNotReadForAClientThatHasGone) {
   NewDataset open = People("open", 2000);
   open.limit.reset();
   open.is_public = true;
-  MakeSealed(open, PeopleCsv(/*regions=*/3));
+  const DatasetView sealed = MakeSealed(open, PeopleCsv(/*regions=*/3));
+  ASSERT_TRUE(
+      ledger_->PublishDataset(sealed.record.id, TestPrincipal("vera"), ledger::Approval::kByAnother).ok());
   std::stop_source client;
   client.request_stop();
   for (const std::string& name : {ModelOf("census").release.id, std::string("open")}) {
