@@ -118,7 +118,7 @@ class Ledger:
             self.change_limit(Document(payload, "curator.ledger.limit"))
         elif kind == "REPAIRED":
             self.repair(Document(payload, "curator.ledger.repaired"))
-        elif kind not in ("SEALED", "EQUAL_CONTENT", "ARCHIVED", "GRANTED", "RELEASE_SHARED", "LIMIT_PROPOSED", "OWNER_ACTION"):
+        elif kind not in ("SEALED", "EQUAL_CONTENT", "ARCHIVED", "GRANTED", "RULES_SET", "RELEASE_SHARED", "LIMIT_PROPOSED", "OWNER_ACTION"):
             raise Contradiction(f"unknown kind of entry {kind}")
 
     def check_link(self, entry):

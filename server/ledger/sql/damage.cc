@@ -163,6 +163,8 @@ void DamageRegister::RestoreNames(Dataset& dataset) const {
   dataset.owner = names->owner;
   dataset.grants.clear();
   for (const auto& [grantee, grant] : names->grants) dataset.grants.push_back(grant);
+  dataset.refusal_rules = names->refusal_rules;
+  dataset.refusal_rules_hash = HashOfRules(dataset.refusal_rules);
 }
 
 void DamageRegister::RestoreNames(Release& release) const {

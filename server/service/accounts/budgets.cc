@@ -332,6 +332,9 @@ std::string Summary(const ledger::Entry& entry) {
   if (entry.kind == ledger::kReleaseShared || entry.kind == ledger::kOwnerAction) {
     return ledger::ParseNote(entry.payload).value_or("");
   }
+  if (entry.kind == ledger::kRulesSet) {
+    return ledger::ParseRulesSet(entry.payload).value_or(ledger::RulesSet{}).summary;
+  }
   if (entry.kind == ledger::kRepaired) return RepairSummary(entry);
   if (entry.kind == ledger::kLimitRequested || entry.kind == ledger::kLimitProposed ||
       entry.kind == ledger::kLimitChanged) {
