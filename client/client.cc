@@ -357,6 +357,26 @@ absl::StatusOr<v1::ListGrantsResponse> Client::ListGrants(const std::string& dat
   });
 }
 
+absl::StatusOr<v1::RefusalRule> Client::AddRefusalRule(v1::AddRefusalRuleRequest request) const {
+  return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::AddRefusalRule,
+                std::move(request));
+}
+
+absl::StatusOr<v1::RemoveRefusalRuleResponse> Client::RemoveRefusalRule(
+    v1::RemoveRefusalRuleRequest request) const {
+  return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::RemoveRefusalRule,
+                std::move(request));
+}
+
+absl::StatusOr<v1::ListRefusalRulesResponse> Client::ListRefusalRules(const std::string& dataset,
+                                                                      int64_t most) const {
+  v1::ListRefusalRulesRequest request;
+  request.set_dataset(dataset);
+  return Pages<v1::ListRefusalRulesResponse>(most, request, [&](const auto& page) {
+    return Read(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::ListRefusalRules, page);
+  });
+}
+
 absl::StatusOr<v1::Dataset> Client::GetDataset(const std::string& dataset) const {
   v1::GetDatasetRequest request;
   request.set_dataset(dataset);

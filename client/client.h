@@ -108,6 +108,11 @@ class Client {
   absl::StatusOr<v1::RevokeAccessResponse> RevokeAccess(v1::RevokeAccessRequest request) const;
   // Of all pages, at most `most`.
   absl::StatusOr<v1::ListGrantsResponse> ListGrants(const std::string& dataset, int64_t most = kAll) const;
+  absl::StatusOr<v1::RefusalRule> AddRefusalRule(v1::AddRefusalRuleRequest request) const;
+  absl::StatusOr<v1::RemoveRefusalRuleResponse> RemoveRefusalRule(v1::RemoveRefusalRuleRequest request) const;
+  // Of all pages, at most `most`.
+  absl::StatusOr<v1::ListRefusalRulesResponse> ListRefusalRules(const std::string& dataset,
+                                                                int64_t most = kAll) const;
   absl::StatusOr<v1::Dataset> GetDataset(const std::string& dataset) const;
   absl::StatusOr<v1::ListDatasetsResponse> ListDatasets(int64_t most = kAll) const;
   absl::StatusOr<v1::Dataset> PublishDataset(v1::PublishDatasetRequest request) const;

@@ -14,6 +14,7 @@ constexpr char kOverQuotaUrl[] = "curator/over-quota";
 constexpr char kOverloadedUrl[] = "curator/overloaded";
 constexpr char kDatasetReadOnlyUrl[] = "curator/dataset-read-only";
 constexpr char kDatasetChangedUrl[] = "curator/dataset-changed";
+constexpr char kRefusedByRuleUrl[] = "curator/refused-by-rule";
 constexpr char kPublicErrorUrl[] = "curator/public-error";
 
 // Payloads are lists of strings, each preceded by its length: "5:hello3:abc".
@@ -157,6 +158,16 @@ absl::Status DatasetChanged() {
 
 bool IsDatasetChanged(const absl::Status& status) {
   return status.GetPayload(kDatasetChangedUrl).has_value();
+}
+
+absl::Status RefusedByRule(std::string_view message) {
+  absl::Status status = absl::PermissionDeniedError(std::string(message));
+  status.SetPayload(kRefusedByRuleUrl, absl::Cord());
+  return status;
+}
+
+bool IsRefusedByRule(const absl::Status& status) {
+  return status.GetPayload(kRefusedByRuleUrl).has_value();
 }
 
 absl::Status ForOperators(absl::Status status, const PublicError& instead) {

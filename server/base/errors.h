@@ -1,5 +1,6 @@
 // The errors that carry structured details beside their message: a bad field, full accounts, a quota,
-// overload, a dataset that damage has made read-only, and what replaces a message that is for operators.
+// overload, a dataset that damage has made read-only, a rule of the owner, and what replaces a message that
+// is for operators.
 //
 // The details are payloads of an absl::Status, so that modules without protobuf can create them and rpc can
 // convert them to google.rpc error details.
@@ -77,6 +78,11 @@ bool IsDatasetReadOnly(const absl::Status& status);
 // the caller reads the dataset again.
 absl::Status DatasetChanged();
 bool IsDatasetChanged(const absl::Status& status);
+
+// PERMISSION_DENIED because a rule of the dataset's owner refuses the request: nothing was charged. The
+// message says nothing but what the caller may know of the rule.
+absl::Status RefusedByRule(std::string_view message);
+bool IsRefusedByRule(const absl::Status& status);
 
 // What a client gets of an error whose own message names hosts, files or statements of the store.
 struct PublicError {

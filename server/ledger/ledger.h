@@ -97,6 +97,11 @@ class Ledger {
   // by one that has expired.
   virtual absl::StatusOr<bool> HasGrantInLineage(std::string_view dataset_id, std::string_view name,
                                                  int64_t roles) = 0;
+  // Changes the rules by which the owner refuses requests. From the entry on, each new charge is one that
+  // these rules let pass: see ChargeRequest::refusal_rules_hash. What was charged or is held stays. Rules
+  // that the change leaves as they are get no entry. A repetition of the request changes nothing.
+  // FAILED_PRECONDITION for a public dataset. A successor begins with a copy of its predecessor's rules.
+  virtual absl::StatusOr<Dataset> SetRefusalRules(const RefusalRulesChange& change) = 0;
   // Records that the owner is about to access the records; `what` describes the access. Each call appends one
   // entry, which is durable and anchored on return.
   virtual absl::Status RecordOwnerAction(std::string_view dataset_id, std::string_view what,

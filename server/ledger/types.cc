@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/canonical_bytes.h"
 
 namespace curator::ledger {
 namespace {
@@ -70,6 +71,10 @@ absl::StatusOr<ScopeType> ScopeFromName(std::string_view name) {
 }
 absl::StatusOr<DatasetState> DatasetStateFromName(std::string_view name) {
   return ValueIn(kDatasetStateNames, name);
+}
+
+std::string HashOfRules(std::string_view refusal_rules) {
+  return refusal_rules.empty() ? std::string() : Sha256(refusal_rules);
 }
 
 std::string_view EndName(ProposalEnd end) {

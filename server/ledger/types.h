@@ -141,6 +141,9 @@ struct Grant {
   bool operator==(const Grant&) const = default;
 };
 
+// The most bytes of a dataset's refusal rules.
+inline constexpr size_t kMostRefusalRulesBytes = size_t{64} << 10;
+
 struct Dataset {
   std::string id;  // a UUID
   std::string lineage_id;
@@ -164,6 +167,28 @@ struct Dataset {
   int64_t revision = 0;
   std::vector<Grant> grants;     // by grantee
   std::vector<Part> parts = {};  // by number
+  // The rules by which the owner refuses requests: canonical bytes (codec/refusal_rules_codec.h), empty where
+  // there are none, and in listings; and SHA-256 of them, empty where they are. On a read-only dataset the
+  // bytes are those of the verified history.
+  std::string refusal_rules = {};
+  std::string refusal_rules_hash = {};
+};
+
+// The refusal rules of a dataset after a change, and one public line that says what has changed.
+struct EditedRules {
+  std::string rules;  // empty: none
+  std::string summary;
+};
+
+// A change of the refusal rules of a dataset.
+struct RefusalRulesChange {
+  std::string request_id;
+  std::string dataset_id;
+  std::string asked;  // what the request asks for; opaque: another request has another
+  // Computes the rules from those that there are: a pure function, which may be called again. Its errors
+  // refuse the change.
+  std::function<absl::StatusOr<EditedRules>(std::string_view present)> edit;
+  Principal actor;
 };
 
 // ---- Charges
@@ -183,6 +208,9 @@ struct ChargeRequest {
   // Dataset::revision when the request was priced: it is charged only while the dataset has it
   // (IsDatasetChanged()). 0: in any.
   int64_t dataset_revision = 0;
+  // Dataset::refusal_rules_hash of the rules that let the request pass: a new charge is made only while the
+  // dataset has these, whatever its revision (IsDatasetChanged()).
+  std::string refusal_rules_hash = {};
   Principal principal;
   std::string request_id;  // the key, together with the principal
   // Opaque, not empty. A retry has the same, another request has another (codec/fingerprint.h).
@@ -500,6 +528,8 @@ struct RepairReport {
 std::string_view StateName(ChargeState state);
 std::string_view ScopeName(ScopeType scope);
 std::string_view DatasetStateName(DatasetState state);
+// Dataset::refusal_rules_hash of these rules.
+std::string HashOfRules(std::string_view refusal_rules);
 // DATA_LOSS for an unknown name.
 absl::StatusOr<ChargeState> ChargeStateFromName(std::string_view name);
 absl::StatusOr<ScopeType> ScopeFromName(std::string_view name);

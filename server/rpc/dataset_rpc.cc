@@ -10,12 +10,14 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "rpc/convert_refusal_rule.h"
 #include "rpc/convert_schema.h"
 #include "rpc/handle.h"
 #include "rpc/page.h"
 #include "service/datasets/datasets.h"
 #include "service/datasets/grants.h"
 #include "service/datasets/parts.h"
+#include "service/datasets/refusal_rules.h"
 
 namespace curator::rpc {
 namespace {
@@ -243,6 +245,51 @@ absl::Status ListGrants(service::Services& services, const Call& call, const v1:
   return absl::OkStatus();
 }
 
+absl::Status AddRefusalRule(service::Services& services, const Call& call,
+                            const v1::AddRefusalRuleRequest& request, v1::RefusalRule& response) {
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
+  absl::StatusOr<codec::RefusalRule> asked = rpc::FromProto(request.rule());
+  if (!asked.ok()) return WithinField("rule", asked.status());
+  ASSIGN_OR_RETURN(const codec::RefusalRule rule,
+                   service::AddRefusalRule(services.access(),
+                                           {.request_id = std::move(request_id),
+                                            .principal = call.principal(),
+                                            .dataset = DatasetName(request.dataset()),
+                                            .rule = *std::move(asked)},
+                                           IntentOf(request)));
+  response = rpc::ToProto(rule);
+  return absl::OkStatus();
+}
+
+absl::Status RemoveRefusalRule(service::Services& services, const Call& call,
+                               const v1::RemoveRefusalRuleRequest& request, v1::RemoveRefusalRuleResponse&) {
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
+  return service::RemoveRefusalRule(services.access(),
+                                    {.request_id = std::move(request_id),
+                                     .principal = call.principal(),
+                                     .dataset = DatasetName(request.dataset()),
+                                     .rule = request.name()},
+                                    IntentOf(request));
+}
+
+absl::Status ListRefusalRules(service::Services& services, const Call& call,
+                              const v1::ListRefusalRulesRequest& request,
+                              v1::ListRefusalRulesResponse& response) {
+  ASSIGN_OR_RETURN(const PageAsked page, PageOf(request, "refusal_rules", request.dataset()));
+  ASSIGN_OR_RETURN(
+      const std::vector<codec::RefusalRule> rules,
+      service::ListRefusalRules(services.access(), call.principal(), DatasetName(request.dataset())));
+  for (const codec::RefusalRule& rule : rules) {
+    if (rule.name <= page.after) continue;
+    if (response.rules_size() == page.size) {
+      response.set_next_page_token(page.TokenAfter(response.rules().rbegin()->name()));
+      break;
+    }
+    *response.add_rules() = rpc::ToProto(rule);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status GetDataset(service::Services& services, const Call& call, const v1::GetDatasetRequest& request,
                         v1::Dataset& response) {
   ASSIGN_OR_RETURN(const service::DatasetView view,
@@ -356,6 +403,24 @@ grpc::ServerUnaryReactor* DatasetRpc::ListGrants(grpc::CallbackServerContext* co
                                                  const v1::ListGrantsRequest* request,
                                                  v1::ListGrantsResponse* response) {
   return Handle<Method::kListGrants>(calls_, *context, *request, *response, rpc::ListGrants);
+}
+
+grpc::ServerUnaryReactor* DatasetRpc::AddRefusalRule(grpc::CallbackServerContext* context,
+                                                     const v1::AddRefusalRuleRequest* request,
+                                                     v1::RefusalRule* response) {
+  return Handle<Method::kAddRefusalRule>(calls_, *context, *request, *response, rpc::AddRefusalRule);
+}
+
+grpc::ServerUnaryReactor* DatasetRpc::RemoveRefusalRule(grpc::CallbackServerContext* context,
+                                                        const v1::RemoveRefusalRuleRequest* request,
+                                                        v1::RemoveRefusalRuleResponse* response) {
+  return Handle<Method::kRemoveRefusalRule>(calls_, *context, *request, *response, rpc::RemoveRefusalRule);
+}
+
+grpc::ServerUnaryReactor* DatasetRpc::ListRefusalRules(grpc::CallbackServerContext* context,
+                                                       const v1::ListRefusalRulesRequest* request,
+                                                       v1::ListRefusalRulesResponse* response) {
+  return Handle<Method::kListRefusalRules>(calls_, *context, *request, *response, rpc::ListRefusalRules);
 }
 
 grpc::ServerUnaryReactor* DatasetRpc::GetDataset(grpc::CallbackServerContext* context,

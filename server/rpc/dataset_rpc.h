@@ -29,6 +29,15 @@ class DatasetRpc final : public v1::DatasetService::CallbackService {
   grpc::ServerUnaryReactor* ListGrants(grpc::CallbackServerContext* context,
                                        const v1::ListGrantsRequest* request,
                                        v1::ListGrantsResponse* response) override;
+  grpc::ServerUnaryReactor* AddRefusalRule(grpc::CallbackServerContext* context,
+                                           const v1::AddRefusalRuleRequest* request,
+                                           v1::RefusalRule* response) override;
+  grpc::ServerUnaryReactor* RemoveRefusalRule(grpc::CallbackServerContext* context,
+                                              const v1::RemoveRefusalRuleRequest* request,
+                                              v1::RemoveRefusalRuleResponse* response) override;
+  grpc::ServerUnaryReactor* ListRefusalRules(grpc::CallbackServerContext* context,
+                                             const v1::ListRefusalRulesRequest* request,
+                                             v1::ListRefusalRulesResponse* response) override;
   grpc::ServerUnaryReactor* GetDataset(grpc::CallbackServerContext* context,
                                        const v1::GetDatasetRequest* request, v1::Dataset* response) override;
   grpc::ServerUnaryReactor* ListDatasets(grpc::CallbackServerContext* context,

@@ -58,6 +58,7 @@ std::string ReasonOf(const absl::Status& status, const std::vector<FullAccount>&
   if (QuotaRetryOf(status)) return "QUOTA";
   if (IsOverloaded(status)) return "OVERLOADED";
   if (IsDatasetReadOnly(status)) return "LEDGER_CONTRADICTS_ITSELF";
+  if (IsRefusedByRule(status)) return "OWNER_RULE";
   if (const std::optional<PublicError> error = PublicErrorOf(status); error && !error->reason.empty())
     return error->reason;
   return absl::StatusCodeToString(status.code());

@@ -129,9 +129,9 @@ void NoteNames(const Calls& calls, const grpc::ServerContextBase& context,
 //
 // The message is the error's own, or what ForOperators() put in its place: no client sees a host, a file or a
 // statement of the store. Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a
-// full budget, QUOTA for OverQuota(), OVERLOADED for Overloaded(), LEDGER_CONTRADICTS_ITSELF for a dataset
-// that is read-only because of damage to its history, what ForOperators() states, and else the name of the
-// code: DATA_LOSS for any other damage, as of a record file.
+// full budget, QUOTA for OverQuota(), OVERLOADED for Overloaded(), OWNER_RULE for RefusedByRule(),
+// LEDGER_CONTRADICTS_ITSELF for a dataset that is read-only because of damage to its history, what
+// ForOperators() states, and else the name of the code: DATA_LOSS for any other damage, as of a record file.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 // UNAVAILABLE: an allocation failed, the end of a handler that runs out of memory. What had been charged

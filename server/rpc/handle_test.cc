@@ -94,6 +94,15 @@ TEST(GrpcStatus, AQuotaDiffersFromAFullBudgetByItsReasonAndSaysWhenItEnds) {
   EXPECT_TRUE(DetailOf<google::rpc::QuotaFailure>(full).has_value());
 }
 
+TEST(GrpcStatus, ARuleOfTheOwnerDiffersFromALackOfRightsByItsReason) {
+  const grpc::Status status = ToGrpcStatus(RefusedByRule("the rule \"night\" refuses this"));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(status)->reason(), "OWNER_RULE");
+  EXPECT_FALSE(DetailOf<google::rpc::RetryInfo>(status).has_value());
+  const grpc::Status rights = ToGrpcStatus(absl::PermissionDeniedError("only the owner may do this"));
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(rights)->reason(), "PERMISSION_DENIED");
+}
+
 TEST(GrpcStatus, ADamagedRecordFileIsNotBlamedOnTheLedger) {
   const grpc::Status status = ToGrpcStatus(absl::DataLossError("the sealed table is damaged"));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DATA_LOSS);

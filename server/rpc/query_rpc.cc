@@ -97,6 +97,7 @@ absl::Status EstimateWorkload(service::Services& services, const Call& call,
     *response.add_costs() = std::move(cost);
   response.set_event(dp::Describe(estimate.plan.bought.event));
   response.set_fits(estimate.price.Fits());
+  response.set_refused_by_rule(estimate.refused_by_rule);
   *response.mutable_spend() = ToProto(estimate.plan.spend);
   if (estimate.free_from) response.add_free_from(*estimate.free_from);
   const double confidence = workload.target ? workload.target->confidence : level;

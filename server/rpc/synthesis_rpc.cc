@@ -56,6 +56,7 @@ absl::Status EstimateSynthesis(service::Services& services, const Call& call,
   for (const std::string& line : estimate.plan.schedule) response.add_schedule(line);
   response.mutable_settings()->insert(estimate.plan.settings.begin(), estimate.plan.settings.end());
   response.set_fits(estimate.price.Fits());
+  response.set_refused_by_rule(estimate.refused_by_rule);
   response.set_model_cells(estimate.plan.model_cells);
   response.set_protects(service::WhatItProtects(estimate.dataset));
   return absl::OkStatus();

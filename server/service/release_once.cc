@@ -43,6 +43,7 @@ ledger::ChargeRequest RequestOf(ChargeOrder order, std::string sealed_key) {
   return {.dataset_id = std::move(order.dataset_id),
           .dataset_version = order.dataset_version,
           .dataset_revision = order.dataset_revision,
+          .refusal_rules_hash = order.refusal_rules_hash,
           .principal = std::move(order.principal),
           .request_id = std::move(order.request_id),
           .fingerprint = std::move(order.fingerprint),

@@ -43,6 +43,7 @@ struct ChargeOrder {
   std::string dataset_id;
   int64_t dataset_version = 0;
   int64_t dataset_revision = 0;
+  std::string refusal_rules_hash = {};
   Principal principal;
   std::string request_id;
   std::string fingerprint;

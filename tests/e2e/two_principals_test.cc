@@ -200,7 +200,15 @@ std::vector<Step> BobBegins() {
       {"DatasetService.RevokeAccess", {"request_id: '$NEW' dataset: 'divided' principal: 'dora'"}},
       {"DatasetService.RevokeAccess", {"request_id: '$NEW' dataset: 'alices' principal: 'eve'"}},
       {"DatasetService.ListGrants", {"dataset: 'divided'"}},
-      {"DatasetService.ListGrants", {"dataset: 'alices'"}}};
+      {"DatasetService.ListGrants", {"dataset: 'alices'"}},
+      {"DatasetService.AddRefusalRule",
+       {"request_id: '$NEW' dataset: 'divided' rule { name: 'night' principals: 'dora' attributes: 'age' }"}},
+      {"DatasetService.AddRefusalRule", {"request_id: '$NEW' dataset: 'alices' rule { name: 'night' }"}},
+      {"DatasetService.ListRefusalRules", {"dataset: 'divided'"}},
+      {"DatasetService.ListRefusalRules", {"dataset: 'alices'"}},
+      {"DatasetService.ListRefusalRules", {"dataset: 'granted'"}},
+      {"DatasetService.RemoveRefusalRule", {"request_id: '$NEW' dataset: 'divided' name: 'night'"}},
+      {"DatasetService.RemoveRefusalRule", {"request_id: '$NEW' dataset: 'alices' name: 'night'"}}};
 }
 
 std::vector<Step> BobLists(const std::string& dataset, bool is_shared) {

@@ -53,6 +53,7 @@ bool TryDocument(std::string_view bytes, std::string_view input) {
   readings += Reads(ParseChargeChanged(bytes), bytes, input);
   readings += Reads(ParseLimitChange(bytes), bytes, input);
   readings += Reads(ParseLimitEnded(bytes), bytes, input);
+  readings += Reads(ParseRulesSet(bytes), bytes, input);
   readings += Reads(ParseRepair(bytes), bytes, input);
   if (const auto note = ParseNote(bytes); note.ok()) {
     if (EncodeNote(*note) != bytes) Broken("what is accepted is written as the same bytes", input);
@@ -93,6 +94,7 @@ std::vector<std::string> Seeds() {
       EncodePayload(ChargeChanged{.reason = "late", .postings = {{1, "rho", 7}}}),
       EncodePayload(LimitChange{"p", 1, "rho", 5, 6, "more"}),
       EncodePayload(LimitEnded{"p", "not now"}),
+      EncodePayload(RulesSet{"rules", "added night"}),
       EncodePayload(
           Repair{.reason = "the disk failed", .raised = {{1, "rho", 2, 5, 7}}, .lost_charges = {"c"}})};
   for (std::string& document : documents) document.insert(0, 1, kDocument);

@@ -99,6 +99,10 @@ Words WordsOf(const ledger::LimitEnded& document) {
   return {document.proposal_id, document.reason};
 }
 
+Words WordsOf(const ledger::RulesSet& document) {
+  return {absl::CEscape(document.rules), document.summary};
+}
+
 Words WordsOf(const ledger::Repair& document) {
   Words words = {document.reason, absl::StrCat(document.last_kept_seq, " to ", document.anchored_seq)};
   for (const ledger::RaisedBy& raised : document.raised) {
@@ -128,7 +132,7 @@ std::string PayloadWords(std::string_view payload) {
       Add(payload, ledger::ParsePartSealed, words) || Add(payload, ledger::ParseNote, words) ||
       Add(payload, ledger::ParseChargeMade, words) || Add(payload, ledger::ParseChargeChanged, words) ||
       Add(payload, ledger::ParseLimitChange, words) || Add(payload, ledger::ParseLimitEnded, words) ||
-      Add(payload, ledger::ParseRepair, words);
+      Add(payload, ledger::ParseRulesSet, words) || Add(payload, ledger::ParseRepair, words);
   return is_known ? absl::StrJoin(words, ", ") : "unreadable";
 }
 

@@ -133,12 +133,6 @@ absl::Status Run(Session& session, const WatchAudit& command) {
   return ended;
 }
 
-std::string CheckTime(const std::string& text) {
-  google::protobuf::Timestamp time;
-  return TimeUtil::FromString(text, &time) ? std::string()
-                                           : "'" + text + "' is not a time such as 2026-11-26T00:00:00Z";
-}
-
 }  // namespace
 
 void AddAuditCommands(CLI::App& app, Chosen& chosen) {

@@ -117,7 +117,8 @@ absl::Status PrintEstimate(Session& session, const std::string& dataset, const v
   document.fields = {{"dataset", "dataset", dataset},
                      {"event", "what is done", estimate.event()},
                      {"protects", "protects", estimate.protects()},
-                     {"fits", "fits the budget", estimate.fits()}};
+                     {"fits", "fits the budget", estimate.fits()},
+                     RefusalField(estimate.refused_by_rule())};
   document.tables.push_back(CostTable(estimate.costs()));
   document.notes.emplace_back("nothing was charged");
   session.Print(document);

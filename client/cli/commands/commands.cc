@@ -1,5 +1,7 @@
 #include "client/cli/commands/commands.h"
 
+#include <google/protobuf/util/time_util.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -51,6 +53,13 @@ void AddRequestId(CLI::App* command, std::string& request_id) {
         return client::IsRequestId(text) ? std::string()
                                          : "'" + text + "' is not a UUID (8-4-4-4-12 hex digits)";
       });
+}
+
+std::string CheckTime(const std::string& text) {
+  google::protobuf::Timestamp time;
+  return google::protobuf::util::TimeUtil::FromString(text, &time)
+             ? std::string()
+             : "'" + text + "' is not a time such as 2026-11-26T00:00:00Z";
 }
 
 void AddReceipt(CLI::App* command, std::string& receipt) {

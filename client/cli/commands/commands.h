@@ -65,8 +65,9 @@ void AddBudgetCommands(CLI::App& app, Chosen& chosen);
 void AddCalcCommands(CLI::App& app, Chosen& chosen);
 void AddChargeCommands(CLI::App& app, Chosen& chosen);
 void AddDatasetCommands(CLI::App& app, Chosen& chosen);
-// To the group of AddDatasetCommands().
+// These two to the group of AddDatasetCommands().
 void AddDatasetGrantCommands(CLI::App& dataset_group, Chosen& chosen);
+void AddDatasetRefusalCommands(CLI::App& dataset_group, Chosen& chosen);
 void AddIdentityCommands(CLI::App& app, Chosen& chosen);
 void AddInboxCommand(CLI::App& app, Chosen& chosen);
 void AddLedgerCommands(CLI::App& app, Chosen& chosen);
@@ -100,6 +101,9 @@ template <typename Options>
 void Choose(CLI::App* command, const std::shared_ptr<Options>& options, Chosen& chosen) {
   Choose(command, options, chosen, [](const Options&) {});
 }
+
+// The check of an option whose argument is a time; empty for a time, else what is wrong.
+std::string CheckTime(const std::string& text);
 
 // --limit of a listing.
 void AddMost(CLI::App* command, int64_t& most);

@@ -345,6 +345,48 @@ TEST_F(Arguments, TheInboxShowsOnWhichDatasetsToAnswer) {
   EXPECT_EQ(nlohmann::json::parse(command_line_.out())["items"][0]["dataset"], "census");
 }
 
+TEST_F(Arguments, AnOwnerRefusesByRules) {
+  const auto add = Sent<v1::AddRefusalRuleRequest>(
+      "dataset refuse add census no-income --principal ana --principal bob --kind workload --kind "
+      "reservation "
+      "--attribute income --price-above rho=0.05 --from 2026-11-26T00:00:00Z --until 2026-11-27T00:00:00Z "
+      "--note 'ask without it'");
+  EXPECT_EQ(add.dataset(), "census");
+  EXPECT_EQ(add.rule().name(), "no-income");
+  EXPECT_THAT(add.rule().principals(), ElementsAre("ana", "bob"));
+  EXPECT_THAT(add.rule().kinds(), ElementsAre(v1::RefusalRule::WORKLOAD, v1::RefusalRule::RESERVATION));
+  EXPECT_THAT(add.rule().attributes(), ElementsAre("income"));
+  EXPECT_EQ(add.rule().price_above().counter(), "rho");
+  EXPECT_EQ(add.rule().price_above().amount(), "0.05");
+  EXPECT_EQ(add.rule().end_time().seconds() - add.rule().start_time().seconds(), 24 * 3600);
+  const auto all = Sent<v1::AddRefusalRuleRequest>("dataset refuse add census closed");
+  EXPECT_FALSE(all.rule().has_price_above());
+  EXPECT_FALSE(all.rule().has_start_time());
+  EXPECT_TRUE(all.rule().kinds().empty());
+  EXPECT_EQ(Sent<v1::RemoveRefusalRuleRequest>("dataset refuse remove census closed").name(), "closed");
+  EXPECT_EQ(Sent<v1::ListRefusalRulesRequest>("dataset refuse list census --limit 5").page_size(), 5);
+  EXPECT_FALSE(Accepted("dataset refuse add census"));
+  EXPECT_FALSE(Accepted("dataset refuse add census a --kind question"));
+  EXPECT_FALSE(Accepted("dataset refuse add census a --price-above rho"));
+  EXPECT_FALSE(Accepted("dataset refuse add census a --until tomorrow"));
+}
+
+TEST_F(Arguments, RefusalRulesAreListedInEveryForm) {
+  v1::ListRefusalRulesResponse list;
+  v1::RefusalRule& rule = *list.add_rules();
+  rule.set_name("no-income");
+  rule.add_kinds(v1::RefusalRule::SYNTHESIS);
+  rule.add_attributes("income");
+  rule.mutable_price_above()->set_counter("rho");
+  rule.mutable_price_above()->set_amount("0.05");
+  command_line_.server.Answer<v1::ListRefusalRulesRequest>(list);
+  EXPECT_EQ(command_line_.Run("dataset refuse list census"), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.out(),
+              AllOf(HasSubstr("no-income"), HasSubstr("synthesis"), HasSubstr("rho=0.05")));
+  EXPECT_EQ(command_line_.Run("dataset refuse list census --output json"), ExitStatus::kDone);
+  EXPECT_EQ(nlohmann::json::parse(command_line_.out())["rules"][0]["attributes"][0], "income");
+}
+
 TEST_F(Arguments, AnAuditorChoosesRecords) {
   const auto list = Sent<v1::ListAuditRecordsRequest>(
       "audit list --principal ana --dataset c --method QueryService/AnswerWorkload --refused --since "

@@ -405,6 +405,7 @@ void AddDatasetCommands(CLI::App& app, Chosen& chosen) {
   AddImportRecords(*group, chosen);
   AddSealDataset(*group, chosen);
   AddDatasetGrantCommands(*group, chosen);
+  AddDatasetRefusalCommands(*group, chosen);
   const auto list = std::make_shared<ListDatasets>();
   CLI::App* command =
       AddCommand(*group, "list", "The datasets that you have access to, by name", "curator dataset list");

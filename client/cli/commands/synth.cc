@@ -112,7 +112,8 @@ absl::Status Run(Session& session, const EstimateSynthesis& command) {
                      {"model_cells", "cells of the model", estimate.model_cells()},
                      {"event", "would be recorded as", estimate.event()},
                      {"protects", "protects", estimate.protects()},
-                     {"fits", "fits the budget", estimate.fits()}};
+                     {"fits", "fits the budget", estimate.fits()},
+                     RefusalField(estimate.refused_by_rule())};
   Table settings{"settings", "settings", {{"key", "key"}, {"value", "value"}}, {}};
   const std::map<std::string, std::string> sorted(estimate.settings().begin(), estimate.settings().end());
   for (const auto& [key, value] : sorted) settings.rows.push_back({key, value});

@@ -224,6 +224,7 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
                      {"spend", "would spend", FormatSpend(estimate.spend())},
                      {"max_error", "all errors within +-", estimate.max_error()},
                      {"fits", "fits the budget", estimate.fits()},
+                     RefusalField(estimate.refused_by_rule()),
                      {"free_from", "free with --prefer-free, from", ListOf(estimate.free_from()),
                       estimate.free_from().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms}};
   if (!estimate.marginals().empty()) document.tables.push_back(MarginalTable(estimate, assumed_rows));
@@ -263,15 +264,18 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                           "remaining",
                           "fits",
                           "event",
-                          "free_from"})
+                          "free_from",
+                          "refused_by_rule"})
     table.columns.push_back({key, key});
   Records records(std::move(table));
-  records.Add(Together<Member>(MembersOf(estimate.spend()), {{"record", "request"},
-                                                             {"cells", estimate.total_cells()},
-                                                             {"max_error", estimate.max_error()},
-                                                             {"fits", estimate.fits()},
-                                                             {"event", estimate.event()},
-                                                             {"free_from", ListOf(estimate.free_from())}}));
+  records.Add(Together<Member>(MembersOf(estimate.spend()),
+                               {{"record", "request"},
+                                {"cells", estimate.total_cells()},
+                                {"max_error", estimate.max_error()},
+                                {"fits", estimate.fits()},
+                                {"event", estimate.event()},
+                                {"free_from", ListOf(estimate.free_from())},
+                                {"refused_by_rule", TextOrNone(estimate.refused_by_rule())}}));
   AddForecasts(estimate, assumed_rows, records);
   for (const v1::Cost& cost : estimate.costs()) {
     records.Add({{"record", "cost"},

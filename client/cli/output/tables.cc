@@ -77,6 +77,11 @@ Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
   return table;
 }
 
+Field RefusalField(const std::string& rule) {
+  return {"refused_by_rule", "refused by the owner's rule", rule,
+          rule.empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms};
+}
+
 Document OperationDocument(const v1::Operation& operation) {
   Document document;
   document.fields = {{"operation_id", "operation", operation.id()},

@@ -30,6 +30,9 @@ Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accoun
 // The cost of a request for each account, and the amount that remains after it.
 Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs);
 
+// Of an estimate: the rule of the owner that would refuse the request; in tables only where there is one.
+Field RefusalField(const std::string& rule);
+
 // All facts about an operation, its state first.
 Document OperationDocument(const v1::Operation& operation);
 

@@ -32,9 +32,9 @@ std::string OwnedName(int run) {
 // The owner's steps and the entries that they leave.
 const std::map<char, std::string>& OwnersEntries() {
   static const std::map<char, std::string> entries = {
-      {'d', kDatasetCreated}, {'s', kSealed},        {'g', kGranted},      {'a', kAccountOpened},
-      {'w', kLimitRequested}, {'p', kLimitProposed}, {'l', kLimitChanged}, {'e', kExtended},
-      {'x', kCancelled},      {'o', kExpired},       {'z', kArchived}};
+      {'d', kDatasetCreated}, {'s', kSealed},         {'g', kGranted},       {'f', kRulesSet},
+      {'a', kAccountOpened},  {'w', kLimitRequested}, {'p', kLimitProposed}, {'l', kLimitChanged},
+      {'e', kExtended},       {'x', kCancelled},      {'o', kExpired},       {'z', kArchived}};
   return entries;
 }
 
@@ -225,6 +225,8 @@ absl::Status FaultConformance::RunOwner(Ledger& ledger, int run, const Report& r
   report('s');
   RETURN_IF_ERROR(ledger.SetGrant(owned.id, {.grantee = "ana"}, TestPrincipal("olga")));
   report('g');
+  ASSIGN_OR_RETURN(owned, SetRules(ledger, owned, "rules", absl::StrCat("rules ", run)));
+  report('f');
   RETURN_IF_ERROR(OpenAccountAndRaiseLimit(ledger, owned, run, report));
   RETURN_IF_ERROR(ReserveAndCancel(ledger, owned, run, report));
   RETURN_IF_ERROR(ReserveAndExpire(ledger, owned, run, report));
@@ -291,7 +293,7 @@ void FaultConformance::ExpectDone(Script script, Ledger& ledger, int runs) {
   for (int run = 0; run < runs; ++run) {
     const Dataset owned = Must(ledger.GetDataset(OwnedName(run)));
     EXPECT_THAT(KindsOf(ledger, owned.id),
-                ElementsAre(kDatasetCreated, kSealed, kGranted, kAccountOpened, kLimitRequested,
+                ElementsAre(kDatasetCreated, kSealed, kGranted, kRulesSet, kAccountOpened, kLimitRequested,
                             kLimitProposed, kLimitTakenUp, kLimitChanged, kReserved, kExtended, kCancelled,
                             kReserved, kExpired, kArchived));
     EXPECT_EQ(BalanceOf(ledger, owned), (CounterBalance{"rho", 100, 9, 0}));

@@ -162,6 +162,7 @@ ChargeRequest LedgerConformance::RequestOf(const Dataset& dataset, const std::st
                                            int64_t account_id, int64_t cost) {
   return {.dataset_id = dataset.id,
           .dataset_version = dataset.version,
+          .refusal_rules_hash = dataset.refusal_rules_hash,
           .principal = TestPrincipal("ana"),
           .request_id = request_id,
           .fingerprint = Sha256(absl::StrCat(request_id, " costs ", cost)),
@@ -170,6 +171,17 @@ ChargeRequest LedgerConformance::RequestOf(const Dataset& dataset, const std::st
           .label = "all 2-way marginals",
           .sealed_key = absl::StrCat("sealed key of ", request_id),
           .postings = {{account_id, "rho", cost}}};
+}
+
+absl::StatusOr<Dataset> LedgerConformance::SetRules(Ledger& ledger, const Dataset& dataset,
+                                                    const std::string& rules, const std::string& request_id) {
+  return ledger.SetRefusalRules({.request_id = request_id,
+                                 .dataset_id = dataset.id,
+                                 .asked = rules,
+                                 .edit = [&](std::string_view) -> absl::StatusOr<EditedRules> {
+                                   return EditedRules{rules, absl::StrCat("set ", rules)};
+                                 },
+                                 .actor = TestPrincipal("olga")});
 }
 
 }  // namespace curator::ledger

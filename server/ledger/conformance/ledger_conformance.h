@@ -58,6 +58,9 @@ class LedgerConformance : public ::testing::TestWithParam<std::string> {
   // A charge of `cost` on the dataset's first account by ana.
   static ChargeRequest RequestOf(const Dataset& dataset, const std::string& request_id, int64_t account_id,
                                  int64_t cost);
+  // Gives the dataset these rules, by olga.
+  static absl::StatusOr<Dataset> SetRules(Ledger& ledger, const Dataset& dataset, const std::string& rules,
+                                          const std::string& request_id);
   static int64_t FirstAccount(Ledger& ledger, const Dataset& dataset);
   static CounterBalance BalanceOf(Ledger& ledger, const Dataset& dataset);
 

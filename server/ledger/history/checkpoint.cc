@@ -11,7 +11,7 @@ namespace curator::ledger {
 namespace {
 
 constexpr char kCheckpointTag[] = "curator.ledger.checkpoint";
-constexpr int64_t kCheckpointVersion = 3;
+constexpr int64_t kCheckpointVersion = 4;
 
 template <typename Items, typename WriteItem>
 void WriteList(CanonicalWriter& writer, const Items& items, WriteItem write_item) {
@@ -63,6 +63,7 @@ void WriteDataset(CanonicalWriter& writer, const RecountedDataset& dataset) {
     writer.Text(share.first);
     WriteTexts(writer, share.second);
   });
+  writer.Text(dataset.refusal_rules);
   writer.Integer(dataset.entries);
   writer.Integer(dataset.charges);
   writer.Integer(dataset.releases);
@@ -85,6 +86,7 @@ absl::StatusOr<RecountedDataset> ReadDataset(CanonicalReader& reader) {
     std::string release_id = reader.Text();
     dataset.shares.emplace(std::move(release_id), ReadTexts(reader));
   }
+  dataset.refusal_rules = reader.Text();
   dataset.entries = reader.Integer();
   dataset.charges = reader.Integer();
   dataset.releases = reader.Integer();

@@ -36,6 +36,7 @@ std::vector<Entry> LongHistory() {
             1, {0, 2}, {2, {.scope_type = ScopeType::kPart, .scope_key = "2024", .limits = {{"rho", 9}}}}}));
   write(kPartSealed, "", EncodePayload(PartSealed{1, 1, "commitment"}));
   write(kGranted, "", EncodeNote("ana"));
+  write(kRulesSet, "", EncodePayload(RulesSet{"rules", "added night"}));
   write(kAccountOpened, "",
         EncodePayload(OpenedAccount{3,
                                     {.scope_type = ScopeType::kAnalystGroup,

@@ -148,6 +148,22 @@ absl::StatusOr<DatasetPublished> ParseDatasetPublished(std::string_view bytes) {
   return document;
 }
 
+std::string EncodePayload(const RulesSet& document) {
+  CanonicalWriter writer("curator.ledger.rules_set", 1);
+  writer.Text(document.rules);
+  writer.Text(document.summary);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<RulesSet> ParseRulesSet(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.rules_set", 1);
+  RulesSet document;
+  document.rules = reader.Text();
+  document.summary = reader.Text();
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
 std::string EncodePayload(const OpenedAccount& document) {
   CanonicalWriter writer("curator.ledger.account_opened", 1);
   WriteAccount(writer, document);

@@ -33,6 +33,7 @@ inline constexpr char kPublished[] = "PUBLISHED";
 inline constexpr char kArchived[] = "ARCHIVED";
 inline constexpr char kGranted[] = "GRANTED";
 inline constexpr char kRevoked[] = "REVOKED";
+inline constexpr char kRulesSet[] = "RULES_SET";
 inline constexpr char kReleaseShared[] = "RELEASE_SHARED";
 inline constexpr char kCharged[] = "CHARGED";
 inline constexpr char kReserved[] = "RESERVED";
@@ -128,6 +129,14 @@ absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes);
 // service.
 std::string EncodePayload(const Grant& document);
 absl::StatusOr<Grant> ParseGrant(std::string_view bytes);
+
+// RULES_SET, tag "curator.ledger.rules_set": the refusal rules from now on, in place of those before.
+struct RulesSet {
+  std::string rules;    // canonical bytes (codec/refusal_rules_codec.h); empty: none
+  std::string summary;  // what was changed, for display
+};
+std::string EncodePayload(const RulesSet& document);
+absl::StatusOr<RulesSet> ParseRulesSet(std::string_view bytes);
 
 // EQUAL_CONTENT (the other dataset's name), RELEASE_SHARED (the release's id, a blank, the grantee), ARCHIVED
 // (empty), OWNER_ACTION (the owner's data access): one text, tag "curator.ledger.note".

@@ -83,6 +83,7 @@ Recount::Handler Recount::HandlerOf(std::string_view kind) {
       {kArchived, &Recount::Archive},
       {kGranted, &Recount::SetGrant},
       {kRevoked, &Recount::SetGrant},
+      {kRulesSet, &Recount::SetRefusalRules},
       {kReleaseShared, &Recount::ShareRelease},
       {kOwnerAction, &Recount::CheckNote}};
   const auto found = kHandlers.find(kind);
@@ -119,6 +120,13 @@ void Recount::SetGrant(const Entry& entry) {
   if (!grant.ok()) return Report(entry, "is malformed");
   RecountedDataset& dataset = state_.datasets[entry.dataset_id];
   if (dataset.is_whole) dataset.grants[grant->grantee] = *grant;
+}
+
+void Recount::SetRefusalRules(const Entry& entry) {
+  absl::StatusOr<RulesSet> set = ParseRulesSet(entry.payload);
+  if (!set.ok()) return Report(entry, "is malformed");
+  RecountedDataset& dataset = state_.datasets[entry.dataset_id];
+  if (dataset.is_whole) dataset.refusal_rules = std::move(set->rules);
 }
 
 void Recount::ShareRelease(const Entry& entry) {

@@ -66,6 +66,7 @@ struct RecountedDataset {
   std::vector<RecountedPart> parts;                     // in the order of their numbers
   std::map<std::string, Grant> grants;                  // by grantee
   std::map<std::string, std::set<std::string>> shares;  // grantees by release id
+  std::string refusal_rules;                            // those of the newest RULES_SET
   int64_t entries = 0;
   int64_t charges = 0;
   int64_t releases = 0;
@@ -73,8 +74,8 @@ struct RecountedDataset {
   int64_t proposals = 0;
   int64_t approvals = 0;
   int64_t ended_proposals = 0;
-  // No link is broken so far. What a dataset says about its owner, its grants and its shares counts only
-  // as far as its chain is whole.
+  // No link is broken so far. What a dataset says about its owner, its grants, its shares and its rules
+  // counts only as far as its chain is whole.
   bool is_whole = true;
 };
 
@@ -160,6 +161,7 @@ class Recount {
   void Publish(const Entry& entry);
   void Archive(const Entry& entry);
   void SetGrant(const Entry& entry);
+  void SetRefusalRules(const Entry& entry);
   void ShareRelease(const Entry& entry);
   void CountProposal(const Entry& entry);
   void CountEndedProposal(const Entry& entry);

@@ -91,6 +91,8 @@ absl::Status CheckAdmission(WriteSet& change, const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckStillAdmissible(change, request));
   ASSIGN_OR_RETURN(const LockedDataset* const found, change.FindDataset(request.dataset_id));
   const LockedDataset& dataset = *found;
+  // What was queued before the rules stays, so this is not asked again when a queued draw starts.
+  if (request.refusal_rules_hash != dataset.refusal_rules_hash) return DatasetChanged();
   std::vector<FullAccount> full;
   bool posts_to_part = false;
   for (size_t i = 0; i < request.postings.size(); ++i) {
@@ -117,9 +119,10 @@ absl::Status CheckAdmission(WriteSet& change, const ChargeRequest& request) {
 
 size_t BytesOf(const ChargeRequest& request) {
   constexpr size_t kBytesOfPosting = 64;
-  return request.principal.name().size() + request.request_id.size() + request.fingerprint.size() +
-         request.draw_identity.size() + request.kind.size() + request.event.size() + request.label.size() +
-         request.sealed_key.size() + request.postings.size() * kBytesOfPosting;
+  return request.principal.name().size() + request.refusal_rules_hash.size() + request.request_id.size() +
+         request.fingerprint.size() + request.draw_identity.size() + request.kind.size() +
+         request.event.size() + request.label.size() + request.sealed_key.size() +
+         request.postings.size() * kBytesOfPosting;
 }
 
 EncodedCharge Encode(const ChargeRequest& request, const ChargeIdentity& identity) {

@@ -163,6 +163,10 @@ void DamageRegister::RestoreNames(Dataset& dataset) const {
   dataset.owner = names->owner;
   dataset.grants.clear();
   for (const auto& [grantee, grant] : names->grants) dataset.grants.push_back(grant);
+  dataset.refusal_rules = names->refusal_rules;
+  dataset.refusal_rules_hash = HashOfRules(dataset.refusal_rules);
+  dataset.is_public = names->is_public != 0;
+  dataset.awaits_publication = names->is_public == kAwaitsPublication;
 }
 
 void DamageRegister::RestoreNames(Release& release) const {

@@ -53,8 +53,8 @@ class DamageRegister {
   bool HasGrown(const std::string& lineage_id, int64_t entries);
   bool IsDamaged(const std::string& lineage_id) const;
 
-  // In a damaged lineage rows may let in anybody. These replace what the tables say about owner, grants and
-  // shares by what the verified history says, where a pass has read it.
+  // In a damaged lineage rows may let in anybody. These replace what the tables say about owner, grants,
+  // refusal rules and shares by what the verified history says, where a pass has read it.
   void RestoreNames(Dataset& dataset) const;
   void RestoreNames(Release& release) const;
   // DATA_LOSS for a charge whose row contradicts the history, and for its release.

@@ -168,10 +168,16 @@ std::string FingerprintOf(const DatasetSpec& spec) {
   return Sha256(std::move(writer).Take());
 }
 
-// The lineage that `spec` joins: its predecessor's, or a new one named like the dataset itself.
-absl::StatusOr<std::string> LineageOf(WriteSet& change, const DatasetSpec& spec,
+// What a new dataset takes over from its predecessor.
+struct TakenOver {
+  std::string lineage_id;          // without a predecessor a new one, named like the dataset itself
+  std::string from = {};           // the predecessor's name
+  std::string refusal_rules = {};  // so that nothing is let pass by a successor that was refused before
+};
+
+absl::StatusOr<TakenOver> TakeOverFor(WriteSet& change, const DatasetSpec& spec,
                                       const std::string& dataset_id) {
-  if (spec.successor_of.empty()) return dataset_id;
+  if (spec.successor_of.empty()) return TakenOver{.lineage_id = dataset_id};
   absl::StatusOr<Dataset> predecessor = ReadDataset(change.transaction(), spec.successor_of);
   if (absl::IsNotFound(predecessor.status())) return InvalidField("successor_of", "there is no such dataset");
   RETURN_IF_ERROR(predecessor.status());
@@ -191,7 +197,9 @@ absl::StatusOr<std::string> LineageOf(WriteSet& change, const DatasetSpec& spec,
         "a successor shares its predecessor's accounts, so its neighbour relation, privacy unit, records per "
         "unit and publicity must be the same");
   }
-  return predecessor->lineage_id;
+  return TakenOver{.lineage_id = std::move(predecessor->lineage_id),
+                   .from = std::move(predecessor->name),
+                   .refusal_rules = std::move(predecessor->refusal_rules)};
 }
 
 absl::StatusOr<bool> HasDatasetNamed(Transaction& transaction, const std::string& name) {
@@ -203,7 +211,8 @@ absl::StatusOr<bool> HasDatasetNamed(Transaction& transaction, const std::string
 absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std::string& dataset_id,
                            const std::string& fingerprint, const NewAccountId& new_account_id) {
   Transaction& transaction = change.transaction();
-  ASSIGN_OR_RETURN(const std::string lineage_id, LineageOf(change, spec, dataset_id));
+  ASSIGN_OR_RETURN(const TakenOver taken, TakeOverFor(change, spec, dataset_id));
+  const std::string& lineage_id = taken.lineage_id;
   // The dataset's time is that of its chain, which refers to this row: the time is set afterwards.
   RETURN_IF_ERROR(
       transaction
@@ -211,11 +220,12 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
               "INSERT INTO datasets (id, name, owner, lineage_id, successor_of, state, schema_bytes, "
               "schema_hash, "
               "neighbour_relation, privacy_unit, max_records_per_unit, is_public, partition_attribute, "
-              "created_at_us, awaits_publication) VALUES ($1, $2, $3, $4, $5, 'CREATED', $6, $7, $8, $9, "
-              "$10, $11, $12, 0, $11)",
+              "refusal_rules, created_at_us, awaits_publication) VALUES ($1, $2, $3, $4, $5, 'CREATED', $6, "
+              "$7, "
+              "$8, $9, $10, $11, $12, $13, 0, $11)",
               {dataset_id, spec.name, spec.owner.name(), lineage_id, spec.successor_of, Bytes{spec.schema},
                Bytes{spec.schema_hash}, spec.neighbour_relation, spec.privacy_unit, spec.max_records_per_unit,
-               int64_t{spec.is_public ? 1 : 0}, spec.partition_attribute})
+               int64_t{spec.is_public ? 1 : 0}, spec.partition_attribute, Bytes{taken.refusal_rules}})
           .status());
   RETURN_IF_ERROR(change.StartChain(dataset_id));
   RETURN_IF_ERROR(
@@ -242,6 +252,10 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
                  .kind = kDatasetCreated,
                  .payload = EncodePayload(created),
                  .actor = spec.owner.name()});
+  if (!taken.refusal_rules.empty()) {
+    AppendRules(change, dataset_id, {taken.refusal_rules, absl::StrCat("taken over from ", taken.from)},
+                spec.owner.name());
+  }
   for (size_t i = 0; i < spec.parts.size(); ++i) {
     const absl::Status inserted =
         InsertPart(change, new_account_id(), spec.parts[i], dataset_id, lineage_id, spec.owner.name());

@@ -33,6 +33,10 @@ absl::Status RecordRequest(Transaction& transaction, const RequestKey& key, cons
 void AppendNote(WriteSet& change, std::string_view dataset_id, const char* kind, std::string_view note,
                 std::string_view actor);
 
+// Appends the entry of the rules that hold from now on. The dataset's chain is locked.
+void AppendRules(WriteSet& change, std::string_view dataset_id, const RulesSet& rules,
+                 std::string_view actor);
+
 // Draws the id of a new account, another one in each run of a transaction.
 using NewAccountId = std::function<int64_t()>;
 

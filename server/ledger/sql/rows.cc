@@ -18,13 +18,24 @@
 namespace curator::ledger::sql {
 namespace {
 
-constexpr char kSelectDatasets[] =
+constexpr char kDatasetColumns[] =
     "SELECT d.id, d.lineage_id, d.name, d.owner, d.state, d.schema_bytes, d.schema_hash, "
     "d.neighbour_relation, "
     "d.privacy_unit, d.max_records_per_unit, d.is_public, d.partition_attribute, v.version, v.content_hash, "
-    "d.created_at_us, h.revision, d.awaits_publication FROM datasets d LEFT JOIN dataset_versions v ON "
-    "v.dataset_id = d.id "
+    "d.created_at_us, h.revision, d.awaits_publication, ";
+constexpr char kDatasetTables[] =
+    " FROM datasets d LEFT JOIN dataset_versions v ON v.dataset_id = d.id "
     "LEFT JOIN chain_heads h ON h.dataset_id = d.id WHERE ";
+
+std::string SelectDatasets(std::string_view condition) {
+  return absl::StrCat(kDatasetColumns, "d.refusal_rules", kDatasetTables, std::string(condition));
+}
+
+// For listings, which show no rules: those of a thousand datasets may be large, and a page that ended earlier
+// for their sake would tell of them.
+std::string SelectListed(std::string_view condition) {
+  return absl::StrCat(kDatasetColumns, "NULL", kDatasetTables, std::string(condition));
+}
 
 // Whose dataset a row is of, whether or not the rest of it can be read.
 Dataset IdentityOf(const Row& row) {
@@ -33,6 +44,7 @@ Dataset IdentityOf(const Row& row) {
 
 absl::StatusOr<Dataset> DatasetOf(const Row& row) {
   const absl::StatusOr<DatasetState> state = DatasetStateFromName(row.Text(4));
+  const std::string rules = row.IsNull(17) ? std::string() : row.Blob(17);
   if (!state.ok()) {
     return DamageAt({.dataset_id = row.Text(0), .dataset_name = row.Text(2), .lineage_id = row.Text(1)},
                     std::string(state.status().message()));
@@ -53,7 +65,9 @@ absl::StatusOr<Dataset> DatasetOf(const Row& row) {
                  .version = row.IsNull(12) ? 0 : row.Integer(12),
                  .content_hash = row.IsNull(13) ? std::string() : row.Blob(13),
                  .created_at_us = row.Integer(14),
-                 .revision = row.IsNull(15) ? 0 : row.Integer(15)};
+                 .revision = row.IsNull(15) ? 0 : row.Integer(15),
+                 .refusal_rules = rules,
+                 .refusal_rules_hash = HashOfRules(rules)};
 }
 
 constexpr char kChargeColumns[] =
@@ -232,10 +246,9 @@ absl::Status AddParts(Transaction& transaction, std::vector<Dataset>& datasets) 
 
 absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std::string_view condition,
                                                   const Parameters& parameters, std::string_view viewer) {
-  ASSIGN_OR_RETURN(
-      const std::vector<Row> rows,
-      transaction.Execute(absl::StrCat(kSelectDatasets, std::string(condition), " ORDER BY d.name"),
-                          parameters));
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   transaction.Execute(
+                       SelectDatasets(absl::StrCat(std::string(condition), " ORDER BY d.name")), parameters));
   std::vector<Dataset> datasets;
   for (const Row& row : rows) {
     ASSIGN_OR_RETURN(Dataset dataset, DatasetOf(row));
@@ -249,8 +262,7 @@ absl::StatusOr<std::vector<Dataset>> ReadDatasets(Transaction& transaction, std:
 absl::StatusOr<std::optional<FoundDataset>> FindDataset(Transaction& transaction, std::string_view condition,
                                                         const Parameters& parameters,
                                                         std::string_view viewer) {
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute(absl::StrCat(kSelectDatasets, std::string(condition)), parameters));
+  ASSIGN_OR_RETURN(const std::vector<Row> rows, transaction.Execute(SelectDatasets(condition), parameters));
   if (rows.empty()) return std::nullopt;
   absl::StatusOr<Dataset> read = DatasetOf(rows.front());
   std::vector<Dataset> found = {read.ok() ? *read : IdentityOf(rows.front())};
@@ -261,7 +273,7 @@ absl::StatusOr<std::optional<FoundDataset>> FindDataset(Transaction& transaction
 
 absl::StatusOr<std::vector<Dataset>> ReadReadableDatasets(Transaction& transaction) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute(absl::StrCat(kSelectDatasets, "1 = 1 ORDER BY d.name"), {}));
+                   transaction.Execute(SelectListed("1 = 1 ORDER BY d.name"), {}));
   std::vector<Dataset> datasets;
   for (const Row& row : rows) {
     absl::StatusOr<Dataset> dataset = DatasetOf(row);
@@ -277,8 +289,7 @@ absl::StatusOr<NamedDatasets> ReadDatasetsByName(Transaction& transaction,
                                                  std::string_view viewer) {
   std::vector<Parameters> keys;
   for (const std::string& name : names) keys.push_back({name});
-  ASSIGN_OR_RETURN(const Answers answers,
-                   transaction.ExecuteEach(absl::StrCat(kSelectDatasets, "d.name = $1"), keys));
+  ASSIGN_OR_RETURN(const Answers answers, transaction.ExecuteEach(SelectListed("d.name = $1"), keys));
   NamedDatasets named;
   for (const std::vector<Row>& rows : answers) {
     if (rows.empty()) continue;

@@ -103,6 +103,7 @@ class SqlLedger final : public Ledger {
                               Approval approval) override;
   absl::Status ArchiveDataset(std::string_view dataset_id, const Principal& actor) override;
   absl::Status SetGrant(std::string_view dataset_id, const Grant& grant, const Principal& actor) override;
+  absl::StatusOr<Dataset> SetRefusalRules(const RefusalRulesChange& change) override;
   absl::StatusOr<bool> HasGrantInLineage(std::string_view dataset_id, std::string_view name,
                                          int64_t roles) override;
   absl::Status RecordOwnerAction(std::string_view dataset_id, std::string_view what,

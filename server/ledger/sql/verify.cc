@@ -350,6 +350,7 @@ void CompareFacts(const Dataset& stored, const RecountedDataset& counted, Recoun
                                   return found != counted.grants.end() && found->second == each;
                                 });
   compare(are_grants_equal, "its grants");
+  compare(stored.refusal_rules == counted.refusal_rules, "its refusal rules");
   if (!stored.partition_attribute.empty()) return;
   const std::string commitment =
       stored.version == 0 ? std::string() : ContentCommitment(stored.id, stored.content_hash);
@@ -460,7 +461,8 @@ class LineagePass {
     result.damaged_charges = recount.damaged_charges();
     for (const auto& [id, counted] : recount.datasets()) {
       result.entries_of[id] = counted.entries;
-      result.names[id] = {counted.created.owner, counted.grants, counted.shares};
+      result.names[id] = {counted.created.owner, counted.grants, counted.shares, counted.refusal_rules,
+                          counted.created.is_public};
     }
   }
 

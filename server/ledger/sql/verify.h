@@ -32,11 +32,13 @@ using ReadTransaction = std::function<absl::Status(const Body& body)>;
 // Called with the number of entries that were read: after each full page, and at the end with the rest.
 using EntriesRead = std::function<void(int64_t entries)>;
 
-// Whom the entries of one dataset name, as far as its chain is whole.
+// What the entries of one dataset say about who may do what, as far as its chain is whole.
 struct VerifiedNames {
   std::string owner;
   std::map<std::string, Grant> grants;                  // by grantee
   std::map<std::string, std::set<std::string>> shares;  // grantees by release id
+  std::string refusal_rules;
+  int64_t is_public = 0;  // as in DatasetCreated
 };
 
 // The result of one pass over a lineage.

@@ -87,7 +87,7 @@ std::string WriteSet::SelectChains() const {
       "CASE WHEN d.partition_attribute = '' THEN 0 ELSE 1 END, "
       "(SELECT MAX(m.version) FROM schema_migrations m), "
       "COALESCE((SELECT e.created_at_us FROM entries e WHERE e.dataset_id = h.dataset_id AND e.seq = h.seq), "
-      "0), h.revision"
+      "0), h.revision, d.refusal_rules"
       " FROM chain_heads h JOIN datasets d ON d.id = h.dataset_id WHERE h.dataset_id = $1");
 }
 
@@ -109,6 +109,7 @@ absl::Status WriteSet::ReadChains(const Answers& answers) {
                           .has_analyst_accounts = row.Integer(9) != 0,
                           .version = row.Integer(7),
                           .revision = row.Integer(13),
+                          .refusal_rules_hash = HashOfRules(row.Blob(14)),
                           .head = {row.Integer(5), row.Blob(6)},
                           .last_entry_us = row.Integer(12)};
     RETURN_IF_ERROR(CheckAgainstAnchor(dataset));

@@ -55,7 +55,8 @@ struct LockedDataset {
   bool has_analyst_accounts = false;  // the lineage has accounts of analysts or groups
   std::shared_ptr<const RequiredAccounts> required_accounts = {};  // null: not read
   int64_t version = 0;
-  int64_t revision = 0;  // ledger::Dataset::revision
+  int64_t revision = 0;                 // ledger::Dataset::revision
+  std::string refusal_rules_hash = {};  // ledger::Dataset::refusal_rules_hash
   ChainHead head;
   int64_t last_entry_us = 0;  // the time of the chain's last entry
 };

@@ -347,6 +347,9 @@ std::string Summary(const ledger::Entry& entry) {
     const absl::StatusOr<ledger::DatasetPublished> published = ledger::ParseDatasetPublished(entry.payload);
     return published.ok() ? absl::StrCat("without any guarantee", TextOf(published->approval)) : "";
   }
+  if (entry.kind == ledger::kRulesSet) {
+    return ledger::ParseRulesSet(entry.payload).value_or(ledger::RulesSet{}).summary;
+  }
   if (entry.kind == ledger::kRepaired) return RepairSummary(entry);
   if (entry.kind == ledger::kLimitRequested || entry.kind == ledger::kLimitProposed ||
       entry.kind == ledger::kLimitChanged) {

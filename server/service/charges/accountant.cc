@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "codec/accounting_codec.h"
 #include "service/charges/certificates.h"
+#include "service/charges/refusals_by_rule.h"
 #include "service/charges/request_scope.h"
 
 namespace curator::service {
@@ -219,6 +220,15 @@ absl::StatusOr<PricedEvent> PriceNow(const DatasetView& dataset, const RequestSc
   return PricedEvent{*std::move(event), std::move(price), std::move(postings)};
 }
 
+// What the owner's rules see of a reservation.
+RuledRequest RuledBy(const Price& price, const RequestScope& scope, const Principal& principal) {
+  return {.principal = principal,
+          .kind = codec::kRuledReservation,
+          .attributes = std::nullopt,
+          .price = price,
+          .accounts = scope.accounts};
+}
+
 // Whether a request was reserved before is read, or left to the ledger: then the dataset, too, may be
 // outdated.
 enum class Knowledge { kRead, kCached };
@@ -240,10 +250,12 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, std::shared_ptr<
   if (is_new) {
     ASSIGN_OR_RETURN(found, PriceNow(dataset, scope, reservation.event, certificates));
     RETURN_IF_ERROR(CheckLeastCost(ledger, found->price, principal, request_id, "event"));
+    RETURN_IF_ERROR(CheckNoRuleRefuses(dataset, [&] { return RuledBy(found->price, scope, principal); }));
   }
   Priced priced{.request = {.dataset_id = dataset.record.id,
                             .dataset_version = scope.version,
                             .dataset_revision = is_read ? 0 : known->revision(),
+                            .refusal_rules_hash = dataset.record.refusal_rules_hash,
                             .principal = principal,
                             .request_id = request_id,
                             .fingerprint = ReservationFingerprint(dataset, reservation.event),
@@ -401,7 +413,10 @@ absl::StatusOr<CostEstimate> EstimateCost(Services& services, const Principal& p
                    OutsideScopeOf(services.ledger, view, principal, "", std::move(accounts)));
   Certificates certificates(services.memory, principal, client_left);
   ASSIGN_OR_RETURN(PricedEvent priced, PriceNow(view, scope, event, certificates));
-  return CostEstimate{std::move(priced.price), dp::Describe(priced.event), WhatItProtects(view)};
+  ASSIGN_OR_RETURN(std::string refused_by_rule,
+                   RuleThatRefuses(view, [&] { return RuledBy(priced.price, scope, principal); }));
+  return CostEstimate{std::move(priced.price), dp::Describe(priced.event), WhatItProtects(view),
+                      std::move(refused_by_rule)};
 }
 
 absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const Principal& principal,
@@ -427,7 +442,10 @@ absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const 
     absl::StatusOr<Priced> next = ReadAndPrice(services.ledger, datasets, principal, request, certificates);
     if (!next.ok()) {
       const std::string place = absl::StrCat("requests[", priced.size(), "]");
-      return is_one ? next.status() : WithinField(place, next.status());
+      if (is_one) return next.status();
+      if (IsRefusedByRule(next.status()))
+        return RefusedByRule(absl::StrCat(place, ": ", next.status().message()));
+      return WithinField(place, next.status());
     }
     postings += next->request.postings.size();
     if (!is_one) RETURN_IF_ERROR(CheckPostings(postings));

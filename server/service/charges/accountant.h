@@ -54,8 +54,9 @@ struct ChargeView {
 
 struct CostEstimate {
   Price price;
-  std::string event;     // described for display
-  std::string protects;  // WhatItProtects()
+  std::string event;                 // described for display
+  std::string protects;              // WhatItProtects()
+  std::string refused_by_rule = {};  // the name of a rule of the owner that would refuse it; or empty
 };
 
 // The events of one call are priced within the bounds of service/charges/certificates.h, and certified only

@@ -25,7 +25,7 @@ size_t BytesOf(const KnownDataset& dataset) {
   constexpr size_t kTimesSchema = 16;
   constexpr size_t kOfAnItem = 512;
   const ledger::Dataset& record = dataset.view.record;
-  size_t bytes = kFixed + kTimesSchema * record.schema.size();
+  size_t bytes = kFixed + kTimesSchema * record.schema.size() + record.refusal_rules.size();
   for (const ledger::Part& part : record.parts) bytes += kOfAnItem + part.bins.size() * sizeof(int64_t);
   for (const ledger::Account& account : dataset.accounts) bytes += kOfAnItem * (1 + account.members.size());
   return bytes;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -23,6 +24,7 @@
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/memory_forecast.h"
 #include "host/logging.h"
+#include "service/charges/refusals_by_rule.h"
 #include "service/releases/priors.h"
 #include "service/tables.h"
 #include "service/workloads/resolve_workload.h"
@@ -159,6 +161,7 @@ absl::StatusOr<ChargeOrder> OrderFor(const SynthesisEstimate& estimate, const Sy
   return ChargeOrder{
       .dataset_id = estimate.dataset.record.id,
       .dataset_version = estimate.scope.version,
+      .refusal_rules_hash = estimate.dataset.record.refusal_rules_hash,
       .principal = request.principal,
       .request_id = request_id,
       .fingerprint = std::move(fingerprint),
@@ -310,6 +313,32 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .bytes = bytes};
 }
 
+// What the owner's rules see of the request.
+RuledRequest RuledBy(const SynthesisEstimate& estimate, const SynthesisRequest& request) {
+  std::set<uint32_t> attributes;
+  AddAttributesOf(estimate.input.workload, attributes);
+  for (const std::vector<dp::QueryGroup>& groups : estimate.identity.drawn_from)
+    AddAttributesOf(groups, attributes);
+  if (estimate.input.nested) attributes.insert(estimate.input.nested->response);
+  if (!request.parts.empty()) AddPartitionAttribute(estimate.dataset, attributes);
+  return {.principal = request.principal,
+          .kind = codec::kRuledSynthesis,
+          .attributes = std::move(attributes),
+          .price = estimate.price,
+          .accounts = estimate.scope.accounts};
+}
+
+// Unless the request was charged before: under the id of an earlier charge nothing new is charged.
+absl::Status CheckRulesForNew(ledger::Ledger& ledger, const SynthesisEstimate& estimate,
+                              const SynthesisRequest& request, std::string_view request_id) {
+  const absl::Status refusal =
+      CheckNoRuleRefuses(estimate.dataset, [&] { return RuledBy(estimate, request); });
+  if (refusal.ok()) return refusal;
+  // Found, or an error that does not say whether it is there.
+  const absl::Status earlier = ledger.FindCharge(request.principal, request_id).status();
+  return absl::IsNotFound(earlier) ? refusal : earlier;
+}
+
 // A draw that is not planned for such a cause is queued again by the same request id.
 bool MayPass(const absl::Status& why) {
   return absl::IsUnavailable(why) || absl::IsInternal(why) || absl::IsAborted(why);
@@ -419,7 +448,11 @@ struct Run {
 }  // namespace
 
 absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const SynthesisRequest& request) {
-  return PlanAndPrice(services, request, "", MemoryOf(services, request));
+  ASSIGN_OR_RETURN(SynthesisEstimate estimate,
+                   PlanAndPrice(services, request, "", MemoryOf(services, request)));
+  ASSIGN_OR_RETURN(estimate.refused_by_rule,
+                   RuleThatRefuses(estimate.dataset, [&] { return RuledBy(estimate, request); }));
+  return estimate;
 }
 
 absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,
@@ -431,6 +464,7 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
   }
   ASSIGN_OR_RETURN(const SynthesisEstimate estimate,
                    PlanAndPrice(services, request, request_id.text(), MemoryOf(services, request)));
+  RETURN_IF_ERROR(CheckRulesForNew(services.ledger, estimate, request, request_id.text()));
   if (intent == Intent::kValidateOnly)
     return OperationView{.dataset = request.dataset.text(), .kind = kSynthesisKind};
   RETURN_IF_ERROR(

@@ -48,6 +48,7 @@ struct SynthesisEstimate {
   codec::DrawIdentity identity;  // what will be drawn: the kernel and the noise are made from it
   RequestMemory memory = {};     // that the plan and its prior take
   int64_t bytes = 0;  // that planning again, with its prior, fitting and storing the model takes at most
+  std::string refused_by_rule = {};  // where EstimateSynthesis() made it: the name of a rule; or empty
 };
 
 // From public facts alone; costs nothing. Errors: INVALID_ARGUMENT for what is predicted to take more than

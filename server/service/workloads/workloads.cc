@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,7 @@
 #include "dp/workload/accuracy.h"
 #include "dp/workload/answer_reader.h"
 #include "dp/workload/memory_forecast.h"
+#include "service/charges/refusals_by_rule.h"
 #include "service/release_once.h"
 #include "service/tables.h"
 #include "service/workloads/answers.h"
@@ -92,6 +94,7 @@ ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& re
   return {.dataset_id = dataset.id,
           .dataset_version = estimate.scope.version,
           .dataset_revision = dataset.revision,
+          .refusal_rules_hash = dataset.refusal_rules_hash,
           .principal = request.principal,
           .request_id = request_id,
           .fingerprint = FingerprintOf(estimate.dataset(), estimate.scope, estimate.asked, request),
@@ -211,6 +214,19 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
                                         plan.bought.linear));
   return WorkloadEstimate{std::move(question.known), std::move(question.scope), std::move(question.asked),
                           std::move(plan), std::move(price)};
+}
+
+// What the owner's rules see of the request.
+RuledRequest RuledBy(const WorkloadEstimate& estimate, const WorkloadRequest& request) {
+  std::set<uint32_t> attributes;
+  for (const dp::AskedSet& set : estimate.asked) AddAttributesOf(set.queries.groups, attributes);
+  AddAttributesOf(estimate.plan.shape.joint.measured, attributes);
+  if (!request.parts.empty()) AddPartitionAttribute(estimate.dataset(), attributes);
+  return {.principal = request.principal,
+          .kind = codec::kRuledWorkload,
+          .attributes = std::move(attributes),
+          .price = estimate.price,
+          .accounts = estimate.scope.accounts};
 }
 
 // Unless a free answer is preferred it is only a hint: a failed lookup is ignored. `numbers` as in
@@ -445,7 +461,8 @@ class AnsweredCall {
   }
 
   // From now on the request is charged although its dataset has changed since it was read. The ledger still
-  // compares what the charge rests on: the version, the state and the accounts that have to pay.
+  // compares what the charge rests on: the version, the state, the owner's rules and the accounts that have
+  // to pay.
   void AcceptChanges() { compares_revision_ = false; }
 
   // Whether a new charge was made.
@@ -468,6 +485,10 @@ class AnsweredCall {
     ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services_, request_, question));
     ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request_, std::move(question)));
     if (!MayBeRepeated(earlier, estimate, request_)) RETURN_IF_ERROR(CheckReadingSteps(estimate));
+    // Under the id of an earlier charge nothing new is charged.
+    if (!earlier) {
+      RETURN_IF_ERROR(CheckNoRuleRefuses(estimate.dataset(), [&] { return RuledBy(estimate, request_); }));
+    }
     estimate.memory = std::move(memory);
     RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset().schema.domain, ReleaseOf(estimate), steps_));
     WorkloadAnswer answer{.known = estimate.known, .price = estimate.price, .request_id = request_id_};
@@ -573,6 +594,8 @@ absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const Work
   RETURN_IF_ERROR(CheckReadingSteps(estimate));
   estimate.memory = std::move(memory);
   estimate.free_from = std::move(free_from);
+  ASSIGN_OR_RETURN(estimate.refused_by_rule,
+                   RuleThatRefuses(estimate.dataset(), [&] { return RuledBy(estimate, request); }));
   return estimate;
 }
 

@@ -2,7 +2,7 @@
 //
 // Thread-safe. Errors: INVALID_ARGUMENT with the field's path, NOT_FOUND, FAILED_PRECONDITION (not sealed,
 // archived, public, or a mechanism that the account's rule cannot count), RESOURCE_EXHAUSTED naming the full
-// accounts, ALREADY_EXISTS.
+// accounts, ALREADY_EXISTS, RefusedByRule() for a new charge that a rule of the owner refuses.
 #pragma once
 
 #include <cstdint>
@@ -51,6 +51,7 @@ struct WorkloadEstimate {
   dp::WorkloadPlan plan;  // with its classes, where EstimateWorkload() made it
   Price price;
   std::optional<std::string> free_from;  // the id of a release that determines all answers
+  std::string refused_by_rule = {};      // where EstimateWorkload() made it: the name of a rule; or empty
   RequestMemory memory = {};             // that the plan takes
 
   const DatasetView& dataset() const { return known->view; }

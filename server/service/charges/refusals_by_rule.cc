@@ -1,0 +1,132 @@
+#include "service/charges/refusals_by_rule.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/accounting/rule.h"
+
+namespace curator::service {
+namespace {
+
+using codec::RefusalRule;
+
+bool Lists(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::binary_search(names, name);
+}
+
+// The listed attributes that the request uses; all of them for a request that may use any.
+std::vector<std::string> RuledAttributes(const DatasetView& dataset, const RefusalRule& rule,
+                                         const RuledRequest& request) {
+  if (!request.attributes) return rule.attributes;
+  std::vector<std::string> used;
+  for (const uint32_t attribute : *request.attributes) {
+    const std::string& name = dataset.schema.domain.attributes()[attribute].name();
+    if (Lists(rule.attributes, name)) used.push_back(name);
+  }
+  return used;
+}
+
+bool IsOfDatasetOrPart(const std::vector<ledger::Account>& accounts, int64_t account_id) {
+  return std::ranges::any_of(accounts, [&](const ledger::Account& account) {
+    const bool is_own =
+        account.scope_type == ledger::ScopeType::kDataset || account.scope_type == ledger::ScopeType::kPart;
+    return is_own && account.id == account_id;
+  });
+}
+
+bool CostsMoreThan(const codec::PriceAbove& most, const RuledRequest& request) {
+  return std::ranges::any_of(request.price.counters, [&](const PricedCounter& counter) {
+    return counter.counter == most.counter && counter.cost > most.amount &&
+           IsOfDatasetOrPart(request.accounts, counter.account_id);
+  });
+}
+
+bool IsInTimeOf(const RefusalRule& rule, absl::Time now) {
+  const int64_t now_us = absl::ToUnixMicros(now);
+  return rule.start_us <= now_us && (rule.end_us == 0 || now_us < rule.end_us);
+}
+
+bool RefusesRequest(const DatasetView& dataset, const RefusalRule& rule, const RuledRequest& request) {
+  if (!rule.principals.empty() && !Lists(rule.principals, request.principal.name())) return false;
+  if (rule.kinds != 0 && (rule.kinds & request.kind) == 0) return false;
+  if (!IsInTimeOf(rule, request.now)) return false;
+  if (rule.price_above && !CostsMoreThan(*rule.price_above, request)) return false;
+  return rule.attributes.empty() || !RuledAttributes(dataset, rule, request).empty();
+}
+
+std::string NounOfKind(int64_t kind) {
+  if (kind == codec::kRuledWorkload) return "workload";
+  return kind == codec::kRuledSynthesis ? "synthesis" : "reservation";
+}
+
+// What of the request to change so that the rule lets it pass; empty when nothing of it would help.
+std::vector<std::string> WaysToPass(const DatasetView& dataset, const RefusalRule& rule,
+                                    const RuledRequest& request) {
+  std::vector<std::string> ways;
+  if (rule.price_above) {
+    const auto& [counter, amount] = *rule.price_above;
+    ways.push_back(absl::StrCat("ask for at most ", counter, " ", dp::FormatCounter(counter, amount)));
+  }
+  if (!rule.attributes.empty() && request.attributes) {
+    ways.push_back(
+        absl::StrCat("ask without ", absl::StrJoin(RuledAttributes(dataset, rule, request), ", ")));
+  }
+  if (rule.kinds != 0) ways.push_back(absl::StrCat("ask by no ", NounOfKind(request.kind)));
+  if (rule.end_us != 0) {
+    ways.push_back(absl::StrCat(
+        "ask again from ",
+        absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMicros(rule.end_us), absl::UTCTimeZone()),
+        " on"));
+  }
+  return ways;
+}
+
+absl::Status RefusalBy(const DatasetView& dataset, const RefusalRule& rule, const RuledRequest& request) {
+  const std::vector<std::string> ways = WaysToPass(dataset, rule, request);
+  return RefusedByRule(absl::StrCat(
+      "the rule \"", rule.name, "\" of the owner of dataset \"", dataset.record.name, "\" refuses this ",
+      NounOfKind(request.kind), rule.note.empty() ? "" : absl::StrCat(" (", rule.note, ")"), ": ",
+      ways.empty() ? "only the owner can let it pass" : absl::StrJoin(ways, ", or "),
+      "; nothing was charged"));
+}
+
+absl::StatusOr<std::optional<RefusalRule>> FirstThatRefuses(const DatasetView& dataset,
+                                                            const RuledRequest& request) {
+  ASSIGN_OR_RETURN(const std::vector<RefusalRule> rules,
+                   codec::DecodeRefusalRules(dataset.record.refusal_rules));
+  for (const RefusalRule& rule : rules) {
+    if (RefusesRequest(dataset, rule, request)) return rule;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void AddAttributesOf(std::span<const dp::QueryGroup> groups, std::set<uint32_t>& attributes) {
+  for (const dp::QueryGroup& group : groups)
+    attributes.insert(group.attributes.begin(), group.attributes.end());
+}
+
+void AddPartitionAttribute(const DatasetView& dataset, std::set<uint32_t>& attributes) {
+  const absl::StatusOr<uint32_t> index = dataset.schema.domain.IndexOf(dataset.record.partition_attribute);
+  if (index.ok()) attributes.insert(*index);
+}
+
+absl::Status CheckNoRuleRefuses(const DatasetView& dataset, absl::FunctionRef<RuledRequest()> request) {
+  if (dataset.record.refusal_rules.empty()) return absl::OkStatus();
+  const RuledRequest ruled = request();
+  ASSIGN_OR_RETURN(const std::optional<RefusalRule> rule, FirstThatRefuses(dataset, ruled));
+  return rule ? RefusalBy(dataset, *rule, ruled) : absl::OkStatus();
+}
+
+absl::StatusOr<std::string> RuleThatRefuses(const DatasetView& dataset,
+                                            absl::FunctionRef<RuledRequest()> request) {
+  if (dataset.record.refusal_rules.empty()) return std::string();
+  ASSIGN_OR_RETURN(const std::optional<RefusalRule> rule, FirstThatRefuses(dataset, request()));
+  return rule ? rule->name : std::string();
+}
+
+}  // namespace curator::service
