@@ -5,12 +5,14 @@
 // tag is "curator.directory." and the kind in lower case: Text(tag) Integer(1), then its fields in the order
 // of declaration; enumerations are Integers. Times are microseconds since 1970.
 //
-// Who made a change is the actor of its entry: a principal, or one of the two below.
+// Who made a change is the actor of its entry: a principal, or one of the two below. Entries that earlier
+// versions wrote name principals by their names, others by their pseudonyms.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -76,6 +78,13 @@ struct PrincipalDisabled {
 struct PrincipalEnabled {
   static constexpr std::string_view kKind = "PRINCIPAL_ENABLED";
   std::string name = {};
+  std::string reason = {};
+};
+
+// PRINCIPAL_FORGOTTEN: from now on nobody knows whose the pseudonym is, and the name is nobody's.
+struct PrincipalForgotten {
+  static constexpr std::string_view kKind = "PRINCIPAL_FORGOTTEN";
+  std::string pseudonym = {};
   std::string reason = {};
 };
 
@@ -161,9 +170,14 @@ struct RoleUnbound {
   std::string dataset_id = {};
 };
 
-using Change = std::variant<PrincipalCreated, PrincipalDisabled, PrincipalEnabled, CredentialAdded,
-                            CredentialApproved, CredentialRemoved, PrincipalRegistered, EnrolmentOpened,
-                            EnrolmentTried, EnrolmentUsed, RoleBound, RoleApproved, RoleUnbound>;
+using Change =
+    std::variant<PrincipalCreated, PrincipalDisabled, PrincipalEnabled, CredentialAdded, CredentialApproved,
+                 CredentialRemoved, PrincipalRegistered, EnrolmentOpened, EnrolmentTried, EnrolmentUsed,
+                 RoleBound, RoleApproved, RoleUnbound, PrincipalForgotten>;
+
+// Calls `visit` with each name of a principal in the change, which it may replace: in entries these are
+// pseudonyms (ledger/pseudonyms/pseudonym.h). PRINCIPAL_FORGOTTEN has none.
+void VisitNames(Change& change, const std::function<void(std::string& name)>& visit);
 
 // The kind of the entry, and its payload.
 std::string_view KindOf(const Change& change);

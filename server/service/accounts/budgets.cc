@@ -328,9 +328,10 @@ absl::StatusOr<EntriesPage> ListWatchedEntries(const Access& access, const Princ
 
 std::string Summary(const ledger::Entry& entry) {
   if (entry.kind == ledger::kCharged || entry.kind == ledger::kReserved) return ChargeSummary(entry.payload);
-  if (entry.kind == ledger::kGranted || entry.kind == ledger::kRevoked) return GrantSummary(entry.payload);
+  if (entry.kind == ledger::kGranted || entry.kind == ledger::kRevoked)
+    return GrantSummary(ledger::NamedPayload(entry));
   if (entry.kind == ledger::kReleaseShared || entry.kind == ledger::kOwnerAction) {
-    return ledger::ParseNote(entry.payload).value_or("");
+    return ledger::ParseNote(ledger::NamedPayload(entry)).value_or("");
   }
   if (entry.kind == ledger::kRepaired) return RepairSummary(entry);
   if (entry.kind == ledger::kLimitRequested || entry.kind == ledger::kLimitProposed ||
@@ -341,7 +342,8 @@ std::string Summary(const ledger::Entry& entry) {
     return ended->reason;
   }
   if (entry.kind == ledger::kAccountOpened) {
-    const absl::StatusOr<ledger::OpenedAccount> opened = ledger::ParseOpenedAccount(entry.payload);
+    const absl::StatusOr<ledger::OpenedAccount> opened =
+        ledger::ParseOpenedAccount(ledger::NamedPayload(entry));
     return opened.ok() ? OpeningSummary(*opened) : "";
   }
   if (entry.kind == ledger::kPartAdded) {

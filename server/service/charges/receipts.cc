@@ -110,7 +110,7 @@ Receipt ReceiptOf(ledger::Ledger& ledger, const host::ReceiptSigner& signer, con
                          .dataset_id = charge.dataset_id,
                          .entry = entry,
                          .charge_id = charge.id,
-                         .principal = charge.principal,
+                         .principal = ledger::StoredPrincipal(charge),
                          .request_id = charge.request_id,
                          .postings = postings});
 }
