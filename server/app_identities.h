@@ -24,8 +24,8 @@ namespace curator {
 
 class AppIdentities {
  public:
-  // `config` and `ledger` must outlive it. `on_forgotten` as of directory::DirectoryStore::Options. Errors: those of the files that the configuration names, which the
-  // message names; those of the directory.
+  // `config` and `ledger` must outlive it. `on_forgotten` as of directory::DirectoryStore::Options. Errors:
+  // those of the files that the configuration names, which the message names; those of the directory.
   static absl::StatusOr<std::unique_ptr<AppIdentities>> Open(const config::ServerConfig& config,
                                                              const host::ServerKey& key,
                                                              ledger::Ledger& ledger,

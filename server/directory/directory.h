@@ -79,8 +79,8 @@ class Directory {
   // gone. DATA_LOSS, and the directory is not to be used any more, for a change that no rule of any version
   // allowed: a name that is taken, an unknown principal.
   //
-  // The entry is as it is stored. `name_of` returns the name of each principal in it; a forgotten principal is
-  // named by its pseudonym.
+  // The entry is as it is stored. `name_of` returns the name of each principal in it; a forgotten principal
+  // is named by its pseudonym.
   using NameOf = std::function<std::string(const std::string& stored)>;
   absl::Status Apply(const ledger::Entry& entry, const NameOf& name_of);
 

@@ -2,8 +2,8 @@
 // never older than kMostAge.
 //
 // Entries have pseudonyms in the place of names (ledger/pseudonyms/pseudonym.h). Where an entry says that a
-// principal was forgotten, the ledger forgets its name before anybody sees the entry's effect, and what was read
-// by that name is read again, without it.
+// principal was forgotten, the ledger forgets its name before anybody sees the entry's effect, and what was
+// read by that name is read again, without it.
 //
 // A change is appended to the history before anybody sees it. One that another server makes is seen within
 // kMostAge here; when the ledger cannot say in that time whether there is one, all calls are refused.

@@ -51,8 +51,9 @@ struct ForgettingFacts {
   bool owns_open_dataset = false;
   int64_t after_us = kForgetAfterUs;
 };
-// By an administrator; the reason may be empty. FAILED_PRECONDITION for a principal that is not disabled, or not for long enough; that
-// owns a dataset that is not archived; and that entries of earlier versions have by its name.
+// By an administrator; the reason may be empty. FAILED_PRECONDITION for a principal that is not disabled, or
+// not for long enough; that owns a dataset that is not archived; and that entries of earlier versions have by
+// its name.
 absl::StatusOr<Change> ForgetPrincipal(const Directory& directory, const Asked& asked,
                                        const std::string& name, const std::string& reason,
                                        const ForgettingFacts& facts);

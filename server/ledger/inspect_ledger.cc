@@ -69,8 +69,8 @@ absl::Status Inspect(sql::Database& database, const AmountText& amount_text, Ins
   return absl::OkStatus();
 }
 
-// Findings about rows of the table of pseudonyms that were changed; and all findings with names in the place of
-// the pseudonyms that it has.
+// Findings about rows of the table of pseudonyms that were changed; and all findings with names in the place
+// of the pseudonyms that it has.
 absl::Status NameFindings(sql::Database& database, Inspection& inspection) {
   std::map<std::string, std::string> names;
   std::vector<std::string> changed;

@@ -9,7 +9,7 @@
 #include "base/status_macros.h"
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/postgres/postgres_database.h"
-#include "ledger/pseudonyms/pseudonymous_ledger.h"
+#include "ledger/pseudonymous_ledger.h"
 #include "ledger/sql/migrations.h"
 #include "ledger/sql/rights.h"
 #include "ledger/sql/sql_ledger.h"

@@ -1,5 +1,5 @@
-// A principal is forgotten: its name is nowhere in the ledger any more, and what it did stands. On both ledgers,
-// with two servers on one.
+// A principal is forgotten: its name is nowhere in the ledger any more, and what it did stands. On both
+// ledgers, with two servers on one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What a server's ledger stores of principals: pseudonyms, which its callers never see, and which are nobody's
-// once a name is forgotten.
+// What a server's ledger stores of principals: pseudonyms, which its callers never see, and which are
+// nobody's once a name is forgotten.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Names and pseudonyms, from the table of pseudonyms and a cache of it.
 //
-// What is cached stays right until the name is forgotten: every server hears of that from the server's history
-// (directory/directory_store.h), and calls Forget(), too.
+// What is cached stays right until the name is forgotten: every server hears of that from the server's
+// history (directory/directory_store.h), and calls Forget(), too.
 //
-// Thread-safe. Methods may block on the store; their errors are those of ledger.h, INVALID_ARGUMENT (principal)
-// for a name that no principal can have, and DATA_LOSS for one whose row was changed.
+// Thread-safe. Methods may block on the store; their errors are those of ledger.h, INVALID_ARGUMENT
+// (principal) for a name that no principal can have, and DATA_LOSS for one whose row was changed.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Pseudonyms: what the ledger's tables and entries have in the place of a principal's name.
 //
-//   pseudonym = "~" and the first 128 bits, as 32 lower-case hexadecimal digits, of
-//               HMAC-SHA-256(key, the canonical document "curator.ledger.pseudonym", version 1, of Text(name))
+// pseudonym = "~" and the first 128 bits, as 32 lower-case hexadecimal digits, of HMAC-SHA-256(key, the
+// canonical document "curator.ledger.pseudonym", version 1, of Text(name))
 //
 // Each principal has a key of its own, 32 random bytes, which stand beside the name and the pseudonym in the
 // table of pseudonyms. The pseudonym commits the table to the name: a row with another name has another one.
@@ -27,8 +27,8 @@ inline constexpr size_t kPseudonymKeyBytes = 32;
 std::string MakePseudonym(std::string_view key, std::string_view name);
 bool IsPseudonym(std::string_view text);
 
-// A row of the table of pseudonyms. A principal whose name stands in tables and entries from before there were
-// pseudonyms keeps it there: its key is empty, and its pseudonym is its name.
+// A row of the table of pseudonyms. A principal whose name stands in tables and entries from before there
+// were pseudonyms keeps it there: its key is empty, and its pseudonym is its name.
 struct PseudonymRow {
   std::string name;
   std::string pseudonym;

@@ -47,7 +47,7 @@ namespace curator::ledger::sql {
 using Entropy = std::function<std::string(size_t)>;
 
 // It takes, stores and returns what it is given as names: a server gives it pseudonyms
-// (pseudonyms/pseudonymous_ledger.h), and keeps their table here.
+// (pseudonymous_ledger.h), and keeps their table here.
 class SqlLedger final : public Ledger, public PseudonymTable {
  public:
   struct Options {

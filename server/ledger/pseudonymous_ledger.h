@@ -1,12 +1,13 @@
-// A ledger whose tables and entries have pseudonyms (pseudonym.h) in the place of the names of principals.
+// A ledger whose tables and entries have pseudonyms (pseudonyms/pseudonym.h) in the place of the names of
+// principals.
 //
-// Callers know nothing of that: names go in and come out, also in the messages of errors. Only what hashes cover
-// stays as it is stored: Entry::actor and Entry::payload, beside which are the same with names, and
+// Callers know nothing of that: names go in and come out, also in the messages of errors. Only what hashes
+// cover stays as it is stored: Entry::actor and Entry::payload, beside which are the same with names, and
 // Charge::stored_principal. Of a forgotten principal all results have the pseudonym where the name was.
 //
-// Lists that a result holds whole (grants, members, readers of a release, the accounts that somebody pays from)
-// are in the order of names. Pages of accounts are in the order of pseudonyms, in which they are stored: it
-// says nothing about anybody, and no page is lost.
+// Lists that a result holds whole (grants, members, readers of a release, the accounts that somebody pays
+// from) are in the order of names. Pages of accounts are in the order of pseudonyms, in which they are
+// stored: it says nothing about anybody, and no page is lost.
 //
 // A new method of Ledger is added here by three words at most (pseudonymous_ledger.cc): AsStored() of each
 // argument that has names, AsNamed() of its result, and NamesIn() of a type that is new.

@@ -1,4 +1,4 @@
-#include "ledger/pseudonyms/pseudonymous_ledger.h"
+#include "ledger/pseudonymous_ledger.h"
 
 #include <algorithm>
 #include <functional>
