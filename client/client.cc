@@ -271,6 +271,11 @@ absl::StatusOr<v1::PrincipalInfo> Client::EnablePrincipal(const v1::EnablePrinci
   return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::EnablePrincipal, request);
 }
 
+absl::StatusOr<v1::ForgetPrincipalResponse> Client::ForgetPrincipal(
+    const v1::ForgetPrincipalRequest& request) const {
+  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::ForgetPrincipal, request);
+}
+
 absl::StatusOr<v1::Credential> Client::LinkIdentity(const v1::LinkIdentityRequest& request) const {
   return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::LinkIdentity, request);
 }

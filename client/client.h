@@ -86,6 +86,8 @@ class Client {
   absl::StatusOr<v1::PrincipalInfo> CreatePrincipal(const v1::CreatePrincipalRequest& request) const;
   absl::StatusOr<v1::PrincipalInfo> DisablePrincipal(const v1::DisablePrincipalRequest& request) const;
   absl::StatusOr<v1::PrincipalInfo> EnablePrincipal(const v1::EnablePrincipalRequest& request) const;
+  absl::StatusOr<v1::ForgetPrincipalResponse> ForgetPrincipal(
+      const v1::ForgetPrincipalRequest& request) const;
   absl::StatusOr<v1::PrincipalInfo> GetPrincipal(const std::string& name) const;
   absl::StatusOr<v1::ListPrincipalsResponse> ListPrincipals(int64_t most = kAll) const;
   absl::StatusOr<v1::Credential> LinkIdentity(const v1::LinkIdentityRequest& request) const;

@@ -204,7 +204,9 @@ class RunningApp final : public App {
  private:
   absl::StatusOr<std::vector<ListenerAddress>> Addresses(const host::ServerKey& key) {
     if (!options_.development) {
-      ASSIGN_OR_RETURN(identities_, AppIdentities::Open(*options_.config, key, *ledger_));
+      ASSIGN_OR_RETURN(identities_,
+                       AppIdentities::Open(*options_.config, key, *ledger_, [this] { ForgetByName(); }));
+      identities_->services().forget_after_us = absl::ToInt64Microseconds(options_.forget_after);
       services_.directory = &identities_->directory();
       health_.Add(rpc::HealthRpc::kCertificates, [this] { return identities_->StateOfCertificates().ok(); });
       health_.Add(rpc::HealthRpc::kIssuerKeys, [this] { return identities_->StateOfKeys().ok(); });
@@ -218,6 +220,13 @@ class RunningApp final : public App {
                          .authenticator = std::make_unique<rpc::DevelopmentAuthenticator>(),
                          .peer = audit::PeerClass::kLoopback});
     return addresses;
+  }
+
+  // What is kept by the names of principals, of whom one was forgotten.
+  void ForgetByName() {
+    datasets_.Clear();
+    recent_.Clear();
+    stored_.Clear();
   }
 
   ListenerParts Parts() {
@@ -309,8 +318,9 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
   ledger_options.accept_missing_anchor = options.accept_missing_anchor;
   ledger_options.init = options.init;
   ASSIGN_OR_RETURN(std::unique_ptr<ledger::Ledger> ledger, ledger::OpenLedger(ledger_options));
-  ASSIGN_OR_RETURN(std::unique_ptr<AppAudit> audit,
-                   AppAudit::Open(options.ledger, options.config.value_or(config::ServerConfig()).audit));
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<AppAudit> audit,
+      AppAudit::Open(options.ledger, *ledger, options.config.value_or(config::ServerConfig()).audit));
   auto app =
       std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger), std::move(audit));
   RETURN_IF_ERROR(app->Serve(key));

@@ -31,6 +31,7 @@ struct AppOptions {
   int64_t memory_budget = 4'096'000'000;              // bytes that requests may take together
   int synthesis_places = 64;                          // running and waiting
   int64_t charges_a_day = 50'000;                     // new ones of one principal
+  absl::Duration forget_after = absl::Hours(24);      // from disabling a principal on; less for tests alone
 };
 
 // A running server. Thread-safe.

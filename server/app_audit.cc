@@ -55,9 +55,10 @@ void LogAuditError(const absl::Status& status) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<AppAudit>> AppAudit::Open(const std::string& ledger_url,
+                                                         ledger::Ledger& ledger,
                                                          const config::AuditConfig& config) {
   ASSIGN_OR_RETURN(std::unique_ptr<audit::AuditStore> store,
-                   audit::AuditStore::Open(ledger_url, config.path));
+                   audit::AuditStore::Open(ledger_url, config.path, &ledger));
   return std::make_unique<AppAudit>(std::move(store), config.name_days);
 }
 

@@ -12,14 +12,15 @@
 #include "audit/audit_store.h"
 #include "audit/name_removal.h"
 #include "config/server_config.h"
+#include "ledger/ledger.h"
 #include "rpc/call_observer.h"
 
 namespace curator {
 
 class AppAudit {
  public:
-  // Of the ledger at this URL, which is open already. Errors as of AuditStore::Open().
-  static absl::StatusOr<std::unique_ptr<AppAudit>> Open(const std::string& ledger_url,
+  // Of the ledger at this URL, which is open already, and outlives it. Errors as of AuditStore::Open().
+  static absl::StatusOr<std::unique_ptr<AppAudit>> Open(const std::string& ledger_url, ledger::Ledger& ledger,
                                                         const config::AuditConfig& config);
 
   explicit AppAudit(std::unique_ptr<audit::AuditStore> store, int64_t name_days);

@@ -111,9 +111,10 @@ AppIdentities::AppIdentities(const config::ServerConfig& config, const host::Ser
 
 absl::StatusOr<std::unique_ptr<AppIdentities>> AppIdentities::Open(const config::ServerConfig& config,
                                                                    const host::ServerKey& key,
-                                                                   ledger::Ledger& ledger) {
+                                                                   ledger::Ledger& ledger,
+                                                                   std::function<void()> on_forgotten) {
   ASSIGN_OR_RETURN(std::unique_ptr<directory::DirectoryStore> directory,
-                   directory::DirectoryStore::Open(ledger, {}));
+                   directory::DirectoryStore::Open(ledger, {.on_forgotten = std::move(on_forgotten)}));
   RETURN_IF_ERROR(RecordCustody(config.custody, *directory));
   return std::unique_ptr<AppIdentities>(new AppIdentities(config, key, ledger, std::move(directory)));
 }

@@ -4,6 +4,7 @@
 // Thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,11 +24,12 @@ namespace curator {
 
 class AppIdentities {
  public:
-  // `config` and `ledger` must outlive it. Errors: those of the files that the configuration names, which the
-  // message names; those of the directory.
+  // `config` and `ledger` must outlive it. `on_forgotten` as of directory::DirectoryStore::Options. Errors:
+  // those of the files that the configuration names, which the message names; those of the directory.
   static absl::StatusOr<std::unique_ptr<AppIdentities>> Open(const config::ServerConfig& config,
                                                              const host::ServerKey& key,
-                                                             ledger::Ledger& ledger);
+                                                             ledger::Ledger& ledger,
+                                                             std::function<void()> on_forgotten = {});
 
   service::IdentityServices& services() { return services_; }
   const directory::DirectoryStore& directory() const { return *directory_; }

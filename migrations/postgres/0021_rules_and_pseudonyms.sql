@@ -14,6 +14,22 @@ CREATE TABLE pseudonyms (
   key BYTEA NOT NULL
 );
 
+-- Whom an earlier version knew by name keeps it: histories have it, and their hashes cover it.
+INSERT INTO pseudonyms (name, pseudonym, key)
+  SELECT name, name, '' FROM (
+    SELECT owner AS name FROM datasets
+    UNION SELECT grantee FROM grants
+    UNION SELECT scope_key FROM accounts WHERE scope_type = 'ANALYST'
+    UNION SELECT member FROM account_members
+    UNION SELECT principal FROM charges
+    UNION SELECT grantee FROM release_shares
+    UNION SELECT proposed_by FROM limit_proposals
+    UNION SELECT approved_by FROM limit_proposals
+    UNION SELECT ended_by FROM limit_proposals
+    UNION SELECT actor FROM server_entries
+  ) AS known
+  WHERE name <> '' AND name NOT LIKE '@%';
+
 -- How much of a daily quota a principal has used on one day, a number of days since 1970.
 CREATE TABLE quota_use (
   principal TEXT COLLATE "C" NOT NULL,

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "ledger/open_ledger.h"
+#include "ledger/pseudonyms/pseudonym.h"
 #include "ledger/sql/migrations.h"
 
 namespace curator::audit {
@@ -16,6 +19,8 @@ namespace {
 namespace sql = ledger::sql;
 
 constexpr std::string_view kSqlite = "sqlite:";
+// Before the name of an analyst, in the name of its account (ledger/types.h, AccountName()).
+constexpr std::string_view kOfAnalyst = "/analyst/";
 
 constexpr char kColumns[] =
     "id, kind, time_us, server, principal, identity, credential_id, peer, method, dataset, decision, status, "
@@ -178,9 +183,9 @@ absl::StatusOr<AuditStore::Connect> ConnectOf(const std::string& ledger_url, std
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<AuditStore>> AuditStore::Open(std::string_view ledger_url,
-                                                             std::string_view file) {
+                                                             std::string_view file, ledger::Ledger* names) {
   ASSIGN_OR_RETURN(Connect connect, ConnectOf(std::string(ledger_url), file));
-  auto store = std::make_unique<AuditStore>(std::move(connect));
+  auto store = std::make_unique<AuditStore>(std::move(connect), names);
   const absl::Status opened = store->Opened().status();
   if (!opened.ok() && !absl::IsUnavailable(opened)) return opened;
   return store;
@@ -194,14 +199,62 @@ absl::StatusOr<sql::Database*> AuditStore::Opened() {
   return database_.get();
 }
 
+absl::StatusOr<std::string> AuditStore::AsStored(const std::string& principal) {
+  if (names_ == nullptr) return principal;
+  absl::StatusOr<std::string> stored = names_->PseudonymOf(principal);
+  // No principal has this name.
+  if (absl::IsInvalidArgument(stored.status())) return principal;
+  return stored;
+}
+
+absl::StatusOr<AuditRecord> AuditStore::AsStored(AuditRecord record) {
+  ASSIGN_OR_RETURN(record.principal, AsStored(record.principal));
+  for (FullAccount& full : record.full_accounts) {
+    const size_t at = full.account.find(kOfAnalyst);
+    if (at == std::string::npos) continue;
+    const size_t begin = at + kOfAnalyst.size();
+    ASSIGN_OR_RETURN(const std::string stored, AsStored(full.account.substr(begin)));
+    full.account.replace(begin, std::string::npos, stored);
+  }
+  return record;
+}
+
+absl::StatusOr<std::vector<AuditRecord>> AuditStore::AsNamed(std::vector<AuditRecord> records) {
+  if (names_ == nullptr) return records;
+  std::vector<std::string> pseudonyms;
+  for (const AuditRecord& record : records) {
+    if (ledger::IsPseudonym(record.principal)) pseudonyms.push_back(record.principal);
+    for (const FullAccount& full : record.full_accounts) {
+      std::ranges::copy(ledger::PseudonymsIn(full.account), std::back_inserter(pseudonyms));
+    }
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, names_->NamesOf(pseudonyms));
+  std::map<std::string, std::string> name_of;
+  for (size_t i = 0; i < pseudonyms.size(); ++i) name_of[pseudonyms[i]] = names.at(i);
+  const auto named = [&](std::string_view text) {
+    return ledger::WithNames(text, [&](const std::string& pseudonym) { return name_of.at(pseudonym); });
+  };
+  for (AuditRecord& record : records) {
+    if (ledger::IsPseudonym(record.principal)) record.principal = name_of.at(record.principal);
+    for (FullAccount& full : record.full_accounts) full.account = named(full.account);
+  }
+  return records;
+}
+
 absl::Status AuditStore::Append(const std::vector<AuditRecord>& records) {
   ASSIGN_OR_RETURN(sql::Database* const database, Opened());
+  std::vector<AuditRecord> stored;
+  stored.reserve(records.size());
+  for (const AuditRecord& record : records) {
+    ASSIGN_OR_RETURN(AuditRecord each, AsStored(record));
+    stored.push_back(std::move(each));
+  }
   const sql::Outcome outcome = database->Write([&](sql::Transaction& transaction) -> absl::Status {
     RETURN_IF_ERROR(WaitForTurn(transaction, database->dialect()));
     ASSIGN_OR_RETURN(int64_t id, ReadNewestId(transaction));
     std::vector<sql::Parameters> rows;
     rows.reserve(records.size());
-    for (const AuditRecord& record : records) rows.push_back(RowOfRecord(++id, record));
+    for (const AuditRecord& record : stored) rows.push_back(RowOfRecord(++id, record));
     return transaction.InsertRows("audit", Columns(), rows);
   });
   return outcome.status;
@@ -211,7 +264,9 @@ absl::StatusOr<AuditPage> AuditStore::List(const AuditFilter& filter, const Audi
                                            int64_t limit) {
   ASSIGN_OR_RETURN(sql::Database* const database, Opened());
   const int64_t looked_at = GoesByAnIndexAlone(filter) ? limit : std::max(limit, kMostLookedAt);
-  const Selection selection = SelectionOf(filter, place, looked_at);
+  AuditFilter stored = filter;
+  ASSIGN_OR_RETURN(stored.principal, AsStored(filter.principal));
+  const Selection selection = SelectionOf(stored, place, looked_at);
   ASSIGN_OR_RETURN(std::vector<AuditRecord> found, Read(*database, selection.select, selection.parameters));
   AuditPage page;
   if (std::cmp_equal(found.size(), looked_at)) page.next = PlaceOf(found.back());
@@ -223,6 +278,7 @@ absl::StatusOr<AuditPage> AuditStore::List(const AuditFilter& filter, const Audi
     }
     page.records.push_back(std::move(record));
   }
+  ASSIGN_OR_RETURN(page.records, AsNamed(std::move(page.records)));
   return page;
 }
 
@@ -230,7 +286,10 @@ absl::StatusOr<AuditPage> AuditStore::ListBudgetRefusals(std::string_view datase
                                                          const AuditPlace& place, int64_t limit) {
   ASSIGN_OR_RETURN(sql::Database* const database, Opened());
   sql::Parameters parameters = sql::RowOf(std::string(dataset), place.time_us, place.id, limit);
-  if (!principal.empty()) parameters.emplace_back(std::string(principal));
+  if (!principal.empty()) {
+    ASSIGN_OR_RETURN(std::string stored, AsStored(std::string(principal)));
+    parameters.emplace_back(std::move(stored));
+  }
   const std::string select =
       absl::StrCat("SELECT ", kColumns, " FROM audit WHERE dataset = $1 AND full_accounts <> '' AND ",
                    principal.empty() ? "" : "principal = $5 AND ",
@@ -238,6 +297,7 @@ absl::StatusOr<AuditPage> AuditStore::ListBudgetRefusals(std::string_view datase
   AuditPage page;
   ASSIGN_OR_RETURN(page.records, Read(*database, select, parameters));
   if (std::cmp_equal(page.records.size(), limit)) page.next = PlaceOf(page.records.back());
+  ASSIGN_OR_RETURN(page.records, AsNamed(std::move(page.records)));
   return page;
 }
 
@@ -245,7 +305,8 @@ absl::StatusOr<std::vector<AuditRecord>> AuditStore::ReadAfter(int64_t id, int64
   ASSIGN_OR_RETURN(sql::Database* const database, Opened());
   static const std::string select =
       absl::StrCat("SELECT ", kColumns, " FROM audit WHERE id > $1 ORDER BY id LIMIT $2");
-  return Read(*database, select, {id, limit});
+  ASSIGN_OR_RETURN(std::vector<AuditRecord> records, Read(*database, select, {id, limit}));
+  return AsNamed(std::move(records));
 }
 
 absl::StatusOr<int64_t> AuditStore::NewestId() {

@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "audit/audit_record.h"
+#include "ledger/ledger.h"
 #include "ledger/sql/database.h"
 
 namespace curator::audit {
@@ -63,11 +64,16 @@ class AuditStore {
   // INVALID_ARGUMENT (audit.path) for a file beside a ledger in PostgreSQL, or that is the ledger;
   // FAILED_PRECONDITION for one that cannot be written or that another program's schema has. A store that is
   // away or full is no error here: the first call that finds it back opens it.
-  static absl::StatusOr<std::unique_ptr<AuditStore>> Open(std::string_view ledger_url, std::string_view file);
+  //
+  // `names` outlives the store, which has pseudonyms in the place of names, as the ledger does: it forgets
+  // nobody by itself. Null: what the store is given as names is stored.
+  static absl::StatusOr<std::unique_ptr<AuditStore>> Open(std::string_view ledger_url, std::string_view file,
+                                                          ledger::Ledger* names = nullptr);
 
   // A store over the database that `connect` opens, with its schema, when it is first needed.
   using Connect = std::function<absl::StatusOr<std::unique_ptr<ledger::sql::Database>>()>;
-  explicit AuditStore(Connect connect) : connect_(std::move(connect)) {}
+  explicit AuditStore(Connect connect, ledger::Ledger* names = nullptr)
+      : connect_(std::move(connect)), names_(names) {}
 
   // Appends all of the records or none; their ids are the next ones.
   absl::Status Append(const std::vector<AuditRecord>& records);
@@ -92,8 +98,13 @@ class AuditStore {
 
  private:
   absl::StatusOr<ledger::sql::Database*> Opened();
+  absl::StatusOr<std::string> AsStored(const std::string& principal);
+  // Also in the names of full accounts.
+  absl::StatusOr<AuditRecord> AsStored(AuditRecord record);
+  absl::StatusOr<std::vector<AuditRecord>> AsNamed(std::vector<AuditRecord> records);
 
   const Connect connect_;
+  ledger::Ledger* const names_;
   absl::Mutex mutex_;
   std::unique_ptr<ledger::sql::Database> database_ ABSL_GUARDED_BY(mutex_);  // null until it was opened
 };

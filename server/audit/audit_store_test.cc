@@ -75,6 +75,32 @@ TEST_P(AuditStoreTest, BeginsEmpty) {
   EXPECT_THAT(TimesOf(*store, {}), IsEmpty());
 }
 
+// As a server does: the ledger's names are shown, and its pseudonyms stored.
+TEST_P(AuditStoreTest, HasPseudonymsInThePlaceOfNamesThatItIsAskedForAndShows) {
+  const auto names = Must(ledger::OpenLedger(
+      {.url = url(), .anchor_dir = anchor_dir(), .entropy = ledger::SeededEntropy(NextSeed())}));
+  const auto store = Must(AuditStore::Open(url(), "", names.get()));
+  AuditRecord refusal = RefusalAt(1, "ana", "census");
+  refusal.full_accounts.push_back({"dataset/census/analyst/ana", "PURE", "epsilon", 5, 3});
+  ASSERT_TRUE(store->Append({refusal, CallAt(2, "bob"), CallAt(3, "")}).ok());
+  const std::string pseudonym = Must(names->PseudonymOf("ana"));
+  const std::vector<AuditRecord> stored = Must(OpenAudit()->ReadAfter(0, 10));
+  EXPECT_EQ(stored.at(0).principal, pseudonym);
+  EXPECT_EQ(stored.at(0).full_accounts.at(1).account, "dataset/census/analyst/" + pseudonym);
+  EXPECT_EQ(stored.at(2).principal, "");
+
+  EXPECT_EQ(Must(store->ReadAfter(0, 10)).at(0).principal, "ana");
+  EXPECT_THAT(TimesOf(*store, {.principal = "ana"}), ElementsAre(1));
+  const AuditPage page = Must(store->ListBudgetRefusals("census", "ana", {}, 10));
+  ASSERT_THAT(page.records, SizeIs(1));
+  EXPECT_EQ(page.records.at(0).full_accounts, refusal.full_accounts);
+
+  ASSERT_TRUE(names->ForgetName(pseudonym).ok());
+  EXPECT_THAT(TimesOf(*store, {.principal = "ana"}), IsEmpty()) << "another one";
+  EXPECT_THAT(Must(store->ListBudgetRefusals("census", "ana", {}, 10)).records, IsEmpty());
+  EXPECT_EQ(Must(store->ReadAfter(0, 10)).at(0).principal, pseudonym);
+}
+
 TEST_P(AuditStoreTest, KeepsAllOfARecordAlsoAfterARestart) {
   AuditRecord record = CompleteRecord();
   ASSERT_TRUE(OpenAudit()->Append({record}).ok());

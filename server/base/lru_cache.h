@@ -43,6 +43,13 @@ class LruCache {
     while (bytes_ > most_bytes_) Drop(std::prev(entries_.end()));
   }
 
+  void Clear() {
+    const std::scoped_lock lock(mutex_);
+    entries_.clear();
+    by_key_.clear();
+    bytes_ = 0;
+  }
+
  private:
   struct Entry {
     std::string key;

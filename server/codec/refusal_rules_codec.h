@@ -1,6 +1,5 @@
 // The rules by which the owner of a dataset refuses requests, and their canonical bytes: equal rules have
-// equal bytes, on every machine. The names of principals that a dataset's rules list are in these bytes and
-// nowhere else in the ledger, so this file alone reads and writes them.
+// equal bytes, on every machine. Stored rules list principals by their pseudonyms (ledger/pseudonyms).
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
@@ -32,7 +31,7 @@ struct PriceAbove {
 // every request.
 struct RefusalRule {
   std::string name;                            // not empty
-  std::vector<std::string> principals = {};    // made by one of these; ascending
+  std::vector<std::string> principals = {};    // made by one of these, names or pseudonyms; ascending
   int64_t kinds = 0;                           // of one of these kinds
   std::vector<std::string> attributes = {};    // uses one of these; ascending
   std::optional<PriceAbove> price_above = {};  // costs more

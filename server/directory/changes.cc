@@ -36,6 +36,11 @@ void Visit(PrincipalEnabled& change, Fields& fields) {
   fields(change.reason);
 }
 template <typename Fields>
+void Visit(PrincipalForgotten& change, Fields& fields) {
+  fields(change.pseudonym);
+  fields(change.reason);
+}
+template <typename Fields>
 void Visit(Identity& identity, Fields& fields) {
   fields(identity.kind);
   fields(identity.issuer);
@@ -199,6 +204,15 @@ absl::StatusOr<Change> ParseChange(std::string_view kind, std::string_view paylo
       ParseAsOneOf(kind, payload, static_cast<const Change*>(nullptr));
   if (parsed.has_value()) return *std::move(parsed);
   return absl::DataLossError(absl::StrCat("this program does not know the change ", std::string(kind)));
+}
+
+void VisitNames(Change& change, const std::function<void(std::string& name)>& visit) {
+  std::visit(
+      [&](auto& payload) {
+        if constexpr (requires { payload.principal; }) visit(payload.principal);
+        if constexpr (requires { payload.name; }) visit(payload.name);
+      },
+      change);
 }
 
 std::string_view NameOf(PrincipalKind kind) {

@@ -5,12 +5,14 @@
 // tag is "curator.directory." and the kind in lower case: Text(tag) Integer(1), then its fields in the order
 // of declaration; enumerations are Integers. Times are microseconds since 1970.
 //
-// Who made a change is the actor of its entry: a principal, or one of the two below.
+// Who made a change is the actor of its entry: a principal, or one of the two below. Entries that earlier
+// versions wrote name principals by their names, others by their pseudonyms.
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -82,6 +84,13 @@ struct PrincipalDisabled {
 struct PrincipalEnabled {
   static constexpr std::string_view kKind = "PRINCIPAL_ENABLED";
   std::string name = {};
+  std::string reason = {};
+};
+
+// PRINCIPAL_FORGOTTEN: from now on nobody knows whose the pseudonym is, and the name is nobody's.
+struct PrincipalForgotten {
+  static constexpr std::string_view kKind = "PRINCIPAL_FORGOTTEN";
+  std::string pseudonym = {};
   std::string reason = {};
 };
 
@@ -173,9 +182,14 @@ struct CustodySet {
   Custody custody = Custody::kTwoPersons;
 };
 
-using Change = std::variant<PrincipalCreated, PrincipalDisabled, PrincipalEnabled, CredentialAdded,
-                            CredentialApproved, CredentialRemoved, PrincipalRegistered, EnrolmentOpened,
-                            EnrolmentTried, EnrolmentUsed, RoleBound, RoleApproved, RoleUnbound, CustodySet>;
+using Change =
+    std::variant<PrincipalCreated, PrincipalDisabled, PrincipalEnabled, CredentialAdded, CredentialApproved,
+                 CredentialRemoved, PrincipalRegistered, EnrolmentOpened, EnrolmentTried, EnrolmentUsed,
+                 RoleBound, RoleApproved, RoleUnbound, CustodySet, PrincipalForgotten>;
+
+// Calls `visit` with each name of a principal in the change, which it may replace: in entries these are
+// pseudonyms (ledger/pseudonyms/pseudonym.h). PRINCIPAL_FORGOTTEN has none.
+void VisitNames(Change& change, const std::function<void(std::string& name)>& visit);
 
 // The kind of the entry, and its payload.
 std::string_view KindOf(const Change& change);

@@ -26,7 +26,8 @@ std::vector<Change> OneOfEach() {
           RoleBound{Role::kApprover, "bob", "census", true},
           RoleApproved{Role::kApprover, "bob", "census"},
           RoleUnbound{Role::kAdministrator, "bob", ""},
-          CustodySet{Custody::kSingle}};
+          CustodySet{Custody::kSingle},
+          PrincipalForgotten{"~1", "asked for it"}};
 }
 
 TEST(Changes, AreReadAsTheyWereWritten) {
@@ -37,6 +38,22 @@ TEST(Changes, AreReadAsTheyWereWritten) {
     ASSERT_TRUE(parsed.ok()) << KindOf(change) << ": " << parsed.status();
     EXPECT_EQ(parsed->index(), change.index());
     EXPECT_EQ(EncodeChange(*parsed), EncodeChange(change)) << KindOf(change);
+  }
+}
+
+// What is not visited would stand in the history by its name.
+TEST(Changes, OfPrincipalsHaveTheirNamesReplaced) {
+  for (Change change : OneOfEach()) {
+    VisitNames(change, [](std::string& name) { name = "~"; });
+    const bool names_somebody = EncodeChange(change).find("bob") != std::string::npos;
+    const bool is_identity = std::visit(
+        [](const auto& each) {
+          return requires {
+            each.identity;
+          };
+        },
+        change);
+    EXPECT_EQ(names_somebody, is_identity) << KindOf(change) << ": an identity is not a principal's name";
   }
 }
 

@@ -41,6 +41,9 @@ std::string TextOf(const PrincipalDisabled& change) {
 std::string TextOf(const PrincipalEnabled& change) {
   return absl::StrCat(change.name, ": ", change.reason);
 }
+std::string TextOf(const PrincipalForgotten& change) {
+  return absl::StrCat(change.pseudonym, ": ", change.reason);
+}
 std::string TextOf(const CredentialAdded& change) {
   return absl::StrCat(change.id, " for ", change.principal, ": ", TextOf(change.identity), ", ",
                       TextOf(change.basis), change.is_pending ? ", pending" : "");

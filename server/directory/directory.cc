@@ -21,7 +21,9 @@ absl::Status NoPrincipal(std::string_view name) {
 
 }  // namespace
 
-absl::Status Directory::Apply(const ledger::Entry& entry) {
+absl::Status Directory::Apply(const ledger::Entry& stored, const NameOf& name_of) {
+  ledger::Entry entry = stored;
+  entry.actor = name_of(stored.actor);
   const bool is_repair = entry.kind == ledger::kRepaired;
   if (entry.seq != seq_ + 1 && !(is_repair && entry.seq > seq_)) {
     return Impossible(absl::StrCat("entry ", entry.seq, " follows entry ", seq_));
@@ -31,11 +33,21 @@ absl::Status Directory::Apply(const ledger::Entry& entry) {
     ASSIGN_OR_RETURN(const ledger::Repair repair, ledger::ParseRepair(entry.payload));
     const bool fits = repair.last_kept_seq == seq_ && entry.seq == std::max(seq_, repair.anchored_seq) + 1;
     if (!fits) return Impossible(absl::StrCat("entry ", entry.seq, " repairs another history"));
-    DistrustAll();
+    DistrustAll(entry.created_at_us);
     custodies_[entry.created_at_us] = Custody::kTwoPersons;
   } else {
-    ASSIGN_OR_RETURN(const Change change, ParseChange(entry.kind, entry.payload));
+    ASSIGN_OR_RETURN(Change change, ParseChange(entry.kind, entry.payload));
+    std::map<std::string, std::string> stored_names;
+    VisitNames(change, [&](std::string& name) {
+      const std::string stored_name = std::exchange(name, name_of(name));
+      stored_names[name] = stored_name;
+    });
     made = std::visit([&](const auto& payload) { return Make(payload, entry); }, change);
+    for (const auto& [name, stored_name] : stored_names) {
+      PrincipalRecord* const record = principal(name);
+      const bool is_new = record != nullptr && record->stored_name.empty();
+      if (is_new) record->stored_name = stored_name;
+    }
   }
   if (!made.ok()) return Impossible(absl::StrCat("entry ", entry.seq, ": ", std::string(made.message())));
   Count(entry.actor, entry.created_at_us);
@@ -53,10 +65,11 @@ absl::Status Directory::Make(const PrincipalCreated& change, const ledger::Entry
                        .may_have_rights = change.has_rights});
 }
 
-absl::Status Directory::Make(const PrincipalDisabled& change, const ledger::Entry&) {
+absl::Status Directory::Make(const PrincipalDisabled& change, const ledger::Entry& entry) {
   PrincipalRecord* const found = principal(change.name);
   if (found == nullptr) return NoPrincipal(change.name);
   found->is_disabled = true;
+  found->disabled_at_us = entry.created_at_us;
   return absl::OkStatus();
 }
 
@@ -182,8 +195,24 @@ absl::Status Directory::Make(const CustodySet& change, const ledger::Entry& entr
   return absl::OkStatus();
 }
 
-void Directory::DistrustAll() {
+absl::Status Directory::Make(const PrincipalForgotten& change, const ledger::Entry&) {
+  const PrincipalRecord* const found = FindStored(change.pseudonym);
+  if (found == nullptr) return NoPrincipal(change.pseudonym);
+  const std::string name = found->name;
+  for (const std::string& id : found->credentials) {
+    const auto credential = credentials_.find(id);
+    identities_.erase(credential->second.identity);
+    credentials_.erase(credential);
+  }
+  std::erase_if(roles_, [&](const auto& each) { return each.second.principal == name; });
+  enrolments_.erase(name);
+  principals_.erase(name);
+  return absl::OkStatus();
+}
+
+void Directory::DistrustAll(int64_t at_us) {
   for (auto& [name, record] : principals_) {
+    if (!record.is_disabled) record.disabled_at_us = at_us;
     record.is_disabled = true;
     record.may_have_rights = true;
     record.credentials.clear();
@@ -230,6 +259,12 @@ PrincipalRecord* Directory::principal(std::string_view name) {
 
 const PrincipalRecord* Directory::FindPrincipal(std::string_view name) const {
   const auto found = principals_.find(name);
+  return found == principals_.end() ? nullptr : &found->second;
+}
+
+const PrincipalRecord* Directory::FindStored(std::string_view stored_name) const {
+  const auto found = std::ranges::find_if(
+      principals_, [&](const auto& each) { return each.second.stored_name == stored_name; });
   return found == principals_.end() ? nullptr : &found->second;
 }
 

@@ -1,11 +1,12 @@
 // Principals, their credentials, roles and open enrolments, and the custody of the server, as the changes so
-// far have made them. A principal
-// is never renamed, and its name never used again: it is disabled.
+// far have made them. A principal is never renamed, and its name never used again: it is disabled. Once it is
+// forgotten, there is no such principal, and a new one may have the name.
 //
 // A value: copyable; thread-safe to read.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -40,6 +41,9 @@ struct PrincipalRecord {
   std::string created_by = {};
   int64_t created_at_us = 0;
   bool is_disabled = false;
+  int64_t disabled_at_us = 0;  // the last time
+  // As entries name it: its pseudonym, or the name of a principal that an earlier version made.
+  std::string stored_name = {};
   // Whether it may have rights: the ledger knew the name when it was created, or it has had a credential.
   bool may_have_rights = false;
   std::set<std::string> credentials = {};  // ids, without removed ones
@@ -74,13 +78,19 @@ class Directory {
   // what a lost entry may have ended: all principals are disabled, and credentials, roles and enrolments are
   // gone. DATA_LOSS, and the directory is not to be used any more, for a change that no rule of any version
   // allowed: a name that is taken, an unknown principal.
-  absl::Status Apply(const ledger::Entry& entry);
+  //
+  // The entry is as it is stored. `name_of` returns the name of each principal in it; a forgotten principal
+  // is named by its pseudonym.
+  using NameOf = std::function<std::string(const std::string& stored)>;
+  absl::Status Apply(const ledger::Entry& entry, const NameOf& name_of);
 
   // Of the last entry; 0 before the first one.
   int64_t seq() const { return seq_; }
 
   // Null when there is none.
   const PrincipalRecord* FindPrincipal(std::string_view name) const;
+  // By what entries name it.
+  const PrincipalRecord* FindStored(std::string_view stored_name) const;
   const Credential* FindCredential(std::string_view id) const;
   const Credential* FindIdentity(const Identity& identity) const;
   const Enrolment* FindEnrolment(std::string_view id) const;
@@ -125,9 +135,10 @@ class Directory {
   absl::Status Make(const RoleApproved& change, const ledger::Entry& entry);
   absl::Status Make(const RoleUnbound& change, const ledger::Entry& entry);
   absl::Status Make(const CustodySet& change, const ledger::Entry& entry);
+  absl::Status Make(const PrincipalForgotten& change, const ledger::Entry& entry);
   // A lost entry may have disabled anybody, ended any credential, role or enrolment, or given a principal its
   // first credential, after which it could get rights.
-  void DistrustAll();
+  void DistrustAll(int64_t at_us);
   absl::Status AddPrincipal(PrincipalRecord principal);
   absl::Status AddCredential(Credential credential);
   // Null when there is none.

@@ -1,12 +1,27 @@
 #include "directory/directory_store.h"
 
+#include <map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 
 namespace curator::directory {
+namespace {
+
+// Before anything is believed of what the entries after `head` say.
+absl::Status CheckLinks(ledger::ChainHead head, const std::vector<ledger::Entry>& entries) {
+  for (const ledger::Entry& entry : entries) {
+    const std::vector<std::string> findings = BrokenLinks(head, entry);
+    if (!findings.empty()) return absl::DataLossError(findings.front());
+    head = {entry.seq, entry.hash};
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 DirectoryStore::DirectoryStore(ledger::Ledger& ledger, Options options)
     : ledger_(ledger), options_(std::move(options)) {}
@@ -52,15 +67,67 @@ absl::Status DirectoryStore::ReadNew() {
     ASSIGN_OR_RETURN(const std::vector<ledger::Entry> entries,
                      ledger_.ListServerEntries({.after_seq = head.seq}));
     if (entries.empty()) return absl::DataLossError("the history of the server has lost entries");
+    RETURN_IF_ERROR(CheckLinks(head, entries));
+    ASSIGN_OR_RETURN(const bool is_to_be_read_again, ForgetNames(entries, directory));
+    if (is_to_be_read_again) {
+      directory = Directory();
+      head = ledger::ChainHead();
+      continue;
+    }
+    ASSIGN_OR_RETURN(const Directory::NameOf name_of, NamesIn(entries));
     for (const ledger::Entry& entry : entries) {
-      const std::vector<std::string> findings = BrokenLinks(head, entry);
-      if (!findings.empty()) return absl::DataLossError(findings.front());
-      RETURN_IF_ERROR(directory.Apply(entry));
+      RETURN_IF_ERROR(directory.Apply(entry, name_of));
       head = {entry.seq, entry.hash};
     }
   }
   Publish(std::move(directory), std::move(head));
   return absl::OkStatus();
+}
+
+absl::StatusOr<bool> DirectoryStore::ForgetNames(const std::vector<ledger::Entry>& entries,
+                                                 const Directory& directory) {
+  bool is_known_by_name = false;
+  for (const ledger::Entry& entry : entries) {
+    if (entry.kind != PrincipalForgotten::kKind) continue;
+    ASSIGN_OR_RETURN(const Change change, ParseChange(entry.kind, entry.payload));
+    const auto& forgotten = std::get<PrincipalForgotten>(change);
+    const PrincipalRecord* const record = directory.FindStored(forgotten.pseudonym);
+    is_known_by_name = is_known_by_name || (record != nullptr && record->name != forgotten.pseudonym);
+    if (forgotten_.contains(forgotten.pseudonym)) continue;
+    // A server that starts knows no name, and asks before it writes. Any other may have it in a cache.
+    ASSIGN_OR_RETURN(const std::vector<std::string> name, ledger_.NamesOf({forgotten.pseudonym}));
+    const bool may_be_known = head_.seq > 0 || name.front() != forgotten.pseudonym;
+    if (may_be_known) RETURN_IF_ERROR(ledger_.ForgetName(forgotten.pseudonym));
+    if (may_be_known && options_.on_forgotten) options_.on_forgotten();
+    forgotten_.insert(forgotten.pseudonym);
+  }
+  return is_known_by_name;
+}
+
+absl::StatusOr<Directory::NameOf> DirectoryStore::NamesIn(const std::vector<ledger::Entry>& entries) {
+  std::set<std::string> stored;
+  for (const ledger::Entry& entry : entries) {
+    stored.insert(entry.actor);
+    absl::StatusOr<Change> change = ParseChange(entry.kind, entry.payload);
+    // What is no change is found when it is applied.
+    if (change.ok()) VisitNames(*change, [&](std::string& name) { stored.insert(name); });
+  }
+  const std::vector<std::string> asked(stored.begin(), stored.end());
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, ledger_.NamesOf(asked));
+  std::map<std::string, std::string> name_of;
+  for (size_t i = 0; i < asked.size(); ++i) name_of[asked[i]] = names.at(i);
+  return [name_of = std::move(name_of)](const std::string& each) { return name_of.at(each); };
+}
+
+absl::StatusOr<std::string> DirectoryStore::EncodeStored(Change change) {
+  absl::Status made;
+  VisitNames(change, [&](std::string& name) {
+    absl::StatusOr<std::string> pseudonym = ledger_.PseudonymOf(name);
+    if (made.ok()) made = pseudonym.status();
+    if (pseudonym.ok()) name = *std::move(pseudonym);
+  });
+  RETURN_IF_ERROR(made);
+  return EncodeChange(change);
 }
 
 void DirectoryStore::Publish(Directory directory, ledger::ChainHead head) {
@@ -79,9 +146,10 @@ absl::StatusOr<ledger::Entry> DirectoryStore::Make(const std::string& actor, con
     RETURN_IF_ERROR(Refresh());
     ASSIGN_OR_RETURN(const Snapshot directory, Current());
     ASSIGN_OR_RETURN(const Change change, decide(*directory));
+    ASSIGN_OR_RETURN(const std::string payload, EncodeStored(change));
     absl::StatusOr<ledger::Entry> appended = ledger_.AppendServerEntry({.after_seq = directory->seq(),
                                                                         .kind = std::string(KindOf(change)),
-                                                                        .payload = EncodeChange(change),
+                                                                        .payload = payload,
                                                                         .actor = actor});
     if (absl::IsAborted(appended.status())) {
       raced = appended.status();

@@ -1,6 +1,10 @@
 // The directory of a running server: kept in memory, made of the server's own history in the ledger, and
 // never older than kMostAge.
 //
+// Entries have pseudonyms in the place of names (ledger/pseudonyms/pseudonym.h). Where an entry says that a
+// principal was forgotten, the ledger forgets its name before anybody sees the entry's effect, and what was
+// read by that name is read again, without it.
+//
 // A change is appended to the history before anybody sees it. One that another server makes is seen within
 // kMostAge here; when the ledger cannot say in that time whether there is one, all calls are refused.
 //
@@ -13,7 +17,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -35,6 +41,8 @@ class DirectoryStore {
   struct Options {
     std::chrono::milliseconds between_polls = std::chrono::milliseconds(500);
     std::function<Steady::time_point()> now = Steady::now;  // thread-safe
+    // Called after a name was forgotten, before another principal can have it: for what is kept by name.
+    std::function<void()> on_forgotten = {};
   };
 
   // Reads the whole history. `ledger` must outlive the store. Errors: the ledger's; DATA_LOSS when the
@@ -60,6 +68,12 @@ class DirectoryStore {
  private:
   DirectoryStore(ledger::Ledger& ledger, Options options);
   absl::Status ReadNew() ABSL_EXCLUSIVE_LOCKS_REQUIRED(refreshing_);
+  // Whether one of the entries says that a principal was forgotten that `directory` still has by its name.
+  absl::StatusOr<bool> ForgetNames(const std::vector<ledger::Entry>& entries, const Directory& directory)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(refreshing_);
+  // With pseudonyms in the place of names.
+  absl::StatusOr<std::string> EncodeStored(Change change);
+  absl::StatusOr<Directory::NameOf> NamesIn(const std::vector<ledger::Entry>& entries);
   void Publish(Directory directory, ledger::ChainHead head) ABSL_EXCLUSIVE_LOCKS_REQUIRED(refreshing_);
 
   ledger::Ledger& ledger_;
@@ -67,6 +81,7 @@ class DirectoryStore {
   std::mutex making_;      // one change at a time, so that only other servers race; before refreshing_
   std::mutex refreshing_;  // one reader of the history at a time; before mutex_
   ledger::ChainHead head_ ABSL_GUARDED_BY(refreshing_);
+  std::set<std::string, std::less<>> forgotten_ ABSL_GUARDED_BY(refreshing_);  // pseudonyms
   mutable std::mutex mutex_;
   Snapshot current_ ABSL_GUARDED_BY(mutex_) = std::make_shared<Directory>();
   Steady::time_point confirmed_ ABSL_GUARDED_BY(mutex_);

@@ -147,6 +147,74 @@ TEST_F(DirectoryStoreTest, PollsTheHistory) {
   EXPECT_TRUE(Knows(**polling, "bob"));
 }
 
+// ---- Names
+
+// By the host, of a principal that has been disabled.
+absl::StatusOr<Change> Forgetting(const Directory& directory, const std::string& name) {
+  const PrincipalRecord* const found = directory.FindPrincipal(name);
+  if (found == nullptr) return absl::NotFoundError(name);
+  return PrincipalForgotten{.pseudonym = found->stored_name};
+}
+
+TEST_F(DirectoryStoreTest, EntriesHavePseudonymsAndTheDirectoryHasNames) {
+  ASSERT_TRUE(Create(*store_, "bob").ok());
+  const std::vector<ledger::Entry> entries = ledger_->ListServerEntries({}).value();
+  EXPECT_EQ(entries.at(0).payload.find("bob"), std::string::npos);
+  EXPECT_NE(entries.at(0).payload.find(ledger_->PseudonymOf("bob").value()), std::string::npos);
+  EXPECT_EQ((*store_->Current())->FindPrincipal("bob")->stored_name, ledger_->PseudonymOf("bob").value());
+}
+
+TEST_F(DirectoryStoreTest, AForgottenNameIsForgottenByEveryServerAndAfterARestart) {
+  const std::unique_ptr<ledger::Ledger> other_ledger = OpenLedger();
+  int cleared = 0;
+  const auto other = DirectoryStore::Open(*other_ledger, {.between_polls = std::chrono::hours(1),
+                                                          .on_forgotten = [&] { ++cleared; }})
+                         .value();
+  ASSERT_TRUE(Create(*other, "bob").ok());
+  const std::string pseudonym = other_ledger->PseudonymOf("bob").value();
+  ASSERT_TRUE(store_
+                  ->Make("bob",
+                         [](const Directory& directory) {
+                           return CreatePrincipal(directory, {.by = kHostActor}, {.name = "eve"});
+                         })
+                  .ok());
+  ASSERT_TRUE(
+      store_->Make(kHostActor, [](const Directory& directory) { return Forgetting(directory, "bob"); }).ok());
+  EXPECT_FALSE(Knows(*store_, "bob"));
+  EXPECT_EQ(ledger_->NamesOf({pseudonym})->at(0), pseudonym);
+
+  EXPECT_EQ(other_ledger->NamesOf({pseudonym})->at(0), "bob") << "until it reads the history";
+  ASSERT_TRUE(other->Refresh().ok());
+  EXPECT_EQ(cleared, 1);
+  EXPECT_FALSE(Knows(*other, "bob"));
+  EXPECT_EQ(other_ledger->NamesOf({pseudonym})->at(0), pseudonym);
+  const auto restarted = OpenStore(*ledger_);
+  for (DirectoryStore* const each : {store_.get(), other.get(), restarted.get()}) {
+    EXPECT_EQ((*each->Current())->FindPrincipal("eve")->created_by, pseudonym)
+        << "what he did stands, by nobody's name";
+  }
+  // Another one may have the name.
+  ASSERT_TRUE(Create(*other, "bob").ok());
+  EXPECT_NE(other_ledger->PseudonymOf("bob").value(), pseudonym);
+  EXPECT_TRUE(Knows(*OpenStore(*other_ledger), "bob"));
+}
+
+// As after a crash, or where a backup of the table was restored.
+TEST_F(DirectoryStoreTest, ANameThatTheHistorySaysIsForgottenIsForgottenAtTheNextStart) {
+  ASSERT_TRUE(Create(*store_, "bob").ok());
+  const std::string pseudonym = ledger_->PseudonymOf("bob").value();
+  ASSERT_TRUE(ledger_
+                  ->AppendServerEntry({.after_seq = 1,
+                                       .kind = std::string(PrincipalForgotten::kKind),
+                                       .payload = EncodeChange(PrincipalForgotten{.pseudonym = pseudonym}),
+                                       .actor = kHostActor})
+                  .ok());
+  ASSERT_EQ(ledger_->NamesOf({pseudonym})->at(0), "bob");
+  const auto started = OpenStore(*ledger_);
+  EXPECT_FALSE(Knows(*started, "bob"));
+  EXPECT_EQ(ledger_->NamesOf({pseudonym})->at(0), pseudonym);
+}
+
 TEST_F(DirectoryStoreTest, IsRefusedWhereAnEntryIsNoChange) {
   ASSERT_TRUE(
       ledger_

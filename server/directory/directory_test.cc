@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "directory/describe.h"
@@ -25,24 +26,35 @@ class ADirectory : public ::testing::Test {
   }
 
   void Apply(const Change& change, int64_t at_us = 0) {
-    const absl::Status applied = directory_.Apply({.seq = directory_.seq() + 1,
-                                                   .kind = std::string(KindOf(change)),
-                                                   .payload = EncodeChange(change),
-                                                   .actor = kHostActor,
-                                                   .created_at_us = at_us});
+    const absl::Status applied = ApplyAt(directory_.seq() + 1, change, at_us);
     ASSERT_TRUE(applied.ok()) << applied;
+  }
+  absl::Status ApplyAt(int64_t seq, const Change& change, int64_t at_us = 0) {
+    return Apply({.seq = seq,
+                  .kind = std::string(KindOf(change)),
+                  .payload = EncodeChange(change),
+                  .actor = kHostActor,
+                  .created_at_us = at_us});
+  }
+  absl::Status Apply(const ledger::Entry& entry) {
+    return directory_.Apply(entry, [this](const std::string& stored) {
+      const auto found = names_.find(stored);
+      return found == names_.end() ? stored : found->second;
+    });
   }
   // Ten entries are lost.
   absl::Status Repair() { return Repair(directory_.seq(), directory_.seq() + 10, directory_.seq() + 11); }
   absl::Status Repair(int64_t last_kept_seq, int64_t anchored_seq, int64_t seq) {
     const ledger::Repair repair{
         .reason = "lost", .last_kept_seq = last_kept_seq, .anchored_seq = anchored_seq};
-    return directory_.Apply(
+    return Apply(
         {.seq = seq, .kind = ledger::kRepaired, .payload = EncodePayload(repair), .actor = kHostActor});
   }
 
   static inline const Identity kBob{.issuer = "i", .subject = "bob"};
   static inline const Identity kToken{.kind = CredentialKind::kApiToken, .subject = "t1"};
+  static inline const std::string kPseudonym = "~" + std::string(32, '0');
+  std::map<std::string, std::string> names_;  // by what entries have
   Directory directory_;
 };
 
@@ -73,10 +85,42 @@ TEST_F(ADirectory, OnlyARepairMayLeaveAGap) {
   EXPECT_TRUE(absl::IsDataLoss(Repair(seq, seq + 10, seq + 12))) << "it skips more than it says";
   EXPECT_TRUE(absl::IsDataLoss(Repair(seq - 1, seq + 10, seq + 11))) << "of another history";
   const Change change = PrincipalCreated{.name = "eve"};
-  EXPECT_TRUE(absl::IsDataLoss(directory_.Apply({.seq = directory_.seq() + 2,
-                                                 .kind = std::string(KindOf(change)),
-                                                 .payload = EncodeChange(change),
-                                                 .actor = kHostActor})));
+  EXPECT_TRUE(absl::IsDataLoss(ApplyAt(directory_.seq() + 2, change)));
+}
+
+TEST_F(ADirectory, KnowsPrincipalsByTheirNamesAndAsEntriesNameThem) {
+  names_[kPseudonym] = "vera";
+  Apply(PrincipalCreated{.name = kPseudonym});
+  EXPECT_EQ(directory_.FindPrincipal("vera")->stored_name, kPseudonym);
+  EXPECT_EQ(directory_.FindStored(kPseudonym)->name, "vera");
+  EXPECT_EQ(directory_.FindPrincipal(kPseudonym), nullptr);
+  EXPECT_EQ(directory_.FindPrincipal("bob")->stored_name, "bob") << "as an earlier version wrote it";
+}
+
+TEST_F(ADirectory, HasNothingOfAForgottenPrincipalAndItsNameIsAnothers) {
+  names_[kPseudonym] = "vera";
+  const Identity identity{.issuer = "i", .subject = "vera"};
+  const auto make_vera = [&](const std::string& stored, const std::string& credential) {
+    Apply(PrincipalCreated{.name = stored});
+    Apply(CredentialAdded{.id = credential, .principal = stored, .identity = identity});
+    Apply(RoleBound{.role = Role::kApprover, .principal = stored, .dataset_id = "d"});
+  };
+  make_vera(kPseudonym, "c2");
+  Apply(EnrolmentOpened{.id = "e2", .principal = kPseudonym, .identity = {.issuer = "i", .subject = "x"}});
+  Apply(PrincipalForgotten{.pseudonym = kPseudonym});
+  EXPECT_EQ(directory_.FindPrincipal("vera"), nullptr);
+  EXPECT_EQ(directory_.FindIdentity(identity), nullptr);
+  EXPECT_EQ(directory_.FindCredential("c2"), nullptr);
+  EXPECT_EQ(directory_.FindEnrolment("e2"), nullptr);
+  EXPECT_THAT(directory_.RolesOf("vera"), IsEmpty());
+  const std::string another = "~" + std::string(32, '1');
+  names_[another] = "vera";
+  make_vera(another, "c3");
+  EXPECT_EQ(directory_.FindIdentity(identity)->principal, "vera");
+}
+
+TEST_F(ADirectory, NobodyIsForgottenWhomNoEntryNames) {
+  EXPECT_TRUE(absl::IsDataLoss(ApplyAt(directory_.seq() + 1, PrincipalForgotten{.pseudonym = kPseudonym})));
 }
 
 TEST_F(ADirectory, KnowsWhenOnePersonHadCustody) {

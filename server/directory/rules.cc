@@ -8,6 +8,7 @@
 #include "base/principal.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "ledger/pseudonyms/pseudonym.h"
 
 namespace curator::directory {
 namespace {
@@ -99,6 +100,11 @@ absl::StatusOr<const PrincipalRecord*> FindHolder(const Directory& directory, co
       absl::StrCat(name, " has ", kMostCredentials, " credentials: remove one first"));
 }
 
+// "24 hours"
+std::string TextOfHours(int64_t us) {
+  return absl::StrCat(us / (int64_t{3600} * 1'000'000), " hours");
+}
+
 // Another active administrator remains.
 absl::Status CheckIsNotLastAdministrator(const Directory& directory, std::string_view name) {
   const std::vector<std::string> administrators = directory.Administrators();
@@ -145,6 +151,36 @@ absl::StatusOr<Change> EnablePrincipal(const Directory& directory, const Asked& 
   if (found == nullptr) return NoSuchPrincipal(wanted.name);
   if (!found->is_disabled) return absl::FailedPreconditionError(wanted.name + " is not disabled");
   return wanted;
+}
+
+absl::StatusOr<Change> ForgetPrincipal(const Directory& directory, const Asked& asked,
+                                       const std::string& name, const std::string& reason,
+                                       const ForgettingFacts& facts) {
+  RETURN_IF_ERROR(CheckAdministrator(directory, asked));
+  RETURN_IF_ERROR(CheckLineOf("reason", reason));
+  const PrincipalRecord* const found = directory.FindPrincipal(name);
+  if (found == nullptr) return NoSuchPrincipal(name);
+  if (!ledger::IsPseudonym(found->stored_name)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(name,
+                     " cannot be forgotten: histories that an earlier version wrote have the name, and "
+                     "their hashes cover it"));
+  }
+  if (!found->is_disabled) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(name, " is not disabled: disable it first (curator principal disable), and forget it ",
+                     TextOfHours(facts.after_us), " later"));
+  }
+  if (asked.at_us - found->disabled_at_us < facts.after_us) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(name, " was disabled less than ", TextOfHours(facts.after_us),
+                     " ago: until then what it began may go on, and it can be enabled again"));
+  }
+  if (facts.owns_open_dataset) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(name, " owns datasets that are not archived: nobody could manage them"));
+  }
+  return PrincipalForgotten{.pseudonym = found->stored_name, .reason = reason};
 }
 
 absl::StatusOr<Change> RegisterPrincipal(const Directory& directory, const PrincipalRegistered& wanted) {

@@ -42,6 +42,22 @@ absl::StatusOr<Change> EnablePrincipal(const Directory& directory, const Asked& 
 // By `wanted.identity`, of which no principal is known, where its issuer's settings allow it.
 absl::StatusOr<Change> RegisterPrincipal(const Directory& directory, const PrincipalRegistered& wanted);
 
+// How long a principal has been disabled before it is forgotten: by then nothing that it began goes on, and a
+// mistake is noticed.
+inline constexpr int64_t kForgetAfterUs = int64_t{24} * 3600 * 1'000'000;
+
+// What is known of a principal that is to be forgotten.
+struct ForgettingFacts {
+  bool owns_open_dataset = false;
+  int64_t after_us = kForgetAfterUs;
+};
+// By an administrator; the reason may be empty. FAILED_PRECONDITION for a principal that is not disabled, or
+// not for long enough; that owns a dataset that is not archived; and that entries of earlier versions have by
+// its name.
+absl::StatusOr<Change> ForgetPrincipal(const Directory& directory, const Asked& asked,
+                                       const std::string& name, const std::string& reason,
+                                       const ForgettingFacts& facts);
+
 // ---- Credentials
 
 // An identity, by an administrator. It is active at once for a principal that cannot have rights yet, and

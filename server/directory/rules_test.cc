@@ -69,6 +69,64 @@ TEST_F(Rules, ADisabledAdministratorIsNoneAndTheLastOneCannotBeDisabled) {
   EXPECT_THAT(directory().Administrators(), ElementsAre("ada"));
 }
 
+// ---- Forgetting
+
+TEST_F(Rules, OnlyAnAdministratorForgets) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  ASSERT_TRUE(at_.Disable("ada", "bob").ok());
+  at_.Advance(kForgetAfterUs);
+  EXPECT_TRUE(absl::IsPermissionDenied(at_.Forget("eve", "bob")));
+  EXPECT_TRUE(absl::IsNotFound(at_.Forget("ada", "nobody")));
+  EXPECT_TRUE(at_.Forget("ada", "bob").ok());
+  EXPECT_TRUE(absl::IsNotFound(at_.Forget("ada", "bob"))) << "there is none any more";
+  EXPECT_TRUE(at_.Create("ada", "bob").ok()) << "another one";
+}
+
+TEST_F(Rules, APrincipalIsForgottenADayAfterItWasDisabledForTheLastTime) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  EXPECT_THAT(std::string(at_.Forget("ada", "bob").message()), HasSubstr("is not disabled"));
+  ASSERT_TRUE(at_.Disable("ada", "bob").ok());
+  at_.Advance(kForgetAfterUs - 1);
+  EXPECT_TRUE(absl::IsFailedPrecondition(at_.Forget("ada", "bob")));
+  const Change enabled = PrincipalEnabled{.name = "bob", .reason = "is back"};
+  ASSERT_TRUE(at_.Make("ada", enabled).ok());
+  at_.Advance(1);
+  EXPECT_TRUE(absl::IsFailedPrecondition(at_.Forget("ada", "bob"))) << "it is enabled";
+  ASSERT_TRUE(at_.Disable("ada", "bob").ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(at_.Forget("ada", "bob"))) << "a day from now on";
+  at_.Advance(kForgetAfterUs);
+  EXPECT_TRUE(at_.Forget("ada", "bob").ok());
+}
+
+TEST_F(Rules, AnOwnerIsForgottenOnceItsDatasetsAreArchived) {
+  ASSERT_TRUE(at_.Create("ada", "bob").ok());
+  ASSERT_TRUE(at_.Disable("ada", "bob").ok());
+  at_.Advance(kForgetAfterUs);
+  EXPECT_THAT(std::string(at_.Forget("ada", "bob", {.owns_open_dataset = true}).message()),
+              HasSubstr("owns datasets that are not archived"));
+  EXPECT_TRUE(at_.Forget("ada", "bob").ok());
+}
+
+TEST_F(Rules, WhomEarlierHistoriesNameIsNotForgotten) {
+  Directory directory;
+  const auto as_it_is = [](const std::string& stored) { return stored; };
+  int64_t seq = 0;
+  for (const Change& change : {Change(PrincipalCreated{.name = "ada"}), Change(RoleBound{.principal = "ada"}),
+                               Change(PrincipalCreated{.name = "bob"}),
+                               Change(PrincipalDisabled{.name = "bob", .reason = "left"})}) {
+    ASSERT_TRUE(directory
+                    .Apply({.seq = ++seq,
+                            .kind = std::string(KindOf(change)),
+                            .payload = EncodeChange(change),
+                            .actor = kHostActor},
+                           as_it_is)
+                    .ok());
+  }
+  const auto refused = ForgetPrincipal(directory, {.by = "ada", .at_us = 2 * kForgetAfterUs}, "bob", "", {});
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused.status()));
+  EXPECT_THAT(std::string(refused.status().message()), HasSubstr("earlier version"));
+}
+
 // ---- Credentials that an administrator adds
 
 TEST_F(Rules, AnAdministratorLinksTheFirstIdentityOfAPrincipalThatCannotHaveRightsYet) {

@@ -1,6 +1,7 @@
 #include "ledger/inspect_ledger.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -9,6 +10,7 @@
 #include "base/status_macros.h"
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/open_ledger.h"
+#include "ledger/pseudonyms/pseudonym.h"
 #include "ledger/sql/migrations.h"
 #include "ledger/sql/server_history.h"
 #include "ledger/sql/verify.h"
@@ -64,6 +66,39 @@ absl::Status Inspect(sql::Database& database, const AmountText& amount_text, Ins
   }
   std::sort(inspection.datasets.begin(), inspection.datasets.end(),
             [](const InspectedDataset& a, const InspectedDataset& b) { return a.name < b.name; });
+  return absl::OkStatus();
+}
+
+// Findings about rows of the table of pseudonyms that were changed; and all findings with names in the place
+// of the pseudonyms that it has.
+absl::Status NameFindings(sql::Database& database, Inspection& inspection) {
+  std::map<std::string, std::string> names;
+  std::vector<std::string> changed;
+  const sql::Outcome read = database.ReadLong([&](sql::Transaction& transaction) -> absl::Status {
+    names.clear();
+    changed.clear();
+    ASSIGN_OR_RETURN(const std::vector<sql::Row> rows,
+                     transaction.Execute("SELECT name, pseudonym, key FROM pseudonyms ORDER BY name", {}));
+    for (const sql::Row& row : rows) {
+      const absl::Status checked =
+          CheckPseudonymRow({.name = row.Text(0), .pseudonym = row.Text(1), .key = row.Blob(2)});
+      if (checked.ok()) names[row.Text(1)] = row.Text(0);
+      if (!checked.ok()) changed.emplace_back(checked.message());
+    }
+    return absl::OkStatus();
+  });
+  RETURN_IF_ERROR(read.status);
+  const auto name_all = [&](std::vector<std::string>& findings) {
+    for (std::string& finding : findings) {
+      finding = WithNames(finding, [&](const std::string& pseudonym) {
+        const auto found = names.find(pseudonym);
+        return found == names.end() ? pseudonym : found->second;
+      });
+    }
+  };
+  name_all(inspection.findings);
+  for (InspectedDataset& dataset : inspection.datasets) name_all(dataset.verification.findings);
+  inspection.findings.insert(inspection.findings.end(), changed.begin(), changed.end());
   return absl::OkStatus();
 }
 
@@ -128,6 +163,7 @@ absl::StatusOr<Inspection> InspectLedger(std::string_view url, std::string_view 
     inspection.anchored = *std::move(anchored);
   }
   RETURN_IF_ERROR(Inspect(*database, amount_text, inspection));
+  RETURN_IF_ERROR(NameFindings(*database, inspection));
   return inspection;
 }
 

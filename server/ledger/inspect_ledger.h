@@ -41,7 +41,8 @@ struct Inspection {
   AnchorState anchored;     // the maximum over all anchor files of this ledger
   std::vector<InspectedDataset> datasets;
   Verification server_history;
-  std::vector<std::string> findings;  // about the whole ledger, or about datasets that only the anchor has
+  // About the whole ledger, the table of pseudonyms, or datasets that only the anchor has.
+  std::vector<std::string> findings;
 
   bool ok() const;
 };

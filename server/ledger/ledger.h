@@ -318,6 +318,21 @@ class Ledger {
 
   // Whether the ledger has a dataset that is owned by this name, a grant to it, or a charge of it.
   virtual absl::StatusOr<bool> KnowsPrincipal(std::string_view name) = 0;
+  // Whether this name owns a dataset that is not archived.
+  virtual absl::StatusOr<bool> OwnsOpenDataset(std::string_view name) = 0;
+
+  // ---- Names. All other methods take and return names of principals. What they write to tables and entries
+  // are pseudonyms in the place of names (pseudonyms/pseudonym.h), which these methods translate. What begins
+  // with "@" is nobody's name, and stays.
+
+  // The pseudonym of this name, which is made when there is none.
+  virtual absl::StatusOr<std::string> PseudonymOf(std::string_view name) = 0;
+  // The names of these, in this order. The pseudonym of a forgotten principal, and what is no pseudonym, stay
+  // as they are.
+  virtual absl::StatusOr<std::vector<std::string>> NamesOf(const std::vector<std::string>& stored) = 0;
+  // Destroys the key and the name of a pseudonym: from now on nobody can tell whose it is, and the name is
+  // another principal's. Repeating it changes nothing. FAILED_PRECONDITION for what is no pseudonym.
+  virtual absl::Status ForgetName(std::string_view pseudonym) = 0;
 
   // ---- Verification and repair
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/postgres/postgres_database.h"
+#include "ledger/pseudonymous_ledger.h"
 #include "ledger/sql/migrations.h"
 #include "ledger/sql/rights.h"
 #include "ledger/sql/sql_ledger.h"
@@ -144,6 +146,12 @@ std::string UrlWithoutPassword(std::string_view url) {
 }
 
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<sql::SqlLedger> stored, OpenStoredLedger(options));
+  PseudonymTable& table = *stored;
+  return std::make_unique<PseudonymousLedger>(std::move(stored), table, options.entropy);
+}
+
+absl::StatusOr<std::unique_ptr<sql::SqlLedger>> OpenStoredLedger(const LedgerOptions& options) {
   ASSIGN_OR_RETURN(const std::string anchor_dir, AnchorDirOf(options.url, options.anchor_dir));
   ASSIGN_OR_RETURN(std::unique_ptr<sql::Database> database, OpenLedgerDatabase(options.url));
   RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations(), options.report));

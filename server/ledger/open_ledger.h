@@ -13,6 +13,10 @@
 #include "ledger/report.h"
 #include "ledger/sql/database.h"
 
+namespace curator::ledger::sql {
+class SqlLedger;
+}  // namespace curator::ledger::sql
+
 namespace curator::ledger {
 
 struct LedgerOptions {
@@ -48,6 +52,10 @@ struct LedgerOptions {
 //   UNAVAILABLE          PostgreSQL does not answer, or a file cannot be read or written
 //   DATA_LOSS            a damaged anchor
 absl::StatusOr<std::unique_ptr<Ledger>> OpenLedger(const LedgerOptions& options);
+
+// The same ledger, with its tables and entries as they are: what it takes and returns as names of principals
+// are pseudonyms (pseudonyms/pseudonym.h). For tests of the store.
+absl::StatusOr<std::unique_ptr<sql::SqlLedger>> OpenStoredLedger(const LedgerOptions& options);
 
 // The store that `url` names, with its schema as it is; and the folder of its anchor. Errors as of
 // OpenLedger().

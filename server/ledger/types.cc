@@ -54,6 +54,18 @@ absl::StatusOr<Value> ValueIn(const std::array<std::pair<Value, std::string_view
 
 }  // namespace
 
+const std::string& StoredPrincipal(const Charge& charge) {
+  return charge.stored_principal.empty() ? charge.principal : charge.stored_principal;
+}
+
+const std::string& ActorName(const Entry& entry) {
+  return entry.actor_name.empty() ? entry.actor : entry.actor_name;
+}
+
+const std::string& NamedPayload(const Entry& entry) {
+  return entry.named_payload.empty() ? entry.payload : entry.named_payload;
+}
+
 std::string_view StateName(ChargeState state) {
   return NameIn(kStateNames, state);
 }

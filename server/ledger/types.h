@@ -264,7 +264,10 @@ struct Charge {
   std::string release_id;  // empty unless there is one
   int64_t created_at_us = 0;
   int64_t deadline_us = 0;  // of a reservation; 0 for a charge that started at once
+  // `principal` as tables and entries have it (pseudonyms/pseudonym.h); empty where that is the name.
+  std::string stored_principal = {};
 };
+const std::string& StoredPrincipal(const Charge& charge);
 
 // Whether `request` is the request that made `charge`.
 bool IsSameRequest(const Charge& charge, const ChargeRequest& request);
@@ -361,11 +364,18 @@ struct Entry {
   std::string charge_id;  // in the server's own history: of the change
   // Canonical bytes (history/entry_payload.h), from which alone all balances can be recomputed.
   std::string payload;
-  std::string actor;
+  std::string
+      actor;  // of new entries a pseudonym (pseudonyms/pseudonym.h), as in `payload`: the hash covers it
   int64_t created_at_us = 0;
   std::string prev_hash;
   std::string hash;  // 32 bytes
+  // The actor's name, and the payload with names in the place of pseudonyms; empty where they are the same.
+  // Of a forgotten principal the pseudonym is all there is.
+  std::string actor_name = {};
+  std::string named_payload = {};
 };
+const std::string& ActorName(const Entry& entry);
+const std::string& NamedPayload(const Entry& entry);
 
 struct Verification {
   bool ok = false;

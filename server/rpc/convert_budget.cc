@@ -158,6 +158,7 @@ v1::LedgerEntry ToProto(const ledger::Entry& entry) {
   proto.set_sequence(entry.seq);
   proto.set_kind(entry.kind);
   proto.set_actor(entry.actor);
+  proto.set_actor_name(ledger::ActorName(entry));
   proto.set_charge_id(entry.charge_id);
   *proto.mutable_time() = TimeUtil::MicrosecondsToTimestamp(entry.created_at_us);
   proto.set_summary(service::Summary(entry));

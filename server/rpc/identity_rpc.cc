@@ -85,6 +85,7 @@ absl::Status Describe(service::IdentityServices& identities, const std::string& 
   for (const directory::Credential& credential : view.credentials) {
     if (credential.identity == proof.identity) response.set_credential_id(credential.id);
   }
+  ASSIGN_OR_RETURN(*response.mutable_pseudonym(), identities.ledger.PseudonymOf(principal));
   if (proof.expires != absl::InfiniteFuture()) {
     *response.mutable_expire_time() = TimeUtil::MicrosecondsToTimestamp(absl::ToUnixMicros(proof.expires));
   }
@@ -118,6 +119,14 @@ absl::Status EnablePrincipal(service::IdentityServices& identities, const Call& 
   ASSIGN_OR_RETURN(const service::PrincipalView enabled,
                    service::EnablePrincipal(identities, call.principal(), request.name(), request.reason()));
   response = MessageOf(enabled);
+  return absl::OkStatus();
+}
+
+absl::Status ForgetPrincipal(service::IdentityServices& identities, const Call& call,
+                             const v1::ForgetPrincipalRequest& request,
+                             v1::ForgetPrincipalResponse& response) {
+  ASSIGN_OR_RETURN(*response.mutable_pseudonym(),
+                   service::ForgetPrincipal(identities, call.principal(), request.name(), request.reason()));
   return absl::OkStatus();
 }
 
@@ -239,12 +248,13 @@ grpc::ServerUnaryReactor* IdentityRpc::WhoAmI(grpc::CallbackServerContext* conte
                                               v1::WhoAmIResponse* response) {
   return Handle<Method::kWhoAmI>(
       calls_, *context, *request, *response,
-      [identities = identities_](service::Services&, const Call& call, const v1::WhoAmIRequest&,
-                                 v1::WhoAmIResponse& answer) {
+      [identities = identities_](service::Services& services, const Call& call, const v1::WhoAmIRequest&,
+                                 v1::WhoAmIResponse& answer) -> absl::Status {
         if (identities != nullptr) {
           return Describe(*identities, call.principal().name(), call.proof(), answer);
         }
         answer.mutable_principal()->set_name(call.principal().name());
+        ASSIGN_OR_RETURN(*answer.mutable_pseudonym(), services.ledger.PseudonymOf(call.principal().name()));
         return absl::OkStatus();
       });
 }
@@ -265,6 +275,12 @@ grpc::ServerUnaryReactor* IdentityRpc::EnablePrincipal(grpc::CallbackServerConte
                                                        const v1::EnablePrincipalRequest* request,
                                                        v1::PrincipalInfo* response) {
   return HandleIdentity<Method::kEnablePrincipal>(*context, *request, *response, rpc::EnablePrincipal);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::ForgetPrincipal(grpc::CallbackServerContext* context,
+                                                       const v1::ForgetPrincipalRequest* request,
+                                                       v1::ForgetPrincipalResponse* response) {
+  return HandleIdentity<Method::kForgetPrincipal>(*context, *request, *response, rpc::ForgetPrincipal);
 }
 
 grpc::ServerUnaryReactor* IdentityRpc::GetPrincipal(grpc::CallbackServerContext* context,

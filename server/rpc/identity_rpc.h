@@ -24,6 +24,9 @@ class IdentityRpc final : public v1::IdentityService::CallbackService {
   grpc::ServerUnaryReactor* EnablePrincipal(grpc::CallbackServerContext* context,
                                             const v1::EnablePrincipalRequest* request,
                                             v1::PrincipalInfo* response) override;
+  grpc::ServerUnaryReactor* ForgetPrincipal(grpc::CallbackServerContext* context,
+                                            const v1::ForgetPrincipalRequest* request,
+                                            v1::ForgetPrincipalResponse* response) override;
   grpc::ServerUnaryReactor* GetPrincipal(grpc::CallbackServerContext* context,
                                          const v1::GetPrincipalRequest* request,
                                          v1::PrincipalInfo* response) override;

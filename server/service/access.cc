@@ -306,7 +306,7 @@ absl::Status CheckCanHoldRights(const directory::DirectoryStore* directory, std:
 
 bool MayReadEntry(const DatasetView& dataset, const ledger::Entry& entry, const Principal& principal) {
   if (entry.kind == ledger::kEqualContent) return false;
-  const bool is_own_charge = !entry.charge_id.empty() && entry.actor == principal.name();
+  const bool is_own_charge = !entry.charge_id.empty() && ledger::ActorName(entry) == principal.name();
   return is_own_charge || dataset.MayAll(Method::kListLedgerEntries);
 }
 

@@ -31,6 +31,7 @@ class Identities : public ::testing::TestWithParam<Backend> {
     AppOptions options = options_;
     options.development = false;
     options.config = config_;
+    options.forget_after = forget_after_;
     absl::StatusOr<std::unique_ptr<App>> app = App::Start(options);
     EXPECT_TRUE(app.ok()) << app.status();
     return *std::move(app);
@@ -95,6 +96,7 @@ class Identities : public ::testing::TestWithParam<Backend> {
       .jwks_folder = folder_.path() + "/jwks",
       // A test asks faster than people do.
       .quotas = {.calls_per_second = 100'000, .calls_after_a_pause = 100'000}};
+  absl::Duration forget_after_ = absl::Hours(24);
   std::unique_ptr<App> first_;
 };
 

@@ -104,6 +104,8 @@ TEST_P(Identities, CallsOfAdministratorsAreRefusedToOthers) {
   v1::EnablePrincipalRequest enable;
   enable.set_name("ada");
   enable.set_reason("why not");
+  v1::ForgetPrincipalRequest forget;
+  forget.set_name("ada");
   v1::LinkIdentityRequest link;
   link.set_principal("ada");
   link.mutable_identity()->set_kind(v1::Identity::OIDC);
@@ -127,6 +129,7 @@ TEST_P(Identities, CallsOfAdministratorsAreRefusedToOthers) {
       {"CreatePrincipal", eve.CreatePrincipal(create).status()},
       {"DisablePrincipal", eve.DisablePrincipal(disable).status()},
       {"EnablePrincipal", eve.EnablePrincipal(enable).status()},
+      {"ForgetPrincipal", eve.ForgetPrincipal(forget).status()},
       {"GetPrincipal", eve.GetPrincipal("ada").status()},
       {"ListPrincipals", eve.ListPrincipals().status()},
       {"LinkIdentity", eve.LinkIdentity(link).status()},

@@ -90,7 +90,7 @@ class Limits : public ::testing::TestWithParam<Backend> {
                     .ListLedgerEntries(dataset, 0,
                                        [&](const v1::LedgerEntry& entry) {
                                          if (entry.kind() == kind) {
-                                           lines.push_back(entry.actor() + ": " + entry.summary());
+                                           lines.push_back(entry.actor_name() + ": " + entry.summary());
                                          }
                                          return absl::OkStatus();
                                        })

@@ -396,7 +396,7 @@ TEST_P(Rights, AnAnalystWhoWatchesALedgerSeesOwnChargesAloneUntilTheGrantEnds) {
   Begin("olga", "ana", "sam", "");
   std::vector<std::string> actors;
   const absl::Status ended = As("ana").WatchLedger("census", 0, [&](const v1::LedgerEntry& entry) {
-    actors.push_back(entry.actor());
+    actors.push_back(entry.actor_name());
     EXPECT_TRUE(actors.size() != 1 || Revoke("olga", "census", "ana").ok());
     return absl::OkStatus();
   });

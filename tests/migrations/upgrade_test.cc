@@ -14,7 +14,9 @@
 #include "absl/strings/str_replace.h"
 #include "base/testing/names.h"
 #include "ledger/conformance/ledger_conformance.h"
+#include "ledger/history/entry_payload.h"
 #include "ledger/inspect_ledger.h"
+#include "ledger/pseudonyms/pseudonym.h"
 #include "ledger/sql/migrations.h"
 #include "tests/testing/postgres_cluster.h"
 #include "tests/testing/scratch_folder.h"
@@ -114,6 +116,49 @@ TEST_P(Upgrade, KeepsAllThatWasPromisedAndIsChargedFurther) {
   EXPECT_TRUE(Must(ledger->Store(Must(ledger->Begin(fresh)), "newest answer")).payload == "newest answer");
   EXPECT_THAT(Must(ledger->Verify(census.id)).findings, IsEmpty());
   EXPECT_TRUE(Must(InspectLedger(url_, anchor_dir())).ok());
+}
+
+// Whom the earlier program knew has its name in entries that nobody can change; all others get pseudonyms.
+TEST_P(Upgrade, KeepsTheNamesThatHistoriesHaveAndGivesNewPrincipalsPseudonyms) {
+  Load(DumpText());
+  auto ledger = Open();
+  const Dataset census = Must(ledger->GetDataset("census"));
+  for (const std::string& known : {std::string("ana"), census.owner}) {
+    EXPECT_EQ(Must(ledger->PseudonymOf(known)), known);
+    EXPECT_TRUE(Must(ledger->KnowsPrincipal(known)));
+    EXPECT_EQ(ledger->ForgetName(known).code(), absl::StatusCode::kFailedPrecondition);
+  }
+  EXPECT_FALSE(Must(ledger->KnowsPrincipal("eve")));
+  const std::string pseudonym = Must(ledger->PseudonymOf("eve"));
+  EXPECT_TRUE(IsPseudonym(pseudonym));
+  ASSERT_TRUE(ledger->SetGrant(census.id, {.grantee = "eve"}, TestPrincipal(census.owner)).ok());
+  const Entry granted = Must(ledger->ListEntries(census.id, {})).back();
+  EXPECT_EQ(granted.actor, census.owner);
+  EXPECT_EQ(Must(ParseGrant(granted.payload)).grantee, pseudonym);
+  ASSERT_TRUE(ledger->ForgetName(pseudonym).ok());
+  EXPECT_THAT(Must(ledger->Verify(census.id)).findings, IsEmpty());
+  EXPECT_EQ(Must(ledger->FindCharge(TestPrincipal("ana"), "stored 1")).principal, "ana");
+}
+
+// Names that stand in one table alone are kept, too: without the right to them an approver could approve what
+// he had proposed under the former name.
+TEST_P(Upgrade, KeepsEveryNameOfEveryTable) {
+  Load(DumpText());
+  auto ledger = Open();
+  const auto store = Must(OpenLedgerDatabase(url_));
+  for (const char* select :
+       {"SELECT owner FROM datasets", "SELECT grantee FROM grants", "SELECT principal FROM charges",
+        "SELECT scope_key FROM accounts WHERE scope_type = 'ANALYST'", "SELECT member FROM account_members",
+        "SELECT grantee FROM release_shares", "SELECT proposed_by FROM limit_proposals",
+        "SELECT approved_by FROM limit_proposals WHERE approved_by <> ''", "SELECT actor FROM entries"}) {
+    const sql::Outcome read = store->Read([&](sql::Transaction& transaction) -> absl::Status {
+      for (const sql::Row& row : Must(transaction.Execute(select, {}))) {
+        EXPECT_EQ(Must(ledger->PseudonymOf(row.Text(0))), row.Text(0)) << select;
+      }
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(read.status.ok()) << read.status;
+  }
 }
 
 // It was made before draws had identities: the request is found by what was stored then, and drawn from the

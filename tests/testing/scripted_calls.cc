@@ -159,7 +159,9 @@ std::string WithoutIds(std::string text, std::map<std::string, std::string>& ids
       // UUIDs of the versions that are random, or a time and random bits.
       "[0-9a-f]{8}-[0-9a-f]{4}-[47][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|"
       // 2^51 = 2251799813685248 to 2^52 - 1 = 4503599627370495
-      "\\b(2[2-9]|3[0-9]|4[0-5])[0-9]{14}\\b");
+      "\\b(2[2-9]|3[0-9]|4[0-5])[0-9]{14}\\b|"
+      // Pseudonyms, of keys that are random.
+      "~[0-9a-f]{32}");
   std::string written;
   std::smatch match;
   while (std::regex_search(text, match, kRandom)) {

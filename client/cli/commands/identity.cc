@@ -41,6 +41,12 @@ struct ChangeState {
   bool enables = false;
 };
 
+struct ForgetPrincipal {
+  std::string name;
+  std::string reason;
+  bool confirmed = false;
+};
+
 struct ShowPrincipal {
   std::string name;
 };
@@ -166,6 +172,7 @@ Document DocumentOf(const v1::RoleBinding& role) {
 
 void PrintWho(Session& session, const v1::WhoAmIResponse& who) {
   Document document = DocumentOf(who.principal());
+  document.fields.push_back({"pseudonym", "in histories", who.pseudonym()});
   document.fields.push_back({"credential_id", "this credential", who.credential_id()});
   document.fields.push_back({"expire_time", "expires", TimeOf(who.has_expire_time(), who.expire_time())});
   session.Print(document);
@@ -231,6 +238,30 @@ absl::Status Run(Session& session, const ChangeState& command) {
     ASSIGN_OR_RETURN(changed, session.client.DisablePrincipal(request));
   }
   session.Print(DocumentOf(changed));
+  return absl::OkStatus();
+}
+
+absl::Status ConfirmForgetting(Session& session, const std::string& name) {
+  session.error << "Nobody will be able to say any more whose the charges, releases and entries of " << name
+                << " are. This cannot be undone.\nType the name to forget it: " << std::flush;
+  std::string typed;
+  std::getline(session.in, typed);
+  if (typed != name) return absl::CancelledError("not confirmed: nothing was forgotten");
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const ForgetPrincipal& command) {
+  if (!command.confirmed) RETURN_IF_ERROR(ConfirmForgetting(session, command.name));
+  v1::ForgetPrincipalRequest request;
+  request.set_name(command.name);
+  request.set_reason(command.reason);
+  ASSIGN_OR_RETURN(const v1::ForgetPrincipalResponse forgotten, session.client.ForgetPrincipal(request));
+  Document document;
+  document.fields = {{"pseudonym", "in histories", forgotten.pseudonym()}};
+  document.notes.emplace_back(
+      "the name is forgotten; backups, logs, and what people wrote as reasons and labels may still have "
+      "it");
+  session.Print(document);
   return absl::OkStatus();
 }
 
@@ -369,6 +400,16 @@ void AddPrincipalCommands(CLI::App& app, Chosen& chosen) {
                    "curator principal " + name + " bob --reason 'moved to another team'");
     command->add_option("name", options->name)->required();
     command->add_option("--reason", options->reason, "For the server's history")->required();
+    Choose(command, options, chosen);
+  }
+  {
+    const auto options = std::make_shared<ForgetPrincipal>();
+    CLI::App* const command =
+        AddCommand(*group, "forget", "Destroy what tells whose the charges of a disabled principal are",
+                   "curator principal forget bob --yes");
+    command->add_option("name", options->name)->required();
+    command->add_option("--reason", options->reason, "For the server's history, which keeps it");
+    command->add_flag("--yes", options->confirmed, "Do not ask before the name is forgotten for good");
     Choose(command, options, chosen);
   }
   AddNameCommand<ShowPrincipal>(*group, "show", "One principal, with its credentials and roles",

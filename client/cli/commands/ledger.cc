@@ -74,10 +74,11 @@ const std::vector<Column>& LedgerColumns() {
       {"sequence", "entry", Align::kRight},
       {"time", "time"},
       {"kind", "kind"},
-      {"actor", "by"},
+      {"actor_name", "by"},
       {"charge_id", "charge"},
       {"hash_start", "hash", Align::kLeft, ShownIn::kTables},
       {"summary", "what"},
+      {"actor", "by, as hashed", Align::kLeft, ShownIn::kJsonAndCsv},
       {"hash", "hash", Align::kLeft, ShownIn::kJsonAndCsv},
       {"previous_hash", "previous", Align::kLeft, ShownIn::kJsonAndCsv},
       {"payload", "payload", Align::kLeft, ShownIn::kJsonAndCsv}};
@@ -87,9 +88,17 @@ const std::vector<Column>& LedgerColumns() {
 Row RowOf(const v1::LedgerEntry& entry) {
   constexpr size_t kShortHash = 12;
   const std::string hash = Hex(entry.hash());
-  return {entry.sequence(),           FormatTime(entry.time()),   entry.kind(),    entry.actor(),
-          entry.charge_id(),          hash.substr(0, kShortHash), entry.summary(), hash,
-          Hex(entry.previous_hash()), Hex(entry.payload())};
+  return {entry.sequence(),
+          FormatTime(entry.time()),
+          entry.kind(),
+          entry.actor_name(),
+          entry.charge_id(),
+          hash.substr(0, kShortHash),
+          entry.summary(),
+          entry.actor(),
+          hash,
+          Hex(entry.previous_hash()),
+          Hex(entry.payload())};
 }
 
 // Entries are printed as they arrive: a ledger is never in memory whole.

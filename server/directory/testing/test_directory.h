@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "directory/rules.h"
+#include "ledger/pseudonyms/pseudonym.h"
 
 namespace curator::directory {
 
@@ -32,14 +34,26 @@ class TestDirectory {
   // Makes the change that a rule returned, or returns its error.
   absl::Status Make(const std::string& actor, const absl::StatusOr<Change>& change) {
     if (!change.ok()) return change.status();
+    Change stored = *change;
+    VisitNames(stored, [this](std::string& name) { name = PseudonymOf(name); });
     ledger::Entry entry;
     entry.dataset_id = ledger::kServerHistory;
     entry.seq = directory_.seq() + 1;
-    entry.kind = std::string(KindOf(*change));
-    entry.payload = EncodeChange(*change);
-    entry.actor = actor;
+    entry.kind = std::string(KindOf(stored));
+    entry.payload = EncodeChange(stored);
+    entry.actor = actor.starts_with('@') ? actor : PseudonymOf(actor);
     entry.created_at_us = now_us_;
-    return directory_.Apply(entry);
+    return directory_.Apply(entry, [this](const std::string& each) {
+      const auto found = names_.find(each);
+      return found == names_.end() ? each : found->second;
+    });
+  }
+
+  // As entries name the principal.
+  std::string PseudonymOf(const std::string& name) {
+    const std::string pseudonym = ledger::MakePseudonym("key", name);
+    names_[pseudonym] = name;
+    return pseudonym;
   }
 
   absl::Status Create(const std::string& by, const std::string& name, bool has_rights = false) {
@@ -95,6 +109,9 @@ class TestDirectory {
   absl::Status Disable(const std::string& by, const std::string& name) {
     return Make(by, DisablePrincipal(directory_, By(by), {.name = name, .reason = "left"}));
   }
+  absl::Status Forget(const std::string& by, const std::string& name, const ForgettingFacts& facts = {}) {
+    return Make(by, ForgetPrincipal(directory_, By(by), name, "asked for it", facts));
+  }
   absl::Status Bind(const std::string& by, Role role, const std::string& principal,
                     const std::string& dataset_id = {}, const RoleFacts& facts = {}) {
     return Make(by, BindRole(directory_, By(by),
@@ -113,6 +130,7 @@ class TestDirectory {
 
  private:
   Directory directory_;
+  std::map<std::string, std::string> names_;  // by pseudonym
   int64_t now_us_ = int64_t{1'800'000'000} * 1'000'000;
 };
 

@@ -7,6 +7,7 @@
 #include "base/canonical_bytes.h"
 #include "base/testing/names.h"
 #include "ledger/inspect_ledger.h"
+#include "ledger/sql/sql_ledger.h"
 #include "tests/testing/postgres_cluster.h"
 
 namespace curator::ledger {
@@ -66,10 +67,10 @@ absl::StatusOr<std::unique_ptr<Ledger>> LedgerConformance::TryOpen() {
 }
 
 absl::StatusOr<std::unique_ptr<Ledger>> LedgerConformance::TryOpenCopy(const std::string& url) {
-  return OpenLedger({.url = url,
-                     .anchor_dir = anchor_dir_,
-                     .entropy = SeededEntropy(NextSeed()),
-                     .accept_missing_anchor = accepts_missing_anchor_});
+  return OpenStoredLedger({.url = url,
+                           .anchor_dir = anchor_dir_,
+                           .entropy = SeededEntropy(NextSeed()),
+                           .accept_missing_anchor = accepts_missing_anchor_});
 }
 
 std::unique_ptr<Ledger> LedgerConformance::Open() {

@@ -418,4 +418,49 @@ absl::StatusOr<Repair> ParseRepair(std::string_view bytes) {
   return document;
 }
 
+namespace {
+
+void Replace(OpenedAccount& account, const Rename& rename) {
+  if (account.spec.scope_type == ScopeType::kAnalyst) account.spec.scope_key = rename(account.spec.scope_key);
+  for (std::string& member : account.spec.members) member = rename(member);
+}
+
+void Replace(DatasetCreated& created, const Rename& rename) {
+  created.owner = rename(created.owner);
+  for (OpenedAccount& account : created.accounts) Replace(account, rename);
+}
+
+void Replace(Repair& repair, const Rename& rename) {
+  if (!repair.proposed_by.empty()) repair.proposed_by = rename(repair.proposed_by);
+}
+
+void Replace(Grant& grant, const Rename& rename) {
+  grant.grantee = rename(grant.grantee);
+}
+
+template <typename Document>
+std::string EncodeReplaced(absl::StatusOr<Document> document, const Rename& rename) {
+  if (!document.ok()) return {};
+  Replace(*document, rename);
+  return EncodePayload(*document);
+}
+
+// "RELEASE GRANTEE"
+std::string EncodeSharedReplaced(const absl::StatusOr<std::string>& note, const Rename& rename) {
+  const size_t blank = note.ok() ? note->rfind(' ') : std::string::npos;
+  if (blank == std::string::npos) return {};
+  return EncodeNote(absl::StrCat(note->substr(0, blank + 1), rename(note->substr(blank + 1))));
+}
+
+}  // namespace
+
+std::string WithNamesReplaced(std::string_view kind, std::string_view payload, const Rename& rename) {
+  if (kind == kDatasetCreated) return EncodeReplaced(ParseDatasetCreated(payload), rename);
+  if (kind == kAccountOpened) return EncodeReplaced(ParseOpenedAccount(payload), rename);
+  if (kind == kGranted || kind == kRevoked) return EncodeReplaced(ParseGrant(payload), rename);
+  if (kind == kRepaired) return EncodeReplaced(ParseRepair(payload), rename);
+  if (kind == kReleaseShared) return EncodeSharedReplaced(ParseNote(payload), rename);
+  return {};
+}
+
 }  // namespace curator::ledger

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -222,5 +223,11 @@ struct Repair {
 };
 std::string EncodePayload(const Repair& document);
 absl::StatusOr<Repair> ParseRepair(std::string_view bytes);
+
+// The payload of an entry of this kind with `rename` of each name in the place of the name: of owners,
+// analysts, members and grantees. Empty for the kinds that name nobody beside the entry's actor, and for
+// bytes that are no payload of the kind.
+using Rename = std::function<std::string(const std::string& name)>;
+std::string WithNamesReplaced(std::string_view kind, std::string_view payload, const Rename& rename);
 
 }  // namespace curator::ledger

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
+#include "ledger/history/entry_payload.h"
 
 namespace curator::ledger::sql {
 namespace {

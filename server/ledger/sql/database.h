@@ -210,6 +210,10 @@ class Database {
   virtual Outcome ReadLong(const Body& body) { return Read(body); }
   // The same for a step of a migration, which may take hours.
   virtual Outcome WriteLong(const Body& body) { return Write(body); }
+
+  // After deletions: empties those of the store's own files that may still have the deleted rows, where it
+  // has such files and no reader needs them now.
+  virtual absl::Status DropRemains() { return absl::OkStatus(); }
 };
 
 }  // namespace curator::ledger::sql

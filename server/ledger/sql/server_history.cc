@@ -290,6 +290,19 @@ absl::StatusOr<bool> SqlLedger::KnowsPrincipal(std::string_view name) {
   return is_known;
 }
 
+absl::StatusOr<bool> SqlLedger::OwnsOpenDataset(std::string_view name) {
+  bool owns = false;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        transaction.Execute("SELECT id FROM datasets WHERE owner = $1 AND state <> 'ARCHIVED' LIMIT 1",
+                            {std::string(name)}));
+    owns = !rows.empty();
+    return absl::OkStatus();
+  }));
+  return owns;
+}
+
 absl::StatusOr<Verification> SqlLedger::VerifyServerHistory() {
   // The anchor is read first: the store can only be further.
   ASSIGN_OR_RETURN(const AnchorState anchored, anchor_->Read());

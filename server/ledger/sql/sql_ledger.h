@@ -25,6 +25,7 @@
 #include "ledger/anchor/anchor_directory.h"
 #include "ledger/anchor/checkpoint_file.h"
 #include "ledger/ledger.h"
+#include "ledger/pseudonyms/known_names.h"
 #include "ledger/report.h"
 #include "ledger/sql/admission.h"
 #include "ledger/sql/change_combiner.h"
@@ -45,7 +46,9 @@ namespace curator::ledger::sql {
 // Returns the requested number of unpredictable bytes. Thread-safe.
 using Entropy = std::function<std::string(size_t)>;
 
-class SqlLedger final : public Ledger {
+// It takes, stores and returns what it is given as names: a server gives it pseudonyms
+// (pseudonymous_ledger.h), and keeps their table here.
+class SqlLedger final : public Ledger, public PseudonymTable {
  public:
   struct Options {
     AmountText amount_text = IntegerText;
@@ -174,10 +177,24 @@ class SqlLedger final : public Ledger {
   absl::StatusOr<std::optional<Entry>> RepairServerHistory(std::string_view actor,
                                                            std::string_view reason) override;
   absl::StatusOr<bool> KnowsPrincipal(std::string_view name) override;
+  absl::StatusOr<bool> OwnsOpenDataset(std::string_view name) override;
+  absl::StatusOr<std::string> PseudonymOf(std::string_view name) override { return std::string(name); }
+  absl::StatusOr<std::vector<std::string>> NamesOf(const std::vector<std::string>& stored) override {
+    return stored;
+  }
+  absl::Status ForgetName(std::string_view pseudonym) override { return DeletePseudonym(pseudonym); }
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
   absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
                                                 std::optional<int64_t> most_age_us) override;
   absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) override;
+
+  // ---- The table of pseudonyms (pseudonym_rows.cc)
+
+  absl::StatusOr<std::vector<PseudonymRow>> FindByName(const std::vector<std::string>& names) override;
+  absl::StatusOr<std::vector<PseudonymRow>> FindByPseudonym(
+      const std::vector<std::string>& pseudonyms) override;
+  absl::StatusOr<PseudonymRow> AddPseudonym(const PseudonymRow& row) override;
+  absl::Status DeletePseudonym(std::string_view pseudonym) override;
 
  private:
   using WriteBody = std::function<absl::Status(WriteSet&)>;
@@ -328,6 +345,9 @@ class SqlLedger final : public Ledger {
   bool TrustsClock(int64_t now_us);
   // Deadline, id and dataset of the reservations that are overdue and come after those of the last call.
   absl::StatusOr<std::vector<Row>> NextOverdue(int64_t most) ABSL_EXCLUSIVE_LOCKS_REQUIRED(sweep_mutex_);
+
+  absl::StatusOr<std::vector<PseudonymRow>> FindPseudonyms(std::string_view select,
+                                                           const std::vector<std::string>& keys);
 
   std::string NewUuid();
   // A UUID of version 7: the time in milliseconds, so that new charges touch few pages of an index, and 74

@@ -32,6 +32,8 @@ constexpr int kBusyTimeoutMs = 10'000;
 constexpr char kSettings[] =
     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = "
     "OFF;"
+    // What is deleted is overwritten: names are forgotten (pseudonyms/pseudonym.h), and keys of draws erased.
+    "PRAGMA secure_delete = ON;"
     // A cache of 64 MB, because the keys of charges are spread over their index. The log is written back to
     // the file after 16 MB, so that a page that many charges change is written once.
     "PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4096;";
@@ -353,6 +355,11 @@ class SqliteDatabase final : public sql::Database {
       return absl::DataLossError(
           absl::StrCat("a row of table ", dangling.front().Text(0), " refers to nothing"));
     });
+  }
+
+  absl::Status DropRemains() override {
+    ASSIGN_OR_RETURN(const Pool::Lease lease, writers_.Take());
+    return lease->ExecuteScript("PRAGMA wal_checkpoint(TRUNCATE)");
   }
 
  private:

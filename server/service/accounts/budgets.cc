@@ -198,7 +198,7 @@ std::string TextOf(ledger::Approval approval) {
 }
 
 std::string RepairSummary(const ledger::Entry& entry) {
-  const absl::StatusOr<ledger::Repair> repair = ledger::ParseRepair(entry.payload);
+  const absl::StatusOr<ledger::Repair> repair = ledger::ParseRepair(ledger::NamedPayload(entry));
   if (!repair.ok()) return "";
   std::string summary;
   if (entry.seq > repair->last_kept_seq + 1) {
@@ -339,9 +339,10 @@ absl::StatusOr<EntriesPage> ListWatchedEntries(const Access& access, const Princ
 
 std::string Summary(const ledger::Entry& entry) {
   if (entry.kind == ledger::kCharged || entry.kind == ledger::kReserved) return ChargeSummary(entry.payload);
-  if (entry.kind == ledger::kGranted || entry.kind == ledger::kRevoked) return GrantSummary(entry.payload);
+  if (entry.kind == ledger::kGranted || entry.kind == ledger::kRevoked)
+    return GrantSummary(ledger::NamedPayload(entry));
   if (entry.kind == ledger::kReleaseShared || entry.kind == ledger::kOwnerAction) {
-    return ledger::ParseNote(entry.payload).value_or("");
+    return ledger::ParseNote(ledger::NamedPayload(entry)).value_or("");
   }
   if (entry.kind == ledger::kPublished) {
     const absl::StatusOr<ledger::DatasetPublished> published = ledger::ParseDatasetPublished(entry.payload);
@@ -359,7 +360,8 @@ std::string Summary(const ledger::Entry& entry) {
     return ended->reason;
   }
   if (entry.kind == ledger::kAccountOpened) {
-    const absl::StatusOr<ledger::OpenedAccount> opened = ledger::ParseOpenedAccount(entry.payload);
+    const absl::StatusOr<ledger::OpenedAccount> opened =
+        ledger::ParseOpenedAccount(ledger::NamedPayload(entry));
     return opened.ok() ? OpeningSummary(*opened) : "";
   }
   if (entry.kind == ledger::kPartAdded) {

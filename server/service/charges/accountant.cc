@@ -250,7 +250,8 @@ absl::StatusOr<Priced> PriceReservation(ledger::Ledger& ledger, std::shared_ptr<
   if (is_new) {
     ASSIGN_OR_RETURN(found, PriceNow(dataset, scope, reservation.event, certificates));
     RETURN_IF_ERROR(CheckLeastCost(ledger, found->price, principal, request_id, "event"));
-    RETURN_IF_ERROR(CheckNoRuleRefuses(dataset, [&] { return RuledBy(found->price, scope, principal); }));
+    RETURN_IF_ERROR(
+        CheckNoRuleRefuses(ledger, dataset, [&] { return RuledBy(found->price, scope, principal); }));
   }
   Priced priced{.request = {.dataset_id = dataset.record.id,
                             .dataset_version = scope.version,
@@ -413,8 +414,9 @@ absl::StatusOr<CostEstimate> EstimateCost(Services& services, const Principal& p
                    OutsideScopeOf(services.ledger, view, principal, "", std::move(accounts)));
   Certificates certificates(services.memory, principal, client_left);
   ASSIGN_OR_RETURN(PricedEvent priced, PriceNow(view, scope, event, certificates));
-  ASSIGN_OR_RETURN(std::string refused_by_rule,
-                   RuleThatRefuses(view, [&] { return RuledBy(priced.price, scope, principal); }));
+  ASSIGN_OR_RETURN(std::string refused_by_rule, RuleThatRefuses(services.ledger, view, [&] {
+                     return RuledBy(priced.price, scope, principal);
+                   }));
   return CostEstimate{std::move(priced.price), dp::Describe(priced.event), WhatItProtects(view),
                       std::move(refused_by_rule)};
 }

@@ -46,6 +46,9 @@ class DatasetCache {
                                                                const Principal& principal,
                                                                const std::string& dataset_id);
 
+  // After a principal was forgotten: another one may have its name.
+  void Clear() { known_.Clear(); }
+
  private:
   absl::StatusOr<std::shared_ptr<const KnownDataset>> Keep(const Access& access, const Principal& principal,
                                                            DatasetView view);

@@ -116,7 +116,7 @@ absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigne
                  .dataset_id = charge.dataset_id,
                  .entry = entry,
                  .charge_id = charge.id,
-                 .principal = charge.principal,
+                 .principal = ledger::StoredPrincipal(charge),
                  .request_id = charge.request_id,
                  .postings = postings});
 }

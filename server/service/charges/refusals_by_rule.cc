@@ -49,8 +49,10 @@ bool IsInTimeOf(const RefusalRule& rule, absl::Time now) {
   return rule.start_us <= now_us && (rule.end_us == 0 || now_us < rule.end_us);
 }
 
-bool RefusesRequest(const DatasetView& dataset, const RefusalRule& rule, const RuledRequest& request) {
-  if (!rule.principals.empty() && !Lists(rule.principals, request.principal.name())) return false;
+// `principal` as rules list it.
+bool RefusesRequest(const DatasetView& dataset, const RefusalRule& rule, const std::string& principal,
+                    const RuledRequest& request) {
+  if (!rule.principals.empty() && !Lists(rule.principals, principal)) return false;
   if (rule.kinds != 0 && (rule.kinds & request.kind) == 0) return false;
   if (!IsInTimeOf(rule, request.now)) return false;
   if (rule.price_above && !CostsMoreThan(*rule.price_above, request)) return false;
@@ -93,12 +95,14 @@ absl::Status RefusalBy(const DatasetView& dataset, const RefusalRule& rule, cons
       "; nothing was charged"));
 }
 
-absl::StatusOr<std::optional<RefusalRule>> FirstThatRefuses(const DatasetView& dataset,
+absl::StatusOr<std::optional<RefusalRule>> FirstThatRefuses(ledger::Ledger& ledger,
+                                                            const DatasetView& dataset,
                                                             const RuledRequest& request) {
+  ASSIGN_OR_RETURN(const std::string principal, ledger.PseudonymOf(request.principal.name()));
   ASSIGN_OR_RETURN(const std::vector<RefusalRule> rules,
                    codec::DecodeRefusalRules(dataset.record.refusal_rules));
   for (const RefusalRule& rule : rules) {
-    if (RefusesRequest(dataset, rule, request)) return rule;
+    if (RefusesRequest(dataset, rule, principal, request)) return rule;
   }
   return std::nullopt;
 }
@@ -115,17 +119,18 @@ void AddPartitionAttribute(const DatasetView& dataset, std::set<uint32_t>& attri
   if (index.ok()) attributes.insert(*index);
 }
 
-absl::Status CheckNoRuleRefuses(const DatasetView& dataset, absl::FunctionRef<RuledRequest()> request) {
+absl::Status CheckNoRuleRefuses(ledger::Ledger& ledger, const DatasetView& dataset,
+                                absl::FunctionRef<RuledRequest()> request) {
   if (dataset.record.refusal_rules.empty()) return absl::OkStatus();
   const RuledRequest ruled = request();
-  ASSIGN_OR_RETURN(const std::optional<RefusalRule> rule, FirstThatRefuses(dataset, ruled));
+  ASSIGN_OR_RETURN(const std::optional<RefusalRule> rule, FirstThatRefuses(ledger, dataset, ruled));
   return rule ? RefusalBy(dataset, *rule, ruled) : absl::OkStatus();
 }
 
-absl::StatusOr<std::string> RuleThatRefuses(const DatasetView& dataset,
+absl::StatusOr<std::string> RuleThatRefuses(ledger::Ledger& ledger, const DatasetView& dataset,
                                             absl::FunctionRef<RuledRequest()> request) {
   if (dataset.record.refusal_rules.empty()) return std::string();
-  ASSIGN_OR_RETURN(const std::optional<RefusalRule> rule, FirstThatRefuses(dataset, request()));
+  ASSIGN_OR_RETURN(const std::optional<RefusalRule> rule, FirstThatRefuses(ledger, dataset, request()));
   return rule ? rule->name : std::string();
 }
 

@@ -22,6 +22,7 @@
 #include "base/principal.h"
 #include "codec/refusal_rules_codec.h"
 #include "dp/queries/linear_queries.h"
+#include "ledger/ledger.h"
 #include "ledger/types.h"
 #include "service/access.h"
 #include "service/charges/pricing.h"
@@ -48,11 +49,13 @@ void AddPartitionAttribute(const DatasetView& dataset, std::set<uint32_t>& attri
 
 // RefusedByRule() when a rule refuses the request: the message has the rule's name and note, and what of the
 // caller's own request to change. `request` is called only where the dataset has rules. Errors: DATA_LOSS for
-// rules that cannot be read, so that nothing is let pass.
-absl::Status CheckNoRuleRefuses(const DatasetView& dataset, absl::FunctionRef<RuledRequest()> request);
+// rules that cannot be read, so that nothing is let pass; those of the ledger, which knows the principal's
+// pseudonym: rules list principals by these.
+absl::Status CheckNoRuleRefuses(ledger::Ledger& ledger, const DatasetView& dataset,
+                                absl::FunctionRef<RuledRequest()> request);
 
 // The name of the first rule that refuses the request; empty when there is none. Errors as above.
-absl::StatusOr<std::string> RuleThatRefuses(const DatasetView& dataset,
+absl::StatusOr<std::string> RuleThatRefuses(ledger::Ledger& ledger, const DatasetView& dataset,
                                             absl::FunctionRef<RuledRequest()> request);
 
 }  // namespace curator::service

@@ -96,6 +96,25 @@ absl::Status CheckNewRule(const Access& access, const DatasetView& dataset, cons
   return rule.price_above ? CheckRuledCounter(*rule.price_above, accounts) : absl::OkStatus();
 }
 
+// As it is stored: with pseudonyms in the place of the names of principals.
+absl::StatusOr<RefusalRule> AsStored(ledger::Ledger& ledger, RefusalRule rule) {
+  for (std::string& principal : rule.principals) {
+    ASSIGN_OR_RETURN(principal, ledger.PseudonymOf(principal));
+  }
+  std::ranges::sort(rule.principals);
+  return rule;
+}
+
+// The rules with names, and the pseudonyms of principals that were forgotten.
+absl::StatusOr<std::vector<RefusalRule>> NamedRulesOf(ledger::Ledger& ledger, const DatasetView& dataset) {
+  ASSIGN_OR_RETURN(std::vector<RefusalRule> rules, codec::DecodeRefusalRules(dataset.record.refusal_rules));
+  for (RefusalRule& rule : rules) {
+    ASSIGN_OR_RETURN(rule.principals, ledger.NamesOf(rule.principals));
+    std::ranges::sort(rule.principals);
+  }
+  return rules;
+}
+
 RefusalRule InOrder(RefusalRule rule) {
   for (std::vector<std::string>* const names : {&rule.principals, &rule.attributes}) {
     std::ranges::sort(*names);
@@ -166,7 +185,8 @@ absl::StatusOr<RefusalRule> AddRefusalRule(const Access& access, const RefusalRu
                    FindDataset(access, Method::kAddRefusalRule, order.principal, order.dataset));
   RETURN_IF_ERROR(CheckNewRule(access, dataset, order.rule, order.principal));
   const RefusalRule rule = InOrder(order.rule);
-  const auto edit = [&rule](std::string_view present) { return WithRule(present, rule); };
+  ASSIGN_OR_RETURN(const RefusalRule stored, AsStored(access.ledger, rule));
+  const auto edit = [&stored](std::string_view present) { return WithRule(present, stored); };
   if (intent == Intent::kValidateOnly) {
     RETURN_IF_ERROR(edit(dataset.record.refusal_rules).status());
     return rule;
@@ -174,7 +194,7 @@ absl::StatusOr<RefusalRule> AddRefusalRule(const Access& access, const RefusalRu
   RETURN_IF_ERROR(access.ledger
                       .SetRefusalRules({.request_id = order.request_id.text(),
                                         .dataset_id = dataset.record.id,
-                                        .asked = absl::StrCat("add ", codec::EncodeRefusalRules({rule})),
+                                        .asked = absl::StrCat("add ", codec::EncodeRefusalRules({stored})),
                                         .edit = edit,
                                         .actor = order.principal})
                       .status());
@@ -199,7 +219,7 @@ absl::StatusOr<std::vector<RefusalRule>> ListRefusalRules(const Access& access, 
                                                           const DatasetName& name) {
   ASSIGN_OR_RETURN(const DatasetView dataset,
                    FindDataset(access, Method::kListRefusalRules, principal, name));
-  ASSIGN_OR_RETURN(std::vector<RefusalRule> rules, codec::DecodeRefusalRules(dataset.record.refusal_rules));
+  ASSIGN_OR_RETURN(std::vector<RefusalRule> rules, NamedRulesOf(access.ledger, dataset));
   if (!dataset.MayAll(Method::kListRefusalRules)) KeepOwnRules(dataset, principal, rules);
   return rules;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -151,6 +152,24 @@ absl::StatusOr<PrincipalView> EnablePrincipal(IdentityServices& services, const 
     return directory::EnablePrincipal(directory, asked, {.name = name, .reason = reason});
   }));
   return ViewPrincipal(services, name);
+}
+
+absl::StatusOr<std::string> ForgetPrincipal(IdentityServices& services, const Principal& actor,
+                                            const std::string& name, const std::string& reason) {
+  ASSIGN_OR_RETURN(const Snapshot current, services.directory.Current());
+  RETURN_IF_ERROR(CheckIsAdministrator(*current, actor));
+  directory::ForgettingFacts facts{.after_us = services.forget_after_us};
+  // A disabled principal makes no dataset, so that this stays as it is.
+  ASSIGN_OR_RETURN(facts.owns_open_dataset, services.ledger.OwnsOpenDataset(name));
+  std::string pseudonym;
+  RETURN_IF_ERROR(MakeBy(
+      services, actor.name(), [&](const Directory& directory, const Asked& asked) -> absl::StatusOr<Change> {
+        ASSIGN_OR_RETURN(const Change change,
+                         directory::ForgetPrincipal(directory, asked, name, reason, facts));
+        pseudonym = std::get<directory::PrincipalForgotten>(change).pseudonym;
+        return change;
+      }));
+  return pseudonym;
 }
 
 absl::StatusOr<PrincipalView> GetPrincipal(IdentityServices& services, const Principal& actor,

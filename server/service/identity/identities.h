@@ -17,6 +17,7 @@
 #include "auth/api_token.h"
 #include "base/principal.h"
 #include "directory/directory_store.h"
+#include "directory/rules.h"
 #include "ledger/ledger.h"
 #include "service/access.h"
 
@@ -32,6 +33,7 @@ struct IdentityServices {
   // The alias of an issuer (by its "iss") whose identities may register by themselves; none of any other.
   std::function<std::optional<std::string>(std::string_view issuer)> alias_for_registering;
   std::function<int64_t()> now_us;  // microseconds since 1970
+  int64_t forget_after_us = directory::kForgetAfterUs;
 };
 
 // A role, with the name of its dataset.
@@ -57,6 +59,10 @@ absl::StatusOr<PrincipalView> DisablePrincipal(IdentityServices& services, const
                                                const std::string& name, const std::string& reason);
 absl::StatusOr<PrincipalView> EnablePrincipal(IdentityServices& services, const Principal& actor,
                                               const std::string& name, const std::string& reason);
+// Returns the pseudonym that stays. The name is forgotten by this server on return, and by all within
+// DirectoryStore::kMostAge.
+absl::StatusOr<std::string> ForgetPrincipal(IdentityServices& services, const Principal& actor,
+                                            const std::string& name, const std::string& reason);
 // By an administrator; to all others there is none but themselves.
 absl::StatusOr<PrincipalView> GetPrincipal(IdentityServices& services, const Principal& actor,
                                            const std::string& name);

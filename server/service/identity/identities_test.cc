@@ -42,7 +42,7 @@ class IdentitiesTest : public ServiceTest {
         .alias_for_registering = [this](std::string_view issuer) -> std::optional<std::string> {
           return registers_ && issuer == kIssuer ? std::optional<std::string>("corp") : std::nullopt;
         },
-        .now_us = [] { return absl::ToUnixMicros(absl::Now()); }});
+        .now_us = [this] { return now_us_; }});
     for (const Principal& administrator : {ada_, abe_}) EnrolOnHost(administrator);
   }
 
@@ -59,6 +59,7 @@ class IdentitiesTest : public ServiceTest {
   const Principal ada_ = TestPrincipal("ada");
   const Principal abe_ = TestPrincipal("abe");
   bool registers_ = true;
+  int64_t now_us_ = absl::ToUnixMicros(absl::Now());
   std::unique_ptr<directory::DirectoryStore> directory_;
   std::unique_ptr<IdentityServices> identities_;
 };
@@ -151,6 +152,41 @@ TEST_F(IdentitiesTest, ADisabledPrincipalIsEnabledAgainWithAReason) {
   EXPECT_TRUE(DisablePrincipal(*identities_, ada_, "bob", "left")->record.is_disabled);
   EXPECT_TRUE(absl::IsInvalidArgument(EnablePrincipal(*identities_, ada_, "bob", "").status()));
   EXPECT_FALSE(EnablePrincipal(*identities_, ada_, "bob", "is back")->record.is_disabled);
+}
+
+TEST_F(IdentitiesTest, AForgottenPrincipalIsNobodyAndItsNameASomebodyElses) {
+  MakeSealed(People("census"));
+  ASSERT_TRUE(Create("bob").ok());
+  ASSERT_TRUE(LinkIdentity(*identities_, ada_, "bob", Oidc("7f3a"), "").ok());
+  ledger::Dataset census = ledger_->GetDataset("census").value();
+  ASSERT_TRUE(ledger_->SetGrant(census.id, {.grantee = "bob"}, TestPrincipal("owner")).ok());
+  const Principal bob = TestPrincipal("bob");
+  EXPECT_TRUE(absl::IsPermissionDenied(ForgetPrincipal(*identities_, bob, "bob", "").status()));
+  ASSERT_TRUE(DisablePrincipal(*identities_, ada_, "bob", "left").ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(ForgetPrincipal(*identities_, ada_, "bob", "").status())) << "today";
+  now_us_ += directory::kForgetAfterUs + 60'000'000;
+  const std::string pseudonym = ForgetPrincipal(*identities_, ada_, "bob", "").value();
+  EXPECT_TRUE(absl::IsNotFound(ViewPrincipal(*identities_, "bob").status()));
+  EXPECT_EQ(ledger_->GetDataset("census")->grants.back().grantee, pseudonym);
+
+  ASSERT_TRUE(Create("bob").ok());
+  EXPECT_FALSE(ViewPrincipal(*identities_, "bob")->record.may_have_rights);
+  EXPECT_FALSE(LinkIdentity(*identities_, ada_, "bob", Oidc("7f3a"), "")->is_pending) << "nobody's before";
+  EXPECT_TRUE(absl::IsNotFound(
+      FindDataset({*ledger_, directory_.get()}, Method::kGetDataset, bob, DatasetName("census")).status()));
+}
+
+TEST_F(IdentitiesTest, TheOwnerOfADatasetIsForgottenOnceItIsArchived) {
+  const DatasetView census = MakeSealed(People("census"));
+  ASSERT_TRUE(Create("owner").ok());
+  ASSERT_TRUE(DisablePrincipal(*identities_, ada_, "owner", "left").ok());
+  now_us_ += directory::kForgetAfterUs + 60'000'000;
+  EXPECT_THAT(std::string(ForgetPrincipal(*identities_, ada_, "owner", "").status().message()),
+              HasSubstr("not archived"));
+  ASSERT_TRUE(ledger_->ArchiveDataset(census.record.id, TestPrincipal("owner")).ok());
+  const absl::StatusOr<std::string> forgotten = ForgetPrincipal(*identities_, ada_, "owner", "");
+  ASSERT_TRUE(forgotten.ok()) << forgotten.status();
+  EXPECT_EQ(ledger_->GetDataset("census")->owner, *forgotten);
 }
 
 TEST_F(IdentitiesTest, ARemovedCredentialIsGone) {

@@ -332,7 +332,7 @@ RuledRequest RuledBy(const SynthesisEstimate& estimate, const SynthesisRequest& 
 absl::Status CheckRulesForNew(ledger::Ledger& ledger, const SynthesisEstimate& estimate,
                               const SynthesisRequest& request, std::string_view request_id) {
   const absl::Status refusal =
-      CheckNoRuleRefuses(estimate.dataset, [&] { return RuledBy(estimate, request); });
+      CheckNoRuleRefuses(ledger, estimate.dataset, [&] { return RuledBy(estimate, request); });
   if (refusal.ok()) return refusal;
   // Found, or an error that does not say whether it is there.
   const absl::Status earlier = ledger.FindCharge(request.principal, request_id).status();
@@ -450,8 +450,8 @@ struct Run {
 absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const SynthesisRequest& request) {
   ASSIGN_OR_RETURN(SynthesisEstimate estimate,
                    PlanAndPrice(services, request, "", MemoryOf(services, request)));
-  ASSIGN_OR_RETURN(estimate.refused_by_rule,
-                   RuleThatRefuses(estimate.dataset, [&] { return RuledBy(estimate, request); }));
+  ASSIGN_OR_RETURN(estimate.refused_by_rule, RuleThatRefuses(services.ledger, estimate.dataset,
+                                                             [&] { return RuledBy(estimate, request); }));
   return estimate;
 }
 

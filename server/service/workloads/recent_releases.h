@@ -39,6 +39,8 @@ class RecentReleases {
   // Adds to a list that was begun, unless the release is large. Of two that are added at the same time, one
   // may be missing.
   void Add(const Principal& principal, const ledger::Dataset& dataset, Recent recent);
+  // After a principal was forgotten: another one may have its name.
+  void Clear() { lists_.Clear(); }
 
  private:
   LruCache<List> lists_;

@@ -34,6 +34,8 @@ class StoredAnswers {
 
   // Returns what is kept now, without the answer if that is large.
   std::shared_ptr<const Stored> Keep(const Principal& reader, Stored stored);
+  // After a principal was forgotten: another one may have its name.
+  void Clear() { stored_.Clear(); }
 
  private:
   LruCache<Stored> stored_;

@@ -487,7 +487,8 @@ class AnsweredCall {
     if (!MayBeRepeated(earlier, estimate, request_)) RETURN_IF_ERROR(CheckReadingSteps(estimate));
     // Under the id of an earlier charge nothing new is charged.
     if (!earlier) {
-      RETURN_IF_ERROR(CheckNoRuleRefuses(estimate.dataset(), [&] { return RuledBy(estimate, request_); }));
+      RETURN_IF_ERROR(CheckNoRuleRefuses(services_.ledger, estimate.dataset(),
+                                         [&] { return RuledBy(estimate, request_); }));
     }
     estimate.memory = std::move(memory);
     RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset().schema.domain, ReleaseOf(estimate), steps_));
@@ -594,8 +595,8 @@ absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const Work
   RETURN_IF_ERROR(CheckReadingSteps(estimate));
   estimate.memory = std::move(memory);
   estimate.free_from = std::move(free_from);
-  ASSIGN_OR_RETURN(estimate.refused_by_rule,
-                   RuleThatRefuses(estimate.dataset(), [&] { return RuledBy(estimate, request); }));
+  ASSIGN_OR_RETURN(estimate.refused_by_rule, RuleThatRefuses(services.ledger, estimate.dataset(),
+                                                             [&] { return RuledBy(estimate, request); }));
   return estimate;
 }
 
