@@ -52,5 +52,25 @@ TEST(MayReadEntry, NoPrincipalReadsAnOldNoteOfEqualContent) {
   EXPECT_EQ(Summary(entry), "");
 }
 
+TEST(MayReadEntry, APrincipalReadsTheEntriesOfItsChargesByItsNameAndNobodyElses) {
+  DatasetView view = ViewOf(StoredPeople()).value();
+  view.roles = {Role::kAnalyst};
+  const std::string pseudonym = "~" + std::string(32, 'a');
+  ledger::Entry entry{.kind = ledger::kCharged, .charge_id = "c", .actor = pseudonym, .actor_name = "ana"};
+  EXPECT_TRUE(MayReadEntry(view, entry, TestPrincipal("ana")));
+  EXPECT_FALSE(MayReadEntry(view, entry, TestPrincipal("bob")));
+  entry.actor_name = pseudonym;
+  EXPECT_FALSE(MayReadEntry(view, entry, TestPrincipal("ana"))) << "another ana, after she was forgotten";
+}
+
+TEST(Summary, HasNamesWhereTheEntryHasPseudonyms) {
+  const std::string pseudonym = "~" + std::string(32, 'a');
+  ledger::Entry entry{.kind = ledger::kGranted,
+                      .payload = EncodePayload(ledger::Grant{.grantee = pseudonym})};
+  EXPECT_EQ(Summary(entry), pseudonym + ": analyst");
+  entry.named_payload = EncodePayload(ledger::Grant{.grantee = "ana"});
+  EXPECT_EQ(Summary(entry), "ana: analyst");
+}
+
 }  // namespace
 }  // namespace curator::service

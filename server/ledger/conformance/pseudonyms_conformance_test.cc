@@ -352,6 +352,16 @@ TEST_P(PseudonymConformance, TablesAndEntriesHaveNoNameBesideTheTableOfPseudonym
   EXPECT_GE(CountInStore(pseudonym), 1);
 }
 
+// Without this the test above could be looking at nothing.
+TEST_P(PseudonymConformance, TheCanaryLedgerWithoutPseudonymsHasTheNameInItsTables) {
+  const Dataset dataset = MakeDataset(*ledger_, "census", 10);
+  ledger_.reset();
+  ASSERT_EQ(CountInStore("anabella"), 0);
+  ledger_ = Open();
+  ASSERT_TRUE(ledger_->RecordOwnerAction(dataset.id, "counted rows", TestPrincipal("anabella")).ok());
+  EXPECT_GE(CountInStore("anabella"), 1);
+}
+
 TEST_P(PseudonymConformance, ServersThatMeetANameAtOnceGiveItOnePseudonym) {
   std::vector<std::unique_ptr<Ledger>> servers;
   for (int i = 0; i < 4; ++i) servers.push_back(OpenNamed());

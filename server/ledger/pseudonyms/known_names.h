@@ -35,7 +35,8 @@ class PseudonymTable {
       const std::vector<std::string>& pseudonyms) = 0;
   // Adds the row unless the name has one, and returns that of the name. On return it is durable.
   virtual absl::StatusOr<PseudonymRow> AddPseudonym(const PseudonymRow& row) = 0;
-  // Repeating it changes nothing. On return no file of the store that this program can write has the row.
+  // Repeating it changes nothing. The store's own files do not have the row any more, unless one is being
+  // read.
   virtual absl::Status DeletePseudonym(std::string_view pseudonym) = 0;
 };
 

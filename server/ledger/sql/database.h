@@ -212,7 +212,7 @@ class Database {
   virtual Outcome WriteLong(const Body& body) { return Write(body); }
 
   // After deletions: empties those of the store's own files that may still have the deleted rows, where it
-  // has such files and no reader needs them now.
+  // has such files and no reader needs them for longer.
   virtual absl::Status DropRemains() { return absl::OkStatus(); }
 };
 

@@ -359,7 +359,9 @@ class SqliteDatabase final : public sql::Database {
 
   absl::Status DropRemains() override {
     ASSIGN_OR_RETURN(const Pool::Lease lease, writers_.Take());
-    return lease->ExecuteScript("PRAGMA wal_checkpoint(TRUNCATE)");
+    // Writers wait meanwhile, so it waits for readers no longer than a second.
+    return lease->ExecuteScript(absl::StrCat("PRAGMA busy_timeout = 1000; PRAGMA wal_checkpoint(TRUNCATE); ",
+                                             "PRAGMA busy_timeout = ", kBusyTimeoutMs));
   }
 
  private:

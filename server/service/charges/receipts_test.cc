@@ -73,7 +73,8 @@ TEST_F(ReceiptsTest, AReceiptNamesTheEntryThatMadeTheCharge) {
   EXPECT_EQ(entries.at(0).kind, "CHARGED");
   EXPECT_EQ(statement["entry_hash"], absl::BytesToHexString(entries.at(0).hash));
   EXPECT_EQ(statement["ledger_id"], ledger_->LedgerId());
-  EXPECT_EQ(statement["principal"], "ana");
+  EXPECT_EQ(statement["principal"], entries.at(0).actor) << "as the hash of the entry covers it";
+  EXPECT_EQ(statement["principal"], ledger_->PseudonymOf("ana").value());
   EXPECT_EQ(statement["postings"][0]["cost"], 7);
 }
 
@@ -95,6 +96,14 @@ TEST_F(ReceiptsTest, AReceiptIsTheSameWheneverItIsAskedFor) {
   ASSERT_TRUE(ledger_->Store(attempt, "release").ok());
   const Receipt again = ReceiptOf({*ledger_}, signer_, charge.id).value();
   EXPECT_EQ(again.statement, first.statement);
+  EXPECT_EQ(ReceiptOf(*ledger_, signer_, attempt.charge,
+                      {.seq = ledger_->ChargeEntry(charge.id)->seq,
+                       .hash = ledger_->ChargeEntry(charge.id)->hash,
+                       .created_at_us = ledger_->ChargeEntry(charge.id)->created_at_us},
+                      charge.postings)
+                .statement,
+            first.statement)
+      << "also without reading the entry";
   EXPECT_EQ(again.signature, first.signature);
 }
 
