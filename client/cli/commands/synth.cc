@@ -112,7 +112,9 @@ absl::Status Run(Session& session, const EstimateSynthesis& command) {
                      {"model_cells", "cells of the model", estimate.model_cells()},
                      {"event", "would be recorded as", estimate.event()},
                      {"protects", "protects", estimate.protects()},
-                     {"fits", "fits the budget", estimate.fits()}};
+                     {"fits", "fits the budget", estimate.fits()},
+                     {"predicted_cpu_seconds", "processor seconds", estimate.predicted_cpu_seconds()},
+                     {"predicted_memory_bytes", "bytes of memory", estimate.predicted_memory_bytes()}};
   Table settings{"settings", "settings", {{"key", "key"}, {"value", "value"}}, {}};
   const std::map<std::string, std::string> sorted(estimate.settings().begin(), estimate.settings().end());
   for (const auto& [key, value] : sorted) settings.rows.push_back({key, value});
