@@ -129,6 +129,7 @@ TEST_P(Identities, CallsOfAdministratorsAreRefusedToOthers) {
       {"EnablePrincipal", eve.EnablePrincipal(enable).status()},
       {"GetPrincipal", eve.GetPrincipal("ada").status()},
       {"ListPrincipals", eve.ListPrincipals().status()},
+      {"GetQuotas of another", eve.GetQuotas("ada").status()},
       {"LinkIdentity", eve.LinkIdentity(link).status()},
       {"CreateApiToken for another", eve.CreateApiToken(token).status()},
       {"ApproveCredential", eve.ApproveCredential(approve).status()},
