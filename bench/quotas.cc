@@ -35,7 +35,7 @@ using service::Method;
 using std::chrono::steady_clock;
 
 // None of a bench's calls is refused, and those that called once are remembered.
-constexpr config::Quotas kQuotas = {.calls_per_second = 1, .calls_after_a_pause = 1'000'000'000};
+constexpr Quotas kQuotas = {.calls_per_second = 1, .calls_after_a_pause = 1'000'000'000};
 constexpr int kCallers = 10'000;
 constexpr int kBindings = 100;
 

@@ -244,6 +244,12 @@ absl::StatusOr<v1::PrincipalInfo> Client::GetPrincipal(const std::string& name) 
   return Read(wire_->connection, wire_->identities, &v1::IdentityService::Stub::GetPrincipal, request);
 }
 
+absl::StatusOr<v1::GetQuotasResponse> Client::GetQuotas(const std::string& principal) const {
+  v1::GetQuotasRequest request;
+  request.set_principal(principal);
+  return Read(wire_->connection, wire_->identities, &v1::IdentityService::Stub::GetQuotas, request);
+}
+
 absl::StatusOr<v1::ListPrincipalsResponse> Client::ListPrincipals(int64_t most) const {
   return Pages<v1::ListPrincipalsResponse>(most, v1::ListPrincipalsRequest(), [&](const auto& request) {
     return Read(wire_->connection, wire_->identities, &v1::IdentityService::Stub::ListPrincipals, request);

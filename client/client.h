@@ -90,6 +90,8 @@ class Client {
       const v1::ForgetPrincipalRequest& request) const;
   absl::StatusOr<v1::PrincipalInfo> GetPrincipal(const std::string& name) const;
   absl::StatusOr<v1::ListPrincipalsResponse> ListPrincipals(int64_t most = kAll) const;
+  // One's own when `principal` is empty.
+  absl::StatusOr<v1::GetQuotasResponse> GetQuotas(const std::string& principal = "") const;
   absl::StatusOr<v1::Credential> LinkIdentity(const v1::LinkIdentityRequest& request) const;
   absl::StatusOr<v1::CreateApiTokenResponse> CreateApiToken(const v1::CreateApiTokenRequest& request) const;
   absl::StatusOr<v1::Credential> ApproveCredential(const v1::ApproveCredentialRequest& request) const;

@@ -208,6 +208,7 @@ class RunningApp final : public App {
                        AppIdentities::Open(*options_.config, key, *ledger_, [this] { ForgetByName(); }));
       identities_->services().forget_after_us = absl::ToInt64Microseconds(options_.forget_after);
       services_.directory = &identities_->directory();
+      services_.quotas = &quotas_.emplace(options_.config->quota_table());
       health_.Add(rpc::HealthRpc::kCertificates, [this] { return identities_->StateOfCertificates().ok(); });
       health_.Add(rpc::HealthRpc::kIssuerKeys, [this] { return identities_->StateOfKeys().ok(); });
       return identities_->TakeAddresses();
@@ -266,13 +267,14 @@ class RunningApp final : public App {
   service::StoredAnswers stored_;
   service::RepetitionPace repetitions_;
   service::DailyCharges daily_;
+  std::optional<service::PrincipalQuotas> quotas_;  // none in development mode
   host::FreeCores cores_;
   service::MemoryBudget memory_;
   service::ComparisonCache comparisons_;
   service::Services services_;
   service::OperationWatches watches_{services_};
   service::WorkQueue work_;  // destroyed before what its work uses
-  rpc::Admission admission_{options_.config ? std::optional(options_.config->quotas) : std::nullopt};
+  rpc::Admission admission_{options_.config ? std::optional(options_.config->quota_table()) : std::nullopt};
   rpc::CallThreads threads_{rpc::kCallThreads};
   rpc::PendingSends sends_{admission_, rpc::kStreamPatience};
   rpc::HealthRpc health_;

@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "auth/strict_json.h"
 #include "base/errors.h"
+#include "base/principal.h"
 #include "base/status_macros.h"
 
 namespace curator::config {
@@ -206,17 +207,42 @@ absl::StatusOr<Limits> LimitsOf(const json& object) {
   return limits;
 }
 
-absl::StatusOr<Quotas> QuotasOf(const json& object) {
+void ReadQuotas(Members& members, Quotas& quotas) {
   constexpr int64_t kMost = 1'000'000;
-  Quotas quotas;
-  Members members(object, "quotas");
+  constexpr int64_t kMostBytes = int64_t{1} << 50;
+  constexpr int64_t kMostSeconds = int64_t{1} << 40;
   members.Integer("calls_per_second", 1, kMost, quotas.calls_per_second);
   members.Integer("calls_after_a_pause", 1, kMost, quotas.calls_after_a_pause);
   members.Integer("concurrent_calls", 1, kMost, quotas.concurrent_calls);
   members.Integer("concurrent_imports", 1, kMost, quotas.concurrent_imports);
   members.Integer("watches", 1, kMost, quotas.watches);
+  members.Integer("import_bytes_per_hour", 0, kMostBytes, quotas.import_bytes_per_hour);
+  members.Integer("verifications_per_minute", 0, kMost, quotas.verifications_per_minute);
+  members.Integer("synthesis_cpu_seconds_per_day", 0, kMostSeconds, quotas.synthesis_cpu_seconds_per_day);
+  members.Integer("synthesis_memory_bytes", 0, kMostBytes, quotas.synthesis_memory_bytes);
+}
+
+// What "quotas" leaves out has its default; what the quotas of a principal leave out is as for all others.
+absl::Status ReadAllQuotas(const json& object, ServerConfig& config) {
+  Members members(object, "quotas");
+  ReadQuotas(members, config.quotas);
+  const json* const principals = members.Find("principals");
   RETURN_IF_ERROR(members.Finish());
-  return quotas;
+  if (principals == nullptr) return absl::OkStatus();
+  const std::string path = members.PathOf("principals");
+  if (!principals->is_object())
+    return InvalidField(path, "must be an object with a member for each principal");
+  for (const auto& [name, quotas] : principals->items()) {
+    if (!CheckPrincipalName(name).ok()) {
+      return InvalidField(
+          path, absl::StrCat("\"", name, "\" is no name of a principal, which is 1 to 128 letters, ",
+                             "digits, or any of \"._@-\""));
+    }
+    Members own(quotas, absl::StrCat(path, ".", name));
+    ReadQuotas(own, config.principal_quotas.emplace(name, config.quotas).first->second);
+    RETURN_IF_ERROR(own.Finish());
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<AuditConfig> AuditOf(const json& object, std::string_view ledger) {
@@ -284,7 +310,7 @@ absl::StatusOr<ServerConfig> ParseServerConfig(std::string_view text) {
     ASSIGN_OR_RETURN(config.limits, LimitsOf(*limits));
   }
   if (const json* const quotas = members.Find("quotas"); quotas != nullptr) {
-    ASSIGN_OR_RETURN(config.quotas, QuotasOf(*quotas));
+    RETURN_IF_ERROR(ReadAllQuotas(*quotas, config));
   }
   if (const json* const audit = members.Find("audit"); audit != nullptr) {
     ASSIGN_OR_RETURN(config.audit, AuditOf(*audit, config.ledger));

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "auth/jwt.h"
+#include "base/quotas.h"
 
 namespace curator::config {
 
@@ -64,15 +66,6 @@ struct Limits {
   int64_t keepalive_timeout_seconds = 20;
 };
 
-// What one principal may ask of this server; of several servers each allows as much.
-struct Quotas {
-  int64_t calls_per_second = 20;
-  int64_t calls_after_a_pause = 60;  // at once
-  int64_t concurrent_calls = 8;
-  int64_t concurrent_imports = 1;  // and checks of schemas with a file
-  int64_t watches = 4;             // of operations, also by who waits for the end of one
-};
-
 // The audit of what is asked, read or refused (server/audit).
 struct AuditConfig {
   // Of the file beside a ledger in SQLite, best on another disk; empty: audit.db in the ledger's folder.
@@ -97,8 +90,11 @@ struct ServerConfig {
   std::string jwks_wake_socket;  // of the program that fetches keys; empty: it is not woken
   Limits limits;
   Quotas quotas;
+  std::map<std::string, Quotas, std::less<>> principal_quotas;  // of those who have others than these
   AuditConfig audit;
   Custody custody = Custody::kTwoPersons;
+
+  QuotaTable quota_table() const { return {quotas, principal_quotas}; }
 };
 
 // INVALID_ARGUMENT whose message names the member, what is wrong, and what would be right;

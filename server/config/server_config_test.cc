@@ -77,6 +77,35 @@ TEST(ServerConfig, TheExampleInTheDocumentationIsRead) {
   EXPECT_TRUE(config.ok()) << config.status();
 }
 
+TEST(ServerConfig, GivesAPrincipalItsQuotasAndInTheRestThoseOfAllOthers) {
+  json whole = Whole();
+  whole["quotas"] = {{"calls_per_second", 30},
+                     {"watches", 7},
+                     {"principals", {{"ana", {{"calls_per_second", 50}, {"import_bytes_per_hour", 0}}}}}};
+  const absl::StatusOr<ServerConfig> config = ParseServerConfig(whole.dump());
+  ASSERT_TRUE(config.ok()) << config.status();
+  const QuotaTable table = config->quota_table();
+  EXPECT_EQ(table.Of("bob").calls_per_second, 30);
+  EXPECT_EQ(table.Of("bob").import_bytes_per_hour, 1 << 30);
+  EXPECT_EQ(table.Of("bob").synthesis_cpu_seconds_per_day, 14'400);
+  EXPECT_EQ(table.Of("ana").calls_per_second, 50);
+  EXPECT_EQ(table.Of("ana").import_bytes_per_hour, 0);
+  EXPECT_EQ(table.Of("ana").watches, 7) << "though her own object comes first in the file or last";
+}
+
+TEST(ServerConfig, NamesTheQuotaThatIsWrongAndWhose) {
+  const auto fault_of = [](const json& quotas) { return FaultOf({{"quotas", quotas}}); };
+  EXPECT_EQ(fault_of({{"calls_per_minute", 1}}), "quotas.calls_per_minute");
+  EXPECT_EQ(fault_of({{"synthesis_cpu_seconds_per_day", -1}}), "quotas.synthesis_cpu_seconds_per_day");
+  EXPECT_EQ(fault_of({{"import_bytes_per_hour", "1 GiB"}}), "quotas.import_bytes_per_hour");
+  EXPECT_EQ(fault_of({{"principals", json::array()}}), "quotas.principals");
+  EXPECT_EQ(fault_of({{"principals", {{"a b", json::object()}}}}), "quotas.principals");
+  EXPECT_EQ(fault_of({{"principals", {{"ana", 7}}}}), "quotas.principals.ana");
+  EXPECT_EQ(fault_of({{"principals", {{"ana", {{"watches", 0}}}}}}), "quotas.principals.ana.watches");
+  EXPECT_EQ(fault_of({{"principals", {{"ana", {{"principals", json::object()}}}}}}),
+            "quotas.principals.ana.principals");
+}
+
 TEST(ServerConfig, NamesTheMemberThatIsUnknown) {
   EXPECT_EQ(FaultOf({{"ledgre", "sqlite:x"}}), "ledgre");
   EXPECT_EQ(FaultOf({{"limits", {{"stream", 1}}}}), "limits.stream");

@@ -22,6 +22,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,9 @@
 #include "ledger/types.h"
 
 namespace curator::ledger {
+
+// Whether a pass over a history may be made for a call. Empty: it may.
+using BeforePass = std::function<absl::Status()>;
 
 class Ledger {
  public:
@@ -334,6 +338,19 @@ class Ledger {
   // another principal's. Repeating it changes nothing. FAILED_PRECONDITION for what is no pseudonym.
   virtual absl::Status ForgetName(std::string_view pseudonym) = 0;
 
+  // ---- Daily quotas, which all servers on the ledger count together. No entry of a history is made
+
+  // Adds the amount to what the principal has used of the quota on that day, unless that would then exceed
+  // `most` >= 0: whether it was added. Where the store's outcome is unknown it may be added twice.
+  virtual absl::StatusOr<bool> UseQuota(const DailyUse& use, int64_t most) = 0;
+  // Takes the amount away again; what was used is never less than nothing.
+  virtual absl::Status ReturnQuota(const DailyUse& use) = 0;
+  virtual absl::StatusOr<int64_t> QuotaUsed(std::string_view principal, std::string_view quota,
+                                            int64_t day) = 0;
+  // Forgets what was used before that day, at most 1,000 sums per call, and returns how many. A server calls
+  // this from time to time.
+  virtual absl::StatusOr<int64_t> SweepQuotaUse(int64_t before_day) = 0;
+
   // ---- Verification and repair
 
   // Recomputes the hash chain and every balance from the entries alone, and compares with the tables and with
@@ -346,9 +363,11 @@ class Ledger {
   // head_hash is always that of the newest entry.
   // UNAVAILABLE when the caller's turn did not come in the time that a caller waits, or when there is no
   // result and the history is long. Turns come in the order in which they were asked for, and one of the
-  // ledger's own passes ends with each lineage.
+  // ledger's own passes ends with each lineage. Before a pass is made for this call, and not where a result
+  // is found, `before_pass` is called, within the turn; its error is returned, and no pass made.
   virtual absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
-                                                        std::optional<int64_t> most_age_us) = 0;
+                                                        std::optional<int64_t> most_age_us,
+                                                        const BeforePass& before_pass = {}) = 0;
 
   // Repairs a lineage whose newest entries are lost, as after a restored backup, without creating budget:
   // spent counters are raised to the larger of the anchor's values and the present values, plus the costs of

@@ -209,6 +209,11 @@ absl::StatusOr<RepairOrder> PseudonymousLedger::AsStored(RepairOrder order) {
   return order;
 }
 
+absl::StatusOr<DailyUse> PseudonymousLedger::AsStored(DailyUse use) {
+  ASSIGN_OR_RETURN(use.principal, names_.Make(use.principal));
+  return use;
+}
+
 absl::StatusOr<RefusalRulesChange> PseudonymousLedger::AsStored(RefusalRulesChange change) {
   ASSIGN_OR_RETURN(change.actor, AsStored(change.actor));
   return change;
@@ -610,6 +615,26 @@ absl::StatusOr<std::vector<std::string>> PseudonymousLedger::NamesOf(const std::
 
 absl::Status PseudonymousLedger::ForgetName(std::string_view pseudonym) {
   return names_.Forget(pseudonym);
+}
+
+absl::StatusOr<bool> PseudonymousLedger::UseQuota(const DailyUse& use, int64_t most) {
+  ASSIGN_OR_RETURN(const DailyUse stored, AsStored(use));
+  return stored_->UseQuota(stored, most);
+}
+
+absl::Status PseudonymousLedger::ReturnQuota(const DailyUse& use) {
+  ASSIGN_OR_RETURN(const DailyUse stored, AsStored(use));
+  return stored_->ReturnQuota(stored);
+}
+
+absl::StatusOr<int64_t> PseudonymousLedger::QuotaUsed(std::string_view principal, std::string_view quota,
+                                                      int64_t day) {
+  ASSIGN_OR_RETURN(const std::string stored, FindStored(principal));
+  return stored_->QuotaUsed(stored, quota, day);
+}
+
+absl::StatusOr<int64_t> PseudonymousLedger::SweepQuotaUse(int64_t before_day) {
+  return stored_->SweepQuotaUse(before_day);
 }
 
 absl::StatusOr<Verification> PseudonymousLedger::Verify(std::string_view dataset_id) {

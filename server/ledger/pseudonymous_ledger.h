@@ -141,6 +141,11 @@ class PseudonymousLedger final : public Ledger {
   absl::StatusOr<std::vector<std::string>> NamesOf(const std::vector<std::string>& stored) override;
   absl::Status ForgetName(std::string_view pseudonym) override;
 
+  absl::StatusOr<bool> UseQuota(const DailyUse& use, int64_t most) override;
+  absl::Status ReturnQuota(const DailyUse& use) override;
+  absl::StatusOr<int64_t> QuotaUsed(std::string_view principal, std::string_view quota, int64_t day) override;
+  absl::StatusOr<int64_t> SweepQuotaUse(int64_t before_day) override;
+
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
   absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
                                                 std::optional<int64_t> most_age_us) override;
@@ -160,6 +165,7 @@ class PseudonymousLedger final : public Ledger {
   absl::StatusOr<LimitProposalSpec> AsStored(LimitProposalSpec spec);
   absl::StatusOr<RepairOrder> AsStored(RepairOrder order);
   absl::StatusOr<RefusalRulesChange> AsStored(RefusalRulesChange change);
+  absl::StatusOr<DailyUse> AsStored(DailyUse use);
   absl::StatusOr<Attempt> AsStored(Attempt attempt);
   // Of whom something is asked, and nothing is written.
   absl::StatusOr<Principal> FindStored(const Principal& principal);

@@ -386,6 +386,14 @@ struct Verification {
   int64_t made_at_us = 0;             // by the clock of the server that made it
 };
 
+// What a principal uses of one of its daily quotas.
+struct DailyUse {
+  std::string principal;
+  std::string quota;   // its name
+  int64_t day = 0;     // days since 1970
+  int64_t amount = 0;  // at least 0
+};
+
 // The id that the entries of the server's own history and the anchor have for it in the place of a dataset's,
 // which are UUIDs.
 inline constexpr char kServerHistory[] = "@server";

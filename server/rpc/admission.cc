@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
@@ -15,23 +16,44 @@ constexpr std::array<const char*, kCallKinds> kNouns = {"calls", "streams from c
 
 constexpr std::chrono::milliseconds kRetryWhenShareIsTaken(500);
 
-std::array<Places, kCallKinds> PlacesUnder(const std::optional<config::Quotas>& quotas) {
-  std::array<Places, kCallKinds> places = kPlaces;
-  if (!quotas) return places;
-  const auto bound = [&](CallKind kind, int64_t most) {
-    Places& each = places[static_cast<size_t>(kind)];
-    each.of_one = static_cast<int>(std::min<int64_t>(each.of_one, most));
-  };
-  bound(CallKind::kCall, quotas->concurrent_calls);
-  bound(CallKind::kStream, quotas->concurrent_imports);
-  bound(CallKind::kWatch, quotas->watches);
-  return places;
+// A kind without a quota is bounded by what the server can bear.
+int64_t QuotaOf(CallKind kind, const Quotas& quotas) {
+  switch (kind) {
+    case CallKind::kCall:
+      return quotas.concurrent_calls;
+    case CallKind::kStream:
+      return quotas.concurrent_imports;
+    case CallKind::kWatch:
+      return quotas.watches;
+    case CallKind::kSend:
+      break;
+  }
+  return std::numeric_limits<int64_t>::max();
+}
+
+CallsAllowed CallsAllowedBy(const Quotas& quotas) {
+  return {.per_second = quotas.calls_per_second, .burst = quotas.calls_after_a_pause};
 }
 
 }  // namespace
 
-Admission::Admission(const std::optional<config::Quotas>& quotas) : places_(PlacesUnder(quotas)) {
-  if (quotas) rate_.emplace(quotas->calls_per_second, quotas->calls_after_a_pause);
+Admission::Admission(std::optional<QuotaTable> quotas) : quotas_(std::move(quotas)) {}
+
+int Admission::MostOf(CallKind kind, const std::string& principal) const {
+  const int most = kPlaces[static_cast<size_t>(kind)].of_one;
+  if (!quotas_ || principal.empty()) return most;
+  return static_cast<int>(std::min<int64_t>(most, QuotaOf(kind, quotas_->Of(principal))));
+}
+
+Admission::InUse Admission::UsedBy(const std::string& principal) const {
+  InUse used;
+  if (quotas_) used.calls_after_a_pause = rate_.Used(principal, CallsAllowedBy(quotas_->Of(principal)));
+  const absl::MutexLock lock(&mutex_);
+  for (size_t kind = 0; kind < taken_.size(); ++kind) {
+    const auto own = taken_[kind].by_principal.find(principal);
+    if (own != taken_[kind].by_principal.end()) used.places[kind] = own->second;
+  }
+  return used;
 }
 
 Admission::Place::Place(Place&& other) noexcept
@@ -45,10 +67,9 @@ Admission::Place::~Place() {
 
 absl::StatusOr<Admission::Place> Admission::Admit(CallKind kind, const std::string& principal) {
   const auto index = static_cast<size_t>(kind);
-  const Places& places = places_[index];
-  const bool counts = rate_ && !principal.empty() && kind != CallKind::kSend;
-  if (counts) RETURN_IF_ERROR(rate_->Count(principal));
-  const int of_one = principal.empty() ? kPlaces[index].of_one : places.of_one;
+  const bool counts = quotas_ && !principal.empty() && kind != CallKind::kSend;
+  if (counts) RETURN_IF_ERROR(rate_.Count(principal, CallsAllowedBy(quotas_->Of(principal))));
+  const int of_one = MostOf(kind, principal);
   const absl::MutexLock lock(&mutex_);
   if (closed_) {
     return absl::UnavailableError("the server is shutting down: ask again later with the same request id");
@@ -61,7 +82,7 @@ absl::StatusOr<Admission::Place> Admission::Admit(CallKind kind, const std::stri
                                              " of ", whose, " at a time: ask again when one has ended");
     return principal.empty() ? Overloaded(message) : OverQuota(message, kRetryWhenShareIsTaken);
   }
-  if (taken.in_all >= places.in_all) {
+  if (taken.in_all >= kPlaces[index].in_all) {
     return Overloaded(absl::StrCat("the server handles as many ", kNouns[index],
                                    " as it can at a time: ask again later with the same request id"));
   }

@@ -20,7 +20,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "config/server_config.h"
+#include "base/quotas.h"
 #include "rpc/call_rate.h"
 
 namespace curator::rpc {
@@ -44,7 +44,7 @@ inline constexpr int kCallThreads = kPlaces[0].in_all + kPlaces[1].in_all;
 class Admission {
  public:
   // Without quotas as in development mode.
-  explicit Admission(const std::optional<config::Quotas>& quotas = std::nullopt);
+  explicit Admission(std::optional<QuotaTable> quotas = std::nullopt);
 
   // The right to be handled, until it is destroyed. Movable. The admission must outlive it.
   class Place {
@@ -67,6 +67,15 @@ class Admission {
   // a principal; UNAVAILABLE after Close().
   absl::StatusOr<Place> Admit(CallKind kind, const std::string& principal);
 
+  // What a principal holds now, of calls after a pause as CallRate::Used().
+  struct InUse {
+    int64_t calls_after_a_pause = 0;
+    std::array<int, kCallKinds> places = {};  // by kind
+  };
+  InUse UsedBy(const std::string& principal) const;
+  // How many places of this kind the principal may hold, or the callers without one.
+  int MostOf(CallKind kind, const std::string& principal) const;
+
   // The server is stopping: admits nothing from now on.
   void Close();
 
@@ -77,11 +86,9 @@ class Admission {
   };
 
   void Free(CallKind kind, const std::string& principal);
-
-  // By kind.
-  const std::array<Places, kCallKinds> places_;
-  std::optional<CallRate> rate_;
-  absl::Mutex mutex_;
+  const std::optional<QuotaTable> quotas_;
+  CallRate rate_;
+  mutable absl::Mutex mutex_;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
   std::array<Taken, kCallKinds> taken_ ABSL_GUARDED_BY(mutex_);
 };

@@ -47,11 +47,11 @@ TEST(AdmissionOfCalls, AllTogetherGetNoMoreThanTheServerHandles) {
 }
 
 TEST(AdmissionOfCalls, APrincipalHasItsQuotasAndCallersWithoutOneTheirs) {
-  Admission admission(config::Quotas{.calls_per_second = 1'000'000,
-                                     .calls_after_a_pause = 1000,
-                                     .concurrent_calls = 8,
-                                     .concurrent_imports = 1,
-                                     .watches = 4});
+  Admission admission(Quotas{.calls_per_second = 1'000'000,
+                             .calls_after_a_pause = 1000,
+                             .concurrent_calls = 8,
+                             .concurrent_imports = 1,
+                             .watches = 4});
   std::vector<Admission::Place> places;
   for (const auto& [kind, most] :
        {std::pair(CallKind::kCall, 8U), std::pair(CallKind::kStream, 1U), std::pair(CallKind::kWatch, 4U)}) {
@@ -65,8 +65,24 @@ TEST(AdmissionOfCalls, APrincipalHasItsQuotasAndCallersWithoutOneTheirs) {
   EXPECT_EQ(places.size(), static_cast<size_t>(kPlaces[0].of_one));
 }
 
+TEST(AdmissionOfCalls, APrincipalWithQuotasOfItsOwnHasThoseAndSeesWhatItUses) {
+  Admission admission(QuotaTable({.calls_after_a_pause = 100, .concurrent_calls = 2, .watches = 1},
+                                 {{"ana", {.calls_after_a_pause = 100, .concurrent_calls = 5}}}));
+  std::vector<Admission::Place> places;
+  EXPECT_FALSE(Fill(admission, CallKind::kCall, "ana", places).ok());
+  EXPECT_EQ(places.size(), 5U);
+  std::vector<Admission::Place> of_bob;
+  EXPECT_FALSE(Fill(admission, CallKind::kCall, "bob", of_bob).ok());
+  EXPECT_EQ(of_bob.size(), 2U);
+  EXPECT_EQ(admission.UsedBy("ana").places[static_cast<size_t>(CallKind::kCall)], 5);
+  EXPECT_GE(admission.UsedBy("ana").calls_after_a_pause, 1);
+  places.clear();
+  EXPECT_EQ(admission.UsedBy("ana").places[static_cast<size_t>(CallKind::kCall)], 0);
+  EXPECT_EQ(admission.UsedBy("cem").calls_after_a_pause, 0);
+}
+
 TEST(AdmissionOfCalls, WhoCallsTooOftenIsRefusedThoughPlacesAreFree) {
-  Admission admission(config::Quotas{.calls_per_second = 1, .calls_after_a_pause = 3});
+  Admission admission(Quotas{.calls_per_second = 1, .calls_after_a_pause = 3});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(admission.Admit(CallKind::kCall, "ana").ok());
   const absl::Status refused = admission.Admit(CallKind::kCall, "ana").status();
   EXPECT_TRUE(QuotaRetryOf(refused).has_value()) << refused;

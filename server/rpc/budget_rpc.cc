@@ -241,9 +241,9 @@ bool SendNew(service::Services& services, const Principal& principal, const Data
 
 absl::Status VerifyLedger(service::Services& services, const Call& call,
                           const v1::VerifyLedgerRequest& request, v1::VerifyLedgerResponse& response) {
-  ASSIGN_OR_RETURN(
-      const service::VerifiedLedger verified,
-      service::VerifyLedger(services.access(), call.principal(), DatasetName(request.dataset())));
+  ASSIGN_OR_RETURN(const service::VerifiedLedger verified,
+                   service::VerifyLedger(services.access(), call.principal(), DatasetName(request.dataset()),
+                                         services.quotas));
   const ledger::Verification& verification = verified.verification;
   response.set_ok(verification.ok);
   response.set_entries_checked(verification.entries_checked);

@@ -19,25 +19,31 @@
 
 namespace curator::rpc {
 
+// Of one principal, the same at each of its calls.
+struct CallsAllowed {
+  int64_t per_second = 1;
+  int64_t burst = 1;
+};
+
 class CallRate {
  public:
   using Steady = std::chrono::steady_clock;
 
   // `now` must be thread-safe.
-  CallRate(int64_t per_second, int64_t burst, std::function<Steady::time_point()> now = Steady::now);
+  explicit CallRate(std::function<Steady::time_point()> now = Steady::now);
 
   // Counts a call, or refuses it uncounted with OverQuota() (base/errors.h), which says when one would be
   // due.
-  absl::Status Count(const std::string& principal);
+  absl::Status Count(const std::string& principal, const CallsAllowed& allowed);
+
+  // How many calls less than `allowed.burst` the principal may make at this moment.
+  int64_t Used(const std::string& principal, const CallsAllowed& allowed) const;
 
   size_t principals() const;
 
  private:
   void ForgetIdle(Steady::time_point now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const int64_t per_second_;
-  const int64_t burst_;
-  const std::chrono::nanoseconds interval_;
   const std::function<Steady::time_point()> now_;
   mutable absl::Mutex mutex_;
   std::map<std::string, Steady::time_point> due_ ABSL_GUARDED_BY(mutex_);

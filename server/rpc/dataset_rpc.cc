@@ -101,9 +101,15 @@ absl::Status CreateDataset(service::Services& services, const Call& call,
   return absl::OkStatus();
 }
 
+absl::Status CountReceived(service::Services& services, const Call& call, std::string_view bytes) {
+  if (services.quotas == nullptr) return absl::OkStatus();
+  return services.quotas->CountImported(call.principal(), static_cast<int64_t>(bytes.size()));
+}
+
 // Reads the messages after the header. A stream that a broken connection has ended looks like one that its
 // client has ended, so the file is whole only if the client says how long it is.
-absl::Status AppendFile(MessageReader<v1::ImportRecordsRequest>& reader, records::RecordImport& import) {
+absl::Status AppendFile(service::Services& services, const Call& call,
+                        MessageReader<v1::ImportRecordsRequest>& reader, records::RecordImport& import) {
   v1::ImportRecordsRequest message;
   int64_t bytes = 0;
   while (true) {
@@ -116,6 +122,7 @@ absl::Status AppendFile(MessageReader<v1::ImportRecordsRequest>& reader, records
       return InvalidField("csv", "must be in each message between the header and csv_bytes");
     }
     bytes += static_cast<int64_t>(message.csv().size());
+    RETURN_IF_ERROR(CountReceived(services, call, message.csv()));
     RETURN_IF_ERROR(import.Append(message.csv()));
   }
   if (message.csv_bytes() == bytes) return absl::OkStatus();
@@ -142,7 +149,7 @@ absl::Status ImportRecords(service::Services& services, const Call& call,
                                          .part = header.part(),
                                          .options = options},
                                         IntentOf(header)));
-  RETURN_IF_ERROR(AppendFile(reader, *import));
+  RETURN_IF_ERROR(AppendFile(services, call, reader, *import));
   ASSIGN_OR_RETURN(const records::ImportReport report, import->Finish());
   response = ReportProto(report);
   return absl::OkStatus();
@@ -332,8 +339,8 @@ absl::Status ArchiveDataset(service::Services& services, const Call& call,
   return absl::OkStatus();
 }
 
-absl::Status CheckSchema(service::Services&, const Call&, MessageReader<v1::CheckSchemaRequest>& reader,
-                         v1::CheckSchemaResponse& response) {
+absl::Status CheckSchema(service::Services& services, const Call& call,
+                         MessageReader<v1::CheckSchemaRequest>& reader, v1::CheckSchemaResponse& response) {
   v1::CheckSchemaRequest message;
   ASSIGN_OR_RETURN(bool has_message, reader.Read(message));
   if (!has_message || !message.has_schema()) {
@@ -354,6 +361,7 @@ absl::Status CheckSchema(service::Services&, const Call&, MessageReader<v1::Chec
     ASSIGN_OR_RETURN(has_message, reader.Read(message));
     if (!has_message) break;
     if (!message.has_csv()) return InvalidField("csv", "all messages after the first must carry CSV bytes");
+    RETURN_IF_ERROR(CountReceived(services, call, message.csv()));
     if (!trial) trial = records::CheckRecords(*schema, options);
     RETURN_IF_ERROR(trial->Append(message.csv()));
   }

@@ -224,6 +224,64 @@ absl::Status UnbindRole(service::IdentityServices& identities, const Call& call,
   return service::UnbindRole(identities, call.principal(), order);
 }
 
+// ---- Quotas
+
+using service::QuotaView;
+
+std::vector<QuotaView> QuotasOfCalls(const Quotas& quotas, const Admission& admission,
+                                     const std::string& principal) {
+  const Admission::InUse used = admission.UsedBy(principal);
+  const auto places = [&](const char* name, CallKind kind) {
+    return QuotaView{.name = name,
+                     .limit = admission.MostOf(kind, principal),
+                     .used = used.places[static_cast<size_t>(kind)]};
+  };
+  // What is used of the rate is what is used of the calls at once.
+  return {
+      {.name = "calls_per_second", .limit = quotas.calls_per_second, .period = absl::Seconds(1)},
+      {.name = "calls_after_a_pause", .limit = quotas.calls_after_a_pause, .used = used.calls_after_a_pause},
+      places("concurrent_calls", CallKind::kCall),
+      places("concurrent_imports", CallKind::kStream),
+      places("watches", CallKind::kWatch)};
+}
+
+std::vector<QuotaView> QuotasOfTheCommandLine(service::Services& services, const std::string& principal) {
+  return {{.name = "charges_per_day",
+           .limit = services.daily.most(),
+           .period = absl::Hours(24),
+           .used = services.daily.MadeBy(principal)},
+          {.name = "syntheses",
+           .limit = services.work.most_places_of_one(),
+           .used = services.work.PlacesOf(principal)}};
+}
+
+void AppendQuotas(const std::vector<QuotaView>& quotas, v1::GetQuotasResponse& response) {
+  for (const QuotaView& quota : quotas) {
+    v1::Quota& proto = *response.add_quotas();
+    proto.set_name(quota.name);
+    proto.set_limit(quota.limit);
+    if (quota.period > absl::ZeroDuration()) {
+      *proto.mutable_period() =
+          google::protobuf::util::TimeUtil::SecondsToDuration(absl::ToInt64Seconds(quota.period));
+    }
+    if (quota.used) proto.set_used(*quota.used);
+  }
+}
+
+// In the order of the configuration, with what is set on the command line at the end.
+absl::Status ListQuotas(service::Services& services, const Admission& admission, const std::string& principal,
+                        v1::GetQuotasResponse& response) {
+  if (services.quotas == nullptr) {
+    return absl::FailedPreconditionError("a server in development mode has no quotas");
+  }
+  ASSIGN_OR_RETURN(const std::vector<QuotaView> counted, services.quotas->List(services.ledger, principal));
+  response.set_principal(principal);
+  AppendQuotas(QuotasOfCalls(services.quotas->Of(principal), admission, principal), response);
+  AppendQuotas(counted, response);
+  AppendQuotas(QuotasOfTheCommandLine(services, principal), response);
+  return absl::OkStatus();
+}
+
 absl::Status NoIdentities() {
   return absl::FailedPreconditionError(
       "a server in development mode knows no identities: it believes any name");
@@ -354,6 +412,22 @@ grpc::ServerUnaryReactor* IdentityRpc::UnbindRole(grpc::CallbackServerContext* c
                                                   const v1::UnbindRoleRequest* request,
                                                   v1::UnbindRoleResponse* response) {
   return HandleIdentity<Method::kUnbindRole>(*context, *request, *response, rpc::UnbindRole);
+}
+
+grpc::ServerUnaryReactor* IdentityRpc::GetQuotas(grpc::CallbackServerContext* context,
+                                                 const v1::GetQuotasRequest* request,
+                                                 v1::GetQuotasResponse* response) {
+  return Handle<Method::kGetQuotas>(
+      calls_, *context, *request, *response,
+      [identities = identities_, &admission = calls_.admission](
+          service::Services& services, const Call& call, const v1::GetQuotasRequest& asked,
+          v1::GetQuotasResponse& answer) -> absl::Status {
+        if (identities == nullptr) return NoIdentities();
+        const std::string& name = asked.principal().empty() ? call.principal().name() : asked.principal();
+        // Whose quotas a caller may see is whom it may see.
+        RETURN_IF_ERROR(service::GetPrincipal(*identities, call.principal(), name).status());
+        return ListQuotas(services, admission, name, answer);
+      });
 }
 
 }  // namespace curator::rpc

@@ -58,6 +58,9 @@ class IdentityRpc final : public v1::IdentityService::CallbackService {
   grpc::ServerUnaryReactor* UnbindRole(grpc::CallbackServerContext* context,
                                        const v1::UnbindRoleRequest* request,
                                        v1::UnbindRoleResponse* response) override;
+  grpc::ServerUnaryReactor* GetQuotas(grpc::CallbackServerContext* context,
+                                      const v1::GetQuotasRequest* request,
+                                      v1::GetQuotasResponse* response) override;
 
  private:
   // Handle() with the use cases instead of the services: absl::Status(identities, call, request, response).

@@ -59,6 +59,8 @@ absl::Status EstimateSynthesis(service::Services& services, const Call& call,
   response.set_refused_by_rule(estimate.refused_by_rule);
   response.set_model_cells(estimate.plan.model_cells);
   response.set_protects(service::WhatItProtects(estimate.dataset));
+  response.set_predicted_cpu_seconds(estimate.cpu_seconds);
+  response.set_predicted_memory_bytes(estimate.bytes);
   return absl::OkStatus();
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "host/logging.h"
@@ -23,8 +24,12 @@ absl::Status LedgerMaintenance::RunOnce(const std::stop_token& stop) {
     ASSIGN_OR_RETURN(const bool is_more_behind, ledger_.AdvanceCounts());
     if (!is_more_behind) break;
   }
+  // Servers whose clocks differ agree on the day before this one.
+  const int64_t yesterday = absl::ToUnixSeconds(absl::Now()) / absl::ToInt64Seconds(absl::Hours(24)) - 1;
+  const absl::StatusOr<int64_t> forgotten = ledger_.SweepQuotaUse(yesterday);
   RETURN_IF_ERROR(expired.status());
-  return swept.status();
+  RETURN_IF_ERROR(swept.status());
+  return forgotten.status();
 }
 
 absl::Status LedgerMaintenance::RunGuarded(const std::stop_token& stop) {

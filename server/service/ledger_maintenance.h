@@ -1,5 +1,6 @@
 // What a ledger needs from time to time: overdue reservations expire, also those that no call concerns any
-// more, and stored counts of events are brought forward (Ledger::AdvanceCounts()).
+// more, stored counts of events are brought forward (Ledger::AdvanceCounts()), and what was used of quotas on
+// days before yesterday is forgotten.
 #pragma once
 
 #include <condition_variable>

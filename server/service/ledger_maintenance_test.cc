@@ -75,6 +75,22 @@ TEST_F(LedgerMaintenanceTest, BringsCountsForwardThatAReaderFoundBehind) {
   EXPECT_EQ(ledger_->CountEvents(census_.record.id, "", 10)->at(0).charges, kCharges);
 }
 
+TEST_F(LedgerMaintenanceTest, WhatWasUsedOfQuotasIsForgottenAfterTheNextDay) {
+  const int64_t today = absl::ToUnixSeconds(absl::Now()) / 86'400;
+  const auto use = [&](int64_t day) {
+    const ledger::DailyUse one{.principal = "ana", .quota = "seconds", .day = day, .amount = 5};
+    ASSERT_TRUE(ledger_->UseQuota(one, 10).value());
+  };
+  for (const int64_t day : {today - 3, today - 1, today}) use(day);
+  {
+    const LedgerMaintenance maintenance(*ledger_, absl::Milliseconds(1));
+    while (ledger_->QuotaUsed("ana", "seconds", today - 3).value() > 0) {
+    }
+  }
+  EXPECT_EQ(ledger_->QuotaUsed("ana", "seconds", today - 1).value(), 5);
+  EXPECT_EQ(ledger_->QuotaUsed("ana", "seconds", today).value(), 5);
+}
+
 TEST_F(LedgerMaintenanceTest, EndsAtOnceWhileItWaits) {
   Reserve();
   const absl::Time before = absl::Now();

@@ -132,6 +132,7 @@ enum class Method : uint8_t {
   kBindRole,
   kApproveRole,
   kUnbindRole,
+  kGetQuotas,
   // OperationService
   kGetOperation,
   kListOperations,
@@ -264,6 +265,7 @@ inline constexpr auto kPermissions = [] {
       Row(kBindRole,           "IdentityService/BindRole",             kDirectory, "o - - - - -  x - -"),
       Row(kApproveRole,        "IdentityService/ApproveRole",          kDirectory, "- - - - - -  x - -"),
       Row(kUnbindRole,         "IdentityService/UnbindRole",           kDirectory, "o - - - - -  x - -"),
+      Row(kGetQuotas,          "IdentityService/GetQuotas",            kDirectory, "o o o o o o  x o o"),
 
       Row(kGetOperation,       "OperationService/GetOperation",        kPrincipal, "o o o o o o  o o o"),
       Row(kListOperations,     "OperationService/ListOperations",      kPrincipal, "o o o o o o  o o o"),

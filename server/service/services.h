@@ -14,6 +14,7 @@
 #include "service/charges/daily_charges.h"
 #include "service/charges/dataset_cache.h"
 #include "service/memory_budget.h"
+#include "service/quotas/principal_quotas.h"
 #include "service/release_once.h"
 #include "service/repetition_pace.h"
 #include "service/running_operations.h"
@@ -43,6 +44,8 @@ struct Services {
   absl::Duration synthesis_timeout;  // a public limit: a longer synthesis is stopped and forfeited
   // Null in development mode, where every name is believed.
   const directory::DirectoryStore* directory = nullptr;
+  // Null in development mode, where nobody has quotas.
+  PrincipalQuotas* quotas = nullptr;
 
   Access access() const { return {ledger, directory}; }
 };

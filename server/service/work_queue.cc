@@ -47,6 +47,12 @@ WorkQueue::~WorkQueue() {
   for (std::thread& thread : threads_) thread.join();
 }
 
+int64_t WorkQueue::PlacesOf(const std::string& principal) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = shares_.find(principal);
+  return found == shares_.end() ? 0 : found->second.places;
+}
+
 absl::StatusOr<WorkQueue::Place> WorkQueue::Reserve(const Principal& principal) {
   std::vector<Item> stopped;
   {

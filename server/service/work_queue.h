@@ -76,6 +76,10 @@ class WorkQueue {
   // Queues the work of the principal that reserved the place.
   void Run(Place place, Work work);
 
+  int64_t most_places_of_one() const { return most_places_; }
+  // That the principal of this name holds.
+  int64_t PlacesOf(const std::string& principal);
+
   // As last published: 1 for the work that a thread takes next, and so on. None for work that has begun, is
   // not queued here, or was queued since. When a piece begins shows when others end, whose durations can
   // depend on records: so positions change at fixed times alone.

@@ -132,6 +132,7 @@ TEST_P(Identities, CallsOfAdministratorsAreRefusedToOthers) {
       {"ForgetPrincipal", eve.ForgetPrincipal(forget).status()},
       {"GetPrincipal", eve.GetPrincipal("ada").status()},
       {"ListPrincipals", eve.ListPrincipals().status()},
+      {"GetQuotas of another", eve.GetQuotas("ada").status()},
       {"LinkIdentity", eve.LinkIdentity(link).status()},
       {"CreateApiToken for another", eve.CreateApiToken(token).status()},
       {"ApproveCredential", eve.ApproveCredential(approve).status()},

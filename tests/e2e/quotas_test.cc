@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 constexpr int kPlacesForWork = 16;  // a quarter of those that a server has
-constexpr int kWatches = 4;         // as in config::Quotas
+constexpr int kWatches = 4;         // as in Quotas
 
 class QuotasOfOne : public Identities {
  protected:
@@ -110,6 +111,88 @@ class QuotasOfOne : public Identities {
 
 INSTANTIATE_TEST_SUITE_P(Ledgers, QuotasOfOne, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
                          [](const auto& backend) { return BackendName(backend.param); });
+
+v1::Quota QuotaIn(const absl::StatusOr<v1::GetQuotasResponse>& quotas, const std::string& name) {
+  EXPECT_TRUE(quotas.ok()) << quotas.status();
+  if (!quotas.ok()) return {};
+  for (const v1::Quota& quota : quotas->quotas()) {
+    if (quota.name() == name) return quota;
+  }
+  ADD_FAILURE() << "no quota " << name;
+  return {};
+}
+
+TEST_P(QuotasOfOne, EachPrincipalSeesItsOwnAndAnAdministratorThoseOfAll) {
+  config_.principal_quotas["corp.ana"] = config_.quotas;
+  config_.principal_quotas["corp.ana"].watches = 9;
+  first_ = Start("overridden");
+  EXPECT_EQ(QuotaIn(As("ana").GetQuotas(), "watches").limit(), 9);
+  EXPECT_EQ(QuotaIn(As("bea").GetQuotas(), "watches").limit(), 4);
+  const v1::Quota calls = QuotaIn(As("bea").GetQuotas(), "concurrent_calls");
+  EXPECT_EQ(calls.limit(), 8);
+  EXPECT_EQ(calls.used(), 1) << "this one";
+  EXPECT_EQ(QuotaIn(As("bea").GetQuotas(), "import_bytes_per_hour").period().seconds(), 3600);
+  EXPECT_FALSE(QuotaIn(As("bea").GetQuotas(), "synthesis_memory_bytes").has_used());
+  EXPECT_EQ(As("ada").GetQuotas("corp.ana")->principal(), "corp.ana");
+  EXPECT_EQ(QuotaIn(As("ada").GetQuotas("corp.ana"), "watches").limit(), 9);
+  EXPECT_TRUE(absl::IsPermissionDenied(As("bea").GetQuotas("corp.ana").status()));
+  EXPECT_TRUE(absl::IsNotFound(As("ada").GetQuotas("corp.nobody").status()));
+}
+
+absl::Status Import(const Client& owner, const std::string& dataset, const std::string& csv) {
+  v1::ImportRecordsRequest::Header header;
+  header.set_dataset(dataset);
+  std::istringstream bytes(csv);
+  return owner.ImportRecords(header, bytes).status();
+}
+
+TEST_P(QuotasOfOne, AnImportBeyondTheBytesOfAnHourEndsAndNothingOfItIsStored) {
+  const std::string csv = SmallCsv(50);
+  const auto bytes = static_cast<int64_t>(csv.size());
+  config_.quotas.import_bytes_per_hour = 2 * bytes - 1;
+  first_ = Start("few bytes");
+  v1::CreateDatasetRequest small = NewDataset("small", v1::RULE_PURE, "1");
+  ASSERT_TRUE(As("olga").CreateDataset(small).ok());
+  ASSERT_TRUE(Import(As("olga"), "small", csv).ok());
+  // Also in an hour of its own this one is too long.
+  ExpectOverQuota(Import(As("olga"), "small", SmallCsv(200)));
+  v1::SealDatasetRequest seal;
+  seal.set_dataset("small");
+  const absl::StatusOr<v1::SealDatasetResponse> sealed = As("olga").SealDataset(seal);
+  ASSERT_TRUE(sealed.ok()) << sealed.status();
+  EXPECT_EQ(sealed->records(), 50);
+}
+
+TEST_P(QuotasOfOne, NewPassesOverHistoriesAreCountedAndResultsThatAreGivenAgainAreNot) {
+  config_.quotas.verifications_per_minute = 0;
+  first_ = Start("no passes");
+  // A start verifies all histories.
+  EXPECT_TRUE(As("olga").VerifyLedger("census").ok());
+  v1::CreateDatasetRequest fresh = NewDataset("fresh", v1::RULE_PURE, "1");
+  ASSERT_TRUE(As("olga").CreateDataset(fresh).ok());
+  ExpectOverQuota(As("olga").VerifyLedger("fresh").status());
+  EXPECT_TRUE(As("olga").VerifyLedger("census").ok());
+}
+
+TEST_P(QuotasOfOne, SecondsOfSynthesesAreThoseOfAllServersAndARepetitionIsNotCounted) {
+  v1::EstimateSynthesisRequest asked;
+  asked.set_dataset("census");
+  *asked.mutable_spec() = Synthesis("0.2", 1).spec();
+  const int64_t each = As("ana").EstimateSynthesis(asked)->predicted_cpu_seconds();
+  config_.quotas.synthesis_cpu_seconds_per_day = 2 * each;
+  first_ = Start("one");
+  const std::unique_ptr<App> other = Start("other");
+  const Client elsewhere = With(issuer_.TokenOf("ana"), other.get());
+  v1::CreateSynthesisRequest request = Synthesis("0.2", 1);
+  request.set_request_id(*client::NewRequestId());
+  const std::string first = Started(As("ana"), request);
+  EXPECT_EQ(Started(elsewhere, request), first);
+  EXPECT_EQ(QuotaIn(elsewhere.GetQuotas(), "synthesis_cpu_seconds_per_day").used(), each);
+  Started(elsewhere, Synthesis("0.2", 1));
+  ExpectOverQuota(As("ana").CreateSynthesis(Synthesis("0.2", 1)).status());
+  EXPECT_EQ(Started(As("ana"), request), first) << "a repetition is not refused, either";
+  EXPECT_EQ(QuotaIn(As("ana").GetQuotas(), "synthesis_cpu_seconds_per_day").used(), 2 * each);
+}
 
 TEST_P(QuotasOfOne, CallsThatAMissingRoleRefusesCountAmongThoseOfASecond) {
   config_.quotas = {};

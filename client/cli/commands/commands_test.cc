@@ -387,6 +387,29 @@ TEST_F(Arguments, RefusalRulesAreListedInEveryForm) {
   EXPECT_EQ(nlohmann::json::parse(command_line_.out())["rules"][0]["attributes"][0], "income");
 }
 
+TEST_F(Arguments, QuotasShowLimitsAndWhatIsUsed) {
+  EXPECT_EQ(Sent<v1::GetQuotasRequest>("quotas").principal(), "");
+  EXPECT_EQ(Sent<v1::GetQuotasRequest>("quotas --principal bob").principal(), "bob");
+  v1::GetQuotasResponse quotas;
+  quotas.set_principal("bob");
+  v1::Quota& bytes = *quotas.add_quotas();
+  bytes.set_name("import_bytes_per_hour");
+  bytes.set_limit(1 << 30);
+  bytes.mutable_period()->set_seconds(3600);
+  bytes.set_used(77);
+  v1::Quota& memory = *quotas.add_quotas();
+  memory.set_name("synthesis_memory_bytes");
+  memory.set_limit(4096);
+  command_line_.server.Answer<v1::GetQuotasRequest>(quotas);
+  EXPECT_EQ(command_line_.Run("quotas"), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.out(), AllOf(HasSubstr("import_bytes_per_hour"), HasSubstr("1073741824"),
+                                         HasSubstr("hour"), HasSubstr("77")));
+  EXPECT_EQ(command_line_.Run("quotas --output json"), ExitStatus::kDone);
+  const auto json = nlohmann::json::parse(command_line_.out());
+  EXPECT_EQ(json["quotas"][0]["used"], 77);
+  EXPECT_TRUE(json["quotas"][1]["used"].is_null());
+}
+
 TEST_F(Arguments, AnAuditorChoosesRecords) {
   const auto list = Sent<v1::ListAuditRecordsRequest>(
       "audit list --principal ana --dataset c --method QueryService/AnswerWorkload --refused --since "

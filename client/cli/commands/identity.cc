@@ -1,5 +1,6 @@
 // `curator whoami`, `curator enrol`, `curator principal`, `curator credential`, `curator role`: who may be
-// whom.
+// whom; and `curator quotas`: how much each may use.
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -53,6 +54,10 @@ struct ShowPrincipal {
 
 struct ListPrincipals {
   int64_t most = Client::kAll;
+};
+
+struct ShowQuotas {
+  std::string principal;  // empty: one's own
 };
 
 struct LinkIdentity {
@@ -293,6 +298,35 @@ absl::Status Run(Session& session, const ListPrincipals& command) {
   return absl::OkStatus();
 }
 
+// "second", "hour"; in seconds where no unit is so long, and empty without a period.
+std::string PeriodName(const v1::Quota& quota) {
+  static const std::map<int64_t, std::string> kUnits = {
+      {1, "second"}, {60, "minute"}, {3600, "hour"}, {86'400, "day"}};
+  if (!quota.has_period()) return "";
+  const auto unit = kUnits.find(quota.period().seconds());
+  return unit == kUnits.end() ? std::to_string(quota.period().seconds()) + " s" : unit->second;
+}
+
+absl::Status Run(Session& session, const ShowQuotas& command) {
+  ASSIGN_OR_RETURN(const v1::GetQuotasResponse quotas, session.client.GetQuotas(command.principal));
+  Table table{.key = "quotas",
+              .title = {},
+              .columns = {{"quota", "quota"},
+                          {"limit", "limit", Align::kRight},
+                          {"period", "a"},
+                          {"used", "used", Align::kRight}},
+              .rows = {}};
+  for (const v1::Quota& quota : quotas.quotas()) {
+    table.rows.push_back({quota.name(), quota.limit(), PeriodName(quota),
+                          quota.has_used() ? Value(int64_t{quota.used()}) : Value()});
+  }
+  Document document;
+  document.fields = {{"principal", "principal", quotas.principal()}};
+  document.tables = {std::move(table)};
+  session.Print(document);
+  return absl::OkStatus();
+}
+
 absl::Status Run(Session& session, const LinkIdentity& command) {
   v1::LinkIdentityRequest request;
   request.set_principal(command.principal);
@@ -510,6 +544,11 @@ void AddIdentityCommands(CLI::App& app, Chosen& chosen) {
   AddPrincipalCommands(app, chosen);
   AddCredentialCommands(app, chosen);
   AddRoleCommands(app, chosen);
+  const auto quotas = std::make_shared<ShowQuotas>();
+  CLI::App* const show = AddCommand(app, "quotas", "How much you may use of the server, and what you use now",
+                                    "curator quotas --principal bob");
+  show->add_option("--principal", quotas->principal, "Another principal (administrators)");
+  Choose(show, quotas, chosen);
 }
 
 }  // namespace curator::cli

@@ -113,6 +113,8 @@ absl::Status Run(Session& session, const EstimateSynthesis& command) {
                      {"event", "would be recorded as", estimate.event()},
                      {"protects", "protects", estimate.protects()},
                      {"fits", "fits the budget", estimate.fits()},
+                     {"predicted_cpu_seconds", "processor seconds", estimate.predicted_cpu_seconds()},
+                     {"predicted_memory_bytes", "bytes of memory", estimate.predicted_memory_bytes()},
                      RefusalField(estimate.refused_by_rule())};
   Table settings{"settings", "settings", {{"key", "key"}, {"value", "value"}}, {}};
   const std::map<std::string, std::string> sorted(estimate.settings().begin(), estimate.settings().end());

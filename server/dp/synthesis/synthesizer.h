@@ -81,6 +81,7 @@ struct SynthesisPlan {
   std::vector<std::string> schedule;            // for display
   int64_t model_cells = 0;                      // cells of the largest table that the method holds in memory
   SynthesisMemory memory = {};                  // what the fit and the model take at most
+  double cpu_seconds = 0;                       // of the fit, predicted (synthesis_forecast.h)
   // For the accounts of parts, when all draws are linear; without it a part pays more
   // (dp/sensitivity/part_cost.h).
   std::optional<LinearDraws> linear = std::nullopt;

@@ -536,8 +536,8 @@ TEST_P(DamageConformance, AServerWithoutMemoryForAPassMakesTheNextOne) {
 TEST_P(DamageConformance, TheLastResultIsReusedUntilItIsTooOld) {
   constexpr int64_t kMinuteUs = 60'000'000;
   int64_t now_us = 1;
-  auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
-                                          {.steady_us = [&] { return now_us; }}));
+  std::unique_ptr<Ledger> ledger = Must(sql::SqlLedger::Open(
+      OpenStore(), anchor_dir(), SeededEntropy(NextSeed()), {.steady_us = [&] { return now_us; }}));
   Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
   now_us += kMinuteUs;
   const Verification last = Must(ledger->LastVerification(census_.id, kMinuteUs));
@@ -553,10 +553,29 @@ TEST_P(DamageConformance, TheLastResultIsReusedUntilItIsTooOld) {
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger->LastVerification("nothing", kMinuteUs).status());
 }
 
+TEST_P(DamageConformance, APassIsAskedForBeforeItIsMadeAndWhereAResultIsFoundNothingIsAsked) {
+  constexpr int64_t kMinuteUs = 60'000'000;
+  const auto ledger = Open();
+  int asked = 0;
+  const auto count = [&] {
+    ++asked;
+    return absl::OkStatus();
+  };
+  Must(ledger->LastVerification(census_.id, -1, count));
+  EXPECT_EQ(asked, 1);
+  Must(ledger->LastVerification(census_.id, kMinuteUs, count));
+  EXPECT_EQ(asked, 1);
+  const Verification before = Must(ledger->LastVerification(census_.id, kMinuteUs));
+  const auto refuse = [] { return absl::ResourceExhaustedError("enough"); };
+  EXPECT_STATUS_IS(absl::StatusCode::kResourceExhausted,
+                   ledger->LastVerification(census_.id, -1, refuse).status());
+  EXPECT_EQ(Must(ledger->LastVerification(census_.id, kMinuteUs)).made_at_us, before.made_at_us);
+}
+
 TEST_P(DamageConformance, WithoutAnAgeNoPassIsMadeOverAHistoryThatHasAResult) {
   int64_t now_us = 1;
-  auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
-                                          {.steady_us = [&] { return now_us; }}));
+  std::unique_ptr<Ledger> ledger = Must(sql::SqlLedger::Open(
+      OpenStore(), anchor_dir(), SeededEntropy(NextSeed()), {.steady_us = [&] { return now_us; }}));
   Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
   now_us = std::numeric_limits<int64_t>::max();
   EXPECT_TRUE(Must(ledger->LastVerification(census_.id, std::nullopt)).ok) << "what the start found";
@@ -564,7 +583,7 @@ TEST_P(DamageConformance, WithoutAnAgeNoPassIsMadeOverAHistoryThatHasAResult) {
 }
 
 TEST_P(DamageConformance, WithoutAnAgeAFirstPassIsMadeOverAShortHistoryOnly) {
-  auto ledger =
+  std::unique_ptr<Ledger> ledger =
       Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()), {.short_history = 2}));
   const Dataset made = Must(ledger->CreateDataset(SpecOf("made since", 10)));
   EXPECT_EQ(Must(ledger->LastVerification(made.id, std::nullopt)).entries_checked, 1);
@@ -577,7 +596,7 @@ TEST_P(DamageConformance, WithoutAnAgeAFirstPassIsMadeOverAShortHistoryOnly) {
 }
 
 TEST_P(DamageConformance, WhetherAFirstPassIsMadeDoesNotDependOnOtherDatasetsOfTheLineage) {
-  auto ledger =
+  std::unique_ptr<Ledger> ledger =
       Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()), {.short_history = 2}));
   DatasetSpec spec = SpecOf("census-2", 0);
   spec.accounts.clear();
@@ -590,15 +609,15 @@ TEST_P(DamageConformance, ACallerDoesNotWaitLongForAPassOverAnotherHistory) {
   std::promise<void> is_verifying;
   std::promise<void> go_on;
   std::atomic<bool> is_reported = false;
-  auto ledger = Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
-                                          {.report =
-                                               [&](std::string_view event, std::string_view) {
-                                                 if (event != "dataset_damaged" || is_reported.exchange(true))
-                                                   return;
-                                                 is_verifying.set_value();
-                                                 go_on.get_future().wait();
-                                               },
-                                           .longest_wait = std::chrono::milliseconds(1)}));
+  std::unique_ptr<Ledger> ledger =
+      Must(sql::SqlLedger::Open(OpenStore(), anchor_dir(), SeededEntropy(NextSeed()),
+                                {.report =
+                                     [&](std::string_view event, std::string_view) {
+                                       if (event != "dataset_damaged" || is_reported.exchange(true)) return;
+                                       is_verifying.set_value();
+                                       go_on.get_future().wait();
+                                     },
+                                 .longest_wait = std::chrono::milliseconds(1)}));
   Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 2 AND ", OfCensus()));
   std::thread pass([&] { EXPECT_FALSE(Must(ledger->Verify(census_.id)).ok); });
   is_verifying.get_future().wait();

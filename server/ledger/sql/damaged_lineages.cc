@@ -308,7 +308,8 @@ absl::Status SqlLedger::CheckIsShort(std::string_view dataset_id) {
 }
 
 absl::StatusOr<Verification> SqlLedger::LastVerification(std::string_view dataset_id,
-                                                         std::optional<int64_t> most_age_us) {
+                                                         std::optional<int64_t> most_age_us,
+                                                         const BeforePass& before_pass) {
   const int64_t most_us = most_age_us.value_or(std::numeric_limits<int64_t>::max());
   std::optional<Verification> last = FindVerification(dataset_id, most_us);
   if (!last.has_value()) {
@@ -316,6 +317,7 @@ absl::StatusOr<Verification> SqlLedger::LastVerification(std::string_view datase
     last = FindVerification(dataset_id, most_us);
     if (!last.has_value()) {
       if (!most_age_us.has_value()) RETURN_IF_ERROR(CheckIsShort(dataset_id));
+      if (before_pass) RETURN_IF_ERROR(before_pass());
       return VerifyDatasetInTurn(dataset_id);
     }
   }

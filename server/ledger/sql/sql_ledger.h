@@ -185,7 +185,12 @@ class SqlLedger final : public Ledger, public PseudonymTable {
   absl::Status ForgetName(std::string_view pseudonym) override { return DeletePseudonym(pseudonym); }
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
   absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
-                                                std::optional<int64_t> most_age_us) override;
+                                                std::optional<int64_t> most_age_us,
+                                                const BeforePass& before_pass) override;
+  absl::StatusOr<bool> UseQuota(const DailyUse& use, int64_t most) override;
+  absl::Status ReturnQuota(const DailyUse& use) override;
+  absl::StatusOr<int64_t> QuotaUsed(std::string_view principal, std::string_view quota, int64_t day) override;
+  absl::StatusOr<int64_t> SweepQuotaUse(int64_t before_day) override;
   absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) override;
 
   // ---- The table of pseudonyms (pseudonym_rows.cc)

@@ -390,13 +390,16 @@ absl::StatusOr<std::vector<LinkView>> ListChainLinks(const Access& access, const
 }
 
 absl::StatusOr<VerifiedLedger> VerifyLedger(const Access& access, const Principal& principal,
-                                            const DatasetName& dataset) {
+                                            const DatasetName& dataset, PrincipalQuotas* quotas) {
   ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, Method::kVerifyLedger, principal, dataset));
   constexpr int64_t kMinuteUs = 60'000'000;
   const bool sees_findings = view.roles.Has(Role::kOwner) || view.roles.Has(Role::kAuditor);
   const std::optional<int64_t> most_age_us = sees_findings ? std::optional(kMinuteUs) : std::nullopt;
   VerifiedLedger verified{.verification = {}, .dataset_id = view.record.id};
-  ASSIGN_OR_RETURN(verified.verification, access.ledger.LastVerification(view.record.id, most_age_us));
+  const auto count = [&] {
+    return quotas == nullptr ? absl::OkStatus() : quotas->CountVerification(principal);
+  };
+  ASSIGN_OR_RETURN(verified.verification, access.ledger.LastVerification(view.record.id, most_age_us, count));
   std::vector<std::string>& findings = verified.verification.findings;
   // Not how many, either: they may concern other datasets of the lineage.
   if (!sees_findings && !findings.empty()) {

@@ -122,8 +122,9 @@ struct VerifiedLedger {
   std::string dataset_id;
 };
 // For the owner and auditors by a new pass, unless one was made within the last minute; for others what the
-// last pass found, without the findings, which may concern charges of others.
+// last pass found, without the findings, which may concern charges of others. A pass that is made for the
+// call counts among those of the principal, unless `quotas` is null: OverQuota() when it has had too many.
 absl::StatusOr<VerifiedLedger> VerifyLedger(const Access& access, const Principal& principal,
-                                            const DatasetName& dataset);
+                                            const DatasetName& dataset, PrincipalQuotas* quotas = nullptr);
 
 }  // namespace curator::service

@@ -156,6 +156,21 @@ TEST_F(BudgetsTest, DamageIsSaidToAllWhoSeeTheBudgetAndDescribedToTheOwner) {
   }
 }
 
+TEST_F(BudgetsTest, PassesThatAreMadeForACallerCountAndResultsThatAreGivenAgainDoNot) {
+  PrincipalQuotas quotas(Quotas{.verifications_per_minute = 1}, [] { return absl::UnixEpoch(); });
+  const auto verify = [&](const std::string& dataset) {
+    return VerifyLedger({*ledger_}, TestPrincipal("owner"), DatasetName(dataset), &quotas).status();
+  };
+  EXPECT_TRUE(verify("census").ok());
+  EXPECT_TRUE(verify("census").ok()) << "from the result of a moment ago";
+  Make(People("fresh"));
+  const absl::Status refused = verify("fresh");
+  EXPECT_TRUE(QuotaRetryOf(refused).has_value()) << refused;
+  EXPECT_TRUE(verify("census").ok());
+  EXPECT_TRUE(VerifyLedger({*ledger_}, TestPrincipal("owner"), DatasetName("fresh")).ok())
+      << "where nobody has quotas";
+}
+
 TEST_F(BudgetsTest, APrincipalWithoutRequestsReadsNothingOfThoseOfOthers) {
   Charge("owner", Pure(100));
   const BudgetView budget = Budget("ana");

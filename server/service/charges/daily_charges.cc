@@ -40,6 +40,11 @@ absl::Status DailyCharges::CheckRoomForNew(ledger::Ledger& ledger, const Princip
   return absl::IsNotFound(earlier) ? room : earlier;
 }
 
+int64_t DailyCharges::MadeBy(const std::string& name) const {
+  const absl::MutexLock lock(&mutex_);
+  return CountOf(name);
+}
+
 void DailyCharges::Add(const Principal& principal, int64_t charges) {
   const absl::MutexLock lock(&mutex_);
   if (const int64_t today = DayOf(clock_()); day_ != today) {

@@ -36,6 +36,10 @@ class DailyCharges {
   // Counts charges that were made.
   void Add(const Principal& principal, int64_t charges);
 
+  int64_t most() const { return most_; }
+  // Today, by the principal of this name.
+  int64_t MadeBy(const std::string& name) const;
+
  private:
   int64_t CountOf(const std::string& name) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

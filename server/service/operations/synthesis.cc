@@ -20,6 +20,7 @@
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
 #include "dp/queries/marginals.h"
+#include "dp/synthesis/synthesis_forecast.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/memory_forecast.h"
@@ -250,6 +251,13 @@ absl::Status CheckMemoryOf(const dp::SynthesisMemory& memory, int64_t bytes, con
                                                " are stored: ", kAskForASmallerOne));
 }
 
+// No synthesis runs for longer than the server allows, on no more cores than there are.
+int64_t CpuSecondsOf(const dp::SynthesisPlan& plan, const Services& services) {
+  const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  const int64_t longest = cores * std::max<int64_t>(1, absl::ToInt64Seconds(services.synthesis_timeout));
+  return std::min(longest, dp::WholeCpuSeconds(plan.cpu_seconds));
+}
+
 RequestMemory MemoryOf(Services& services, const SynthesisRequest& request) {
   return {services.memory, request.principal, request.client_left};
 }
@@ -289,6 +297,7 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input, request.client_left));
   const int64_t bytes = std::max(prior.memory.most_bytes(), prior.memory.bytes() + plan.memory.fitting);
   if (!input.is_started) RETURN_IF_ERROR(CheckMemoryOf(plan.memory, bytes, services));
+  const int64_t cpu_seconds = CpuSecondsOf(plan, services);
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
   codec::DrawIdentity identity{.dataset_id = dataset.record.id,
                                .dataset_version = scope.version,
@@ -310,7 +319,8 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .price = std::move(price),
                            .identity = std::move(identity),
                            .memory = std::move(prior.memory),
-                           .bytes = bytes};
+                           .bytes = bytes,
+                           .cpu_seconds = cpu_seconds};
 }
 
 // What the owner's rules see of the request.
@@ -445,6 +455,38 @@ struct Run {
   }
 };
 
+// The quotas of a principal, for one new synthesis. Not thread-safe.
+class SynthesisQuota {
+ public:
+  // Both must outlive it.
+  SynthesisQuota(Services& services, const Principal& principal)
+      : services_(services), principal_(principal) {}
+
+  absl::Status Check(const SynthesisEstimate& estimate) const {
+    if (services_.quotas == nullptr) return absl::OkStatus();
+    return services_.quotas->CheckSynthesis(principal_, estimate.cpu_seconds, estimate.bytes);
+  }
+
+  absl::Status Use(const SynthesisEstimate& estimate) {
+    if (services_.quotas == nullptr) return absl::OkStatus();
+    ASSIGN_OR_RETURN(used_,
+                     services_.quotas->UseForSynthesis(services_.ledger, principal_, estimate.cpu_seconds));
+    return absl::OkStatus();
+  }
+
+  // Gives back what was used, because nothing was charged. Where the ledger cannot be reached it stays used
+  // for the day.
+  void Return() {
+    if (used_) services_.ledger.ReturnQuota(*used_).IgnoreError();
+    used_.reset();
+  }
+
+ private:
+  Services& services_;
+  const Principal& principal_;
+  std::optional<ledger::DailyUse> used_;
+};
+
 }  // namespace
 
 absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const SynthesisRequest& request) {
@@ -473,6 +515,10 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
       CheckLeastCost(services.ledger, estimate.price, request.principal, request_id.text(), "spec.spend"));
   RETURN_IF_ERROR(services.daily.CheckRoomForNew(services.ledger, request.principal, request_id.text()));
 
+  SynthesisQuota quota(services, request.principal);
+  // A repetition was counted when it was charged.
+  if (!estimate.input.charged) RETURN_IF_ERROR(quota.Check(estimate));
+
   ASSIGN_OR_RETURN(ChargeOrder order, OrderFor(estimate, request, request_id.text()));
   std::optional<WorkQueue::Place> place;
   std::optional<records::ReadyTable> table;
@@ -481,7 +527,7 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
         ASSIGN_OR_RETURN(table, TableFor(services.ledger, services.store, estimate.dataset, estimate.scope,
                                          request.principal, request_id.text()));
         ASSIGN_OR_RETURN(place, services.work.Reserve(request.principal));
-        return absl::OkStatus();
+        return estimate.input.charged ? absl::OkStatus() : quota.Use(estimate);
       },
       .enqueue =
           [&](ledger::Charge charge) {
@@ -497,10 +543,12 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
                                           std::move(charge), std::move(ticket)},
                                .stop = stop});
           }};
-  ASSIGN_OR_RETURN(const std::string charge_id, QueueOnce(services.requests, services.operations,
-                                                          services.ledger, std::move(order), draw));
+  const absl::StatusOr<std::string> charge_id =
+      QueueOnce(services.requests, services.operations, services.ledger, std::move(order), draw);
+  if (!charge_id.ok()) quota.Return();
+  RETURN_IF_ERROR(charge_id.status());
   if (!estimate.input.charged) services.daily.Add(request.principal, 1);
-  return GetOperation(services, request.principal, charge_id);
+  return GetOperation(services, request.principal, *charge_id);
 }
 
 }  // namespace curator::service

@@ -49,6 +49,7 @@ struct SynthesisEstimate {
   RequestMemory memory = {};     // that the plan and its prior take
   int64_t bytes = 0;  // that planning again, with its prior, fitting and storing the model takes at most
   std::string refused_by_rule = {};  // where EstimateSynthesis() made it: the name of a rule; or empty
+  int64_t cpu_seconds = 0;  // predicted (dp/synthesis/synthesis_forecast.h), within the limit of a synthesis
 };
 
 // From public facts alone; costs nothing. Errors: INVALID_ARGUMENT for what is predicted to take more than
@@ -60,8 +61,9 @@ absl::StatusOr<SynthesisEstimate> EstimateSynthesis(Services& services, const Sy
 // Returns when the cost is held; the model is fitted in the background, and charged when a thread begins to,
 // which waits for the memory first. A queued synthesis holds none: it is planned again.
 // The same request id finds the same operation: queued, running, done, or (after its process was lost) queued
-// again or resumed with the same draw. RESOURCE_EXHAUSTED (OverQuota()) when the principal has as many as one
-// may have, and UNAVAILABLE when the queue is full: nothing is held then.
+// again or resumed with the same draw. A new one counts the predicted seconds among those of the principal's
+// day. RESOURCE_EXHAUSTED (OverQuota()) when the principal has as many as one may have, or too few seconds
+// left, and UNAVAILABLE when the queue is full: nothing is held then.
 absl::StatusOr<OperationView> CreateSynthesis(Services& services, const SynthesisRequest& request,
                                               const RequestId& request_id, Intent intent);
 

@@ -16,6 +16,7 @@
 #include "dp/synthesis/dpsyn/view_matching.h"
 #include "dp/synthesis/dpsyn/views_memory.h"
 #include "dp/synthesis/dpsyn/views_model.h"
+#include "dp/synthesis/synthesis_forecast.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
@@ -63,9 +64,49 @@ std::vector<Setting> WithOwn(std::vector<Setting> own) {
   return all;
 }
 
+// Of measuring views and making them agree.
+double SecondsOfViews(const SynthesisInput& input, const ViewSchedule& schedule) {
+  // Of a cell: in a round in which views are made to agree; and when it is shrunk.
+  constexpr double kSecondsPerCellAndRound = 60e-9;
+  constexpr double kSecondsPerShrunkCell = 2e-6;
+  double sets = 1;
+  for (const ViewGroup& group : schedule.groups) sets += static_cast<double>(group.views.size());
+  double candidates = 0;  // their cells
+  if (schedule.selected) {
+    sets += static_cast<double>(schedule.selected->candidates.size()) +
+            static_cast<double>(schedule.selected->rounds);
+    for (const AttributeSet& pair : schedule.selected->candidates)
+      candidates += static_cast<double>(input.domain.CellCount(pair).value_or(0));
+  }
+  const double rounds = schedule.estimation.rounds;
+  return (kSecondsPerCellAndRound * rounds + kSecondsPerShrunkCell) *
+             (static_cast<double>(schedule.measured_cells) + candidates) +
+         CountingSeconds(sets, DeclaredRecords(input.assume_records));
+}
+
+double SecondsOfRecords(const SynthesisInput& input, const ViewSchedule& schedule,
+                        const RecordSettings& how) {
+  // A step of matching reads a count or a code.
+  constexpr double kSecondsPerStep = 1.5e-9;
+  constexpr double kSecondsPerDrawnCode = 200e-9;
+  constexpr double kSecondsPerSortedRecord = 30e-9;
+  const double rows = std::min(DeclaredRecords(input.assume_records), static_cast<double>(how.max_records));
+  double views = 1;
+  for (const ViewGroup& group : schedule.groups) views += static_cast<double>(group.views.size());
+  if (schedule.selected) views += static_cast<double>(schedule.selected->rounds);
+  if (how.method == RecordMethod::kSorted) return kSecondsPerSortedRecord * rows * views;
+  const FlowRule rule;
+  const double steps =
+      static_cast<double>(rule.most_steps) + static_cast<double>(rule.most_steps_of_view) * views;
+  const double drawn = kSecondsPerDrawnCode * static_cast<double>(schedule.attributes.size());
+  return rows * (how.passes > 0 ? kSecondsPerStep * steps + drawn : drawn);
+}
+
 absl::StatusOr<SynthesisPlan> PlanOf(const SynthesisInput& input, ViewSchedule schedule,
-                                     const SettingsReader& reader, const SynthesisMemory& memory) {
+                                     const SettingsReader& reader, const SynthesisMemory& memory,
+                                     double seconds_of_records) {
   RETURN_IF_ERROR(reader.Finish());
+  const double cpu_seconds = SecondsOfViews(input, schedule) + seconds_of_records;
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   std::vector<std::vector<QueryGroup>> drawn_from;
   for (const ViewGroup& group : schedule.groups) drawn_from.push_back(WholeMarginals(group.views));
@@ -76,6 +117,7 @@ absl::StatusOr<SynthesisPlan> PlanOf(const SynthesisInput& input, ViewSchedule s
                        .schedule = std::move(schedule.lines),
                        .model_cells = schedule.largest_view,
                        .memory = memory,
+                       .cpu_seconds = cpu_seconds,
                        .linear = std::move(schedule.linear),
                        .drawn_from = std::move(drawn_from)};
 }
@@ -149,7 +191,8 @@ absl::StatusOr<SynthesisPlan> Dpsyn::PlanWith(const SynthesisInput& input, Pacer
   const SynthesisMemory memory = MemoryOfViews(
       input.domain, schedule,
       how.method == RecordMethod::kSorted ? RecordsMade::kSorted : RecordsMade::kByFlow, how.max_records);
-  return PlanOf(input, std::move(schedule), reader, memory);
+  const double seconds_of_records = SecondsOfRecords(input, schedule, how);
+  return PlanOf(input, std::move(schedule), reader, memory, seconds_of_records);
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Fit(const SynthesisInput& input,
@@ -199,7 +242,7 @@ absl::StatusOr<SynthesisPlan> Priview::PlanWith(const SynthesisInput& input, Pac
   RETURN_IF_ERROR(reader.Choice("reconstruction", kReconstructions).status());
   ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
   const SynthesisMemory memory = MemoryOfViews(input.domain, schedule, RecordsMade::kNone, 0);
-  return PlanOf(input, std::move(schedule), reader, memory);
+  return PlanOf(input, std::move(schedule), reader, memory, 0);
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInput& input,

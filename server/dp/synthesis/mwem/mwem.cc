@@ -308,6 +308,7 @@ absl::StatusOr<SynthesisPlan> Mwem::PlanWith(const SynthesisInput& input, Pacer&
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
   std::vector<std::string> lines = DescribeSchedule(schedule);
   const SynthesisMemory memory = MemoryOfMwem(input, schedule);
+  const double cpu_seconds = SecondsOfMwem(input, schedule);
   std::vector<std::vector<QueryGroup>> drawn_from = {std::move(schedule.initial), input.workload};
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
@@ -315,6 +316,7 @@ absl::StatusOr<SynthesisPlan> Mwem::PlanWith(const SynthesisInput& input, Pacer&
                        .schedule = std::move(lines),
                        .model_cells = schedule.model_cells,
                        .memory = memory,
+                       .cpu_seconds = cpu_seconds,
                        .linear = std::move(schedule.linear),
                        .drawn_from = std::move(drawn_from)};
 }

@@ -7,6 +7,7 @@
 
 #include "dp/data/count_marginals.h"
 #include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/synthesis_forecast.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
@@ -112,6 +113,38 @@ SynthesisMemory MemoryOfMwem(const SynthesisInput& input, const MwemSchedule& sc
                    kPerSingleQuery * candidates.queries + 2 * BytesOfLists(input.workload) +
                    kPerWorkloadGroup * std::ssize(input.workload);
   return MemoryOf(memory);
+}
+
+double SecondsOfMwem(const SynthesisInput& input, const MwemSchedule& schedule) {
+  // Of a cell of a table, for a measurement, in a sweep over it: read and scaled. Of a measured cell or query
+  // in a sweep: exponentials. Of a candidate's cell in a round: summed out of the tables, and scored.
+  constexpr double kSecondsPerSweptCell = 0.7e-9;
+  constexpr double kSecondsPerMeasuredCell = 40e-9;
+  constexpr double kSecondsPerCandidateCell = 60e-9;
+  // Replays have converged by then, but for a few; unless the request wants them to come nearer.
+  constexpr double kUsuallySettled = 0.01;
+  const MwemSettings& settings = schedule.settings;
+  const bool settles = settings.converged >= kUsuallySettled;
+  const auto taken = [&](int64_t most, int64_t usual) {
+    return static_cast<double>(settles ? std::min(most, usual) : most);
+  };
+  const auto rounds = static_cast<double>(std::ssize(schedule.stages) * settings.rounds);
+  const MwemMeasured measured = MeasuredBy(input, schedule);
+  const MwemCandidateCells candidates = CandidateCellsOf(input);
+  const bool replays_rounds =
+      schedule.stages.front().selection.has_value() || settings.iterate == MwemIterate::kAverage;
+  // In half of the rounds half of the measurements are there, on average.
+  const double sweeps =
+      (replays_rounds ? rounds / 2 * taken(settings.sweeps, 10) : 0) + taken(settings.last_sweeps, 200);
+  const double swept = static_cast<double>(measured.sets) * static_cast<double>(schedule.all_cells);
+  const auto asked = static_cast<double>(candidates.cells + candidates.queries);
+  return sweeps * (kSecondsPerSweptCell * swept +
+                   kSecondsPerMeasuredCell * static_cast<double>(measured.cells + measured.box_cells)) +
+         (replays_rounds ? rounds : 1) * (kSecondsPerCandidateCell * asked +
+                                          kSecondsPerSweptCell * static_cast<double>(schedule.all_cells) *
+                                              static_cast<double>(candidates.sets)) +
+         CountingSeconds(static_cast<double>(candidates.sets) + rounds,
+                         DeclaredRecords(input.assume_records));
 }
 
 int64_t CellsOfLargest(const Domain& domain, std::span<const AttributeSet> sets, int64_t most,

@@ -1,4 +1,4 @@
-// How much memory MWEM takes, from its schedule.
+// How much memory and processor time MWEM takes, from its schedule.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -13,6 +13,9 @@ namespace curator::dp {
 
 // `schedule` is that of `input`.
 SynthesisMemory MemoryOfMwem(const SynthesisInput& input, const MwemSchedule& schedule);
+
+// The processor time of its fit, as synthesis_forecast.h has it.
+double SecondsOfMwem(const SynthesisInput& input, const MwemSchedule& schedule);
 
 // The sum of the cells of the `most` largest of the sets, each taken to have at most `most_cells`.
 int64_t CellsOfLargest(const Domain& domain, std::span<const AttributeSet> sets, int64_t most,

@@ -145,6 +145,7 @@ absl::StatusOr<SynthesisPlan> Nested::PlanWith(const SynthesisInput& input, Pace
                        .schedule = std::move(schedule.lines),
                        .model_cells = schedule.model_cells,
                        .memory = schedule.memory,
+                       .cpu_seconds = schedule.cpu_seconds,
                        .drawn_from = std::move(schedule.drawn_from)};
 }
 

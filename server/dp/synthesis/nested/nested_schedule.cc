@@ -16,6 +16,7 @@
 #include "dp/sensitivity/spend.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/nested/nested_model.h"
+#include "dp/synthesis/synthesis_forecast.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
@@ -179,6 +180,7 @@ absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares,
   schedule.drawn_from = plan->drawn_from;
   schedule.model_cells = std::max(schedule.model_cells, plan->model_cells);
   joined = plan->memory;
+  schedule.cpu_seconds = plan->cpu_seconds;
   schedule.lines.push_back(absl::StrCat("other attributes by ", schedule.settings.join,
                                         ", drawn given the record's response, not its group:"));
   for (const std::string& line : plan->schedule) schedule.lines.push_back(absl::StrCat("  ", line));
@@ -204,6 +206,20 @@ SynthesisMemory MemoryOfNested(const SynthesisInput& input, const NestedSchedule
   return MemoryOf(memory);
 }
 
+// Of the draws of parameters, with ten records in a group.
+double SecondsOfDraws(const SynthesisInput& input, const NestedSettings& settings) {
+  constexpr double kSecondsPerScore = 3e-9;    // of a group at one point of the grid
+  constexpr double kSecondsPerPoint = 200e-9;  // of a draw
+  constexpr double kUsualGroupSize = 10;
+  const bool is_binomial = std::holds_alternative<BinomialGroups>(settings.model);
+  const auto points = static_cast<double>(CandidatesOf(settings.model));
+  const double scores = points * (is_binomial ? static_cast<double>(kEffectPoints) : 1);
+  const double groups = DeclaredRecords(input.assume_records) / kUsualGroupSize;
+  return kSecondsPerScore * scores * groups +
+         kSecondsPerPoint * points * static_cast<double>(settings.draws) +
+         CountingSeconds(2, DeclaredRecords(input.assume_records));
+}
+
 }  // namespace
 
 absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input, std::span<const Setting> table,
@@ -221,6 +237,7 @@ absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input, s
   SynthesisMemory joined;
   RETURN_IF_ERROR(AddJoined(input, shares, joinable, schedule, joined, pacer));
   schedule.memory = MemoryOfNested(input, schedule, joined);
+  schedule.cpu_seconds += SecondsOfDraws(input, schedule.settings);
   return schedule;
 }
 

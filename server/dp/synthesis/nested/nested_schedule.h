@@ -34,6 +34,7 @@ struct NestedSchedule {
   std::vector<std::string> lines;
   int64_t model_cells = 0;
   SynthesisMemory memory;
+  double cpu_seconds = 0;  // as synthesis_forecast.h has it
 };
 
 // `table` is NestedSettingsTable() of the names of `joinable`. Errors: INVALID_ARGUMENT with a field; those

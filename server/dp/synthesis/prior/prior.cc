@@ -310,6 +310,7 @@ absl::StatusOr<SynthesisPlan> PriorAware::PlanWith(const SynthesisInput& input, 
       .schedule = std::move(schedule.lines),
       .model_cells = schedule.records * static_cast<int64_t>(schedule.region_of_group.size()),
       .memory = schedule.memory,
+      .cpu_seconds = schedule.cpu_seconds,
       .linear = std::move(schedule.linear),
       .drawn_from = std::move(drawn_from)};
 }

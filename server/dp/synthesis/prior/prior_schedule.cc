@@ -18,6 +18,7 @@
 #include "dp/synthesis/prior/prior_model.h"
 #include "dp/synthesis/prior/prior_records.h"
 #include "dp/synthesis/prior/public_dependence.h"
+#include "dp/synthesis/synthesis_forecast.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
@@ -295,6 +296,30 @@ SynthesisMemory MemoryOfPrior(const SynthesisInput& input, const PriorSchedule& 
   return MemoryOf(memory);
 }
 
+// Of finding the distinct public records and what depends on what in them, and of all sweeps.
+double SecondsOfPrior(const SynthesisInput& input, const PriorSchedule& schedule) {
+  // Of a record's place in one marginal, in a sweep; and of a public record and attribute, in the plan, which
+  // is made twice.
+  constexpr double kSecondsPerPlace = 16e-9;
+  constexpr double kSecondsPerCode = 250e-9;
+  // They have converged by then, unless contradictions have to be met exactly.
+  constexpr int64_t kUsualSweepsOfAKey = 60;
+  const auto attributes = static_cast<double>(schedule.modelled.size());
+  const int64_t most = schedule.settings.estimation.most_sweeps;
+  const bool converges = schedule.settings.weighting == AnswerWeighting::kByNoise;
+  const auto sweeps = static_cast<double>(converges ? std::min(most, kUsualSweepsOfAKey) : most);
+  double places = 0;
+  double sets = 0;
+  for (const PriorLevel& level : schedule.levels) {
+    const auto marginals = static_cast<double>(level.measured.size());
+    places += static_cast<double>(level.keys) * marginals * static_cast<double>(schedule.records);
+    sets += marginals + 1;
+  }
+  return kSecondsPerPlace * sweeps * places +
+         kSecondsPerCode * attributes * static_cast<double>(input.prior->rows() + schedule.records) +
+         CountingSeconds(sets, DeclaredRecords(input.assume_records));
+}
+
 }  // namespace
 
 int64_t PriorPlanningBytes(const SynthesisInput& input) {
@@ -331,6 +356,7 @@ absl::StatusOr<PriorSchedule> MakePriorSchedule(const SynthesisInput& input, Pac
   }
   schedule.linear.draws = schedule.draws;
   schedule.memory = MemoryOfPrior(input, schedule);
+  schedule.cpu_seconds = SecondsOfPrior(input, schedule);
   DescribeLevels(input, schedule);
   return schedule;
 }

@@ -51,6 +51,7 @@ struct PriorSchedule {
   LinearDraws linear;
   std::vector<std::string> lines;
   SynthesisMemory memory;
+  double cpu_seconds = 0;  // as synthesis_forecast.h has it
 };
 
 // Errors: INVALID_ARGUMENT with a field ("workload", "settings...", "spend..."); CANCELLED as in Pacer.

@@ -365,6 +365,7 @@ absl::StatusOr<SynthesisPlan> Rap::PlanWith(const SynthesisInput& input, Pacer& 
       .schedule = std::move(lines),
       .model_cells = schedule.settings.rows * OneHotColumns(input.domain, schedule.attributes),
       .memory = schedule.memory,
+      .cpu_seconds = schedule.cpu_seconds,
       .linear = std::move(schedule.linear),
       .drawn_from = std::move(drawn_from)};
 }

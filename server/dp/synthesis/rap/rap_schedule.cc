@@ -20,6 +20,7 @@
 #include "dp/synthesis/rap/rap_candidates.h"
 #include "dp/synthesis/rap/relaxed_model.h"
 #include "dp/synthesis/settings.h"
+#include "dp/synthesis/synthesis_forecast.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
@@ -338,6 +339,34 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   return absl::OkStatus();
 }
 
+// The steps of the optimiser, and the estimates from which rounds choose.
+double SecondsOfRap(const SynthesisInput& input, const RapSchedule& schedule) {
+  // Of a product of columns in one row, in a step; and of a cell in one row, when it is estimated.
+  constexpr double kSecondsPerProduct = 0.3e-9;
+  constexpr double kSecondsPerEstimate = 0.6e-9;
+  constexpr double kWorkOfAParameter = 20;
+  constexpr double kLeastStepsInWork = 20;  // that are taken whatever the limit on work
+  const RapSettings& settings = schedule.settings;
+  const auto rows = static_cast<double>(settings.rows);
+  const auto columns = static_cast<double>(OneHotColumns(input.domain, schedule.attributes));
+  const int64_t measured = settings.rounds * settings.per_round;
+  const int64_t products = schedule.queries.empty()
+                               ? schedule.most_cells
+                               : MostTerms(input.domain, schedule.queries, measured).terms;
+  const double work_of_a_step = rows * (static_cast<double>(products) + kWorkOfAParameter * columns);
+  const double all_steps = static_cast<double>(settings.steps) * work_of_a_step;
+  const double work =
+      std::min(all_steps, std::max(static_cast<double>(settings.work), kLeastStepsInWork * work_of_a_step));
+  double candidates = 0;  // their cells
+  for (const AttributeSet& set : schedule.sets)
+    candidates += static_cast<double>(input.domain.CellCount(set).value_or(0));
+  const double estimates = schedule.selection ? static_cast<double>(settings.rounds) * candidates * rows : 0;
+  const auto sets =
+      static_cast<double>(schedule.selection ? std::ssize(schedule.sets) : 0) + static_cast<double>(measured);
+  return kSecondsPerProduct * work + kSecondsPerEstimate * estimates +
+         CountingSeconds(sets, DeclaredRecords(input.assume_records));
+}
+
 // Its limits follow from how many rows there are.
 absl::StatusOr<RelaxedLayout> LayoutInBlocks(const Domain& domain, const RapSchedule& schedule,
                                              size_t most_block_rows) {
@@ -411,6 +440,7 @@ absl::StatusOr<RapSchedule> MakeRapSchedule(const SynthesisInput& input) {
       BuyNoise(budget, measured < candidates ? Choosing::kSelects : Choosing::kMeasuresAll, sides, schedule));
   RETURN_IF_ERROR(CheckPenalties(input.domain, budget, schedule));
   schedule.draws = DrawsOf(schedule, sides);
+  schedule.cpu_seconds = SecondsOfRap(input, schedule);
   // A selection among single queries does not get cheaper for a unit that only enters or leaves: parts pay
   // more.
   if (queries) return schedule;

@@ -71,6 +71,7 @@ struct RapSchedule {
   int64_t most_cells = 0;             // of all answers that a step of the optimiser reads
   int64_t fit_bytes = 0;              // that the fit holds in memory, at most
   SynthesisMemory memory;
+  double cpu_seconds = 0;  // as synthesis_forecast.h has it
 };
 
 // The default number of rounds and of marginals in each, from the workload alone. A marginal of a pair of
