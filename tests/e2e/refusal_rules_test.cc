@@ -33,7 +33,7 @@ class RefusalRules : public ::testing::TestWithParam<Backend> {
   static v1::AnswerWorkloadRequest Question(const std::string& attribute, const std::string& epsilon) {
     v1::AnswerWorkloadRequest request;
     request.set_dataset("census");
-    request.mutable_workload()->add_query_sets()->mutable_marginals()->add_sets()->add_attributes(attribute);
+    request.mutable_workload()->add_query_sets()->mutable_marginals()->add_sets()->add_names(attribute);
     request.mutable_spend()->set_epsilon(epsilon);
     return request;
   }

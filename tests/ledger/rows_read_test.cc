@@ -18,6 +18,7 @@
 #include "service/accounts/budgets.h"
 #include "service/accounts/limits.h"
 #include "service/charges/accountant.h"
+#include "service/datasets/refusal_rules.h"
 #include "service/operations/operations.h"
 #include "service/releases/releases.h"
 #include "service/testing/fixture.h"
@@ -261,6 +262,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
          [&] { return ListLimitProposals({*ledger_}, bob_, census_name_, "", 5).status(); }},
         {"ListOpenProposals",
          [&] { return ledger_->ListOpenProposals(census_->record.lineage_id).status(); }},
+        {"ListRefusalRules", [&] { return ListRefusalRules({*ledger_}, bob_, census_name_).status(); }},
         {"ListReleases", [&] { return ListReleases(services_, bob_, census_name_, newest).status(); }},
         {"ListReleases of the owner",
          [&] { return ListReleases(services_, owner_, census_name_, newest).status(); }},

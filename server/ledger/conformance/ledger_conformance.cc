@@ -180,7 +180,7 @@ absl::StatusOr<Dataset> LedgerConformance::SetRules(Ledger& ledger, const Datase
                                  .dataset_id = dataset.id,
                                  .asked = rules,
                                  .edit = [&](std::string_view) -> absl::StatusOr<EditedRules> {
-                                   return EditedRules{rules, absl::StrCat("set ", rules)};
+                                   return EditedRules{rules, "set by a test"};
                                  },
                                  .actor = TestPrincipal("olga")});
 }

@@ -40,7 +40,7 @@ TEST_P(RefusalRulesConformance, RulesAreKeptAndAreInTheHistory) {
   const Dataset ruled = Must(SetRules(*ledger, census_, kRules, "first"));
   EXPECT_EQ(ruled.refusal_rules, kRules);
   EXPECT_EQ(ruled.refusal_rules_hash, HashOfRules(kRules));
-  EXPECT_GT(ruled.revision, revision) << "what is cached is outdated";
+  EXPECT_GT(Census(*ledger).revision, revision) << "what is cached is outdated";
   EXPECT_EQ(Census(*Open()).refusal_rules, kRules) << "also to other servers";
   EXPECT_THAT(RulesIn(*ledger), ElementsAre(kRules));
   const Dataset without = Must(SetRules(*ledger, census_, "", "second"));
@@ -61,8 +61,10 @@ TEST_P(RefusalRulesConformance, ARepeatedRequestChangesNothing) {
 
 TEST_P(RefusalRulesConformance, RulesThatStayAsTheyAreGetNoEntry) {
   auto ledger = Open();
-  const Dataset ruled = Must(SetRules(*ledger, census_, "one", "first"));
-  EXPECT_EQ(Must(SetRules(*ledger, census_, "one", "second")).revision, ruled.revision);
+  Must(SetRules(*ledger, census_, "one", "first"));
+  const int64_t revision = Census(*ledger).revision;
+  Must(SetRules(*ledger, census_, "one", "second"));
+  EXPECT_EQ(Census(*ledger).revision, revision);
   EXPECT_THAT(RulesIn(*ledger), ElementsAre("one"));
 }
 

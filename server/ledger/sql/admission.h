@@ -24,7 +24,8 @@ struct ChargeIdentity {
 //   RESOURCE_EXHAUSTED   names every full account
 //   FAILED_PRECONDITION  not sealed, archived, or another version
 //   INVALID_ARGUMENT     an account of another dataset, or a private dataset without a posting
-//   ABORTED              an account that applies to the principal is missing among the postings
+//   ABORTED              an account that applies to the principal is missing among the postings, or the
+//                        refusal rules are not those that let the request pass
 absl::Status CheckAdmission(WriteSet& change, const ChargeRequest& request);
 
 // OK when the dataset of `request`, whose chain is locked, is sealed in the version that the request names
