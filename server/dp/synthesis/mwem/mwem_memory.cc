@@ -135,7 +135,7 @@ double SecondsOfMwem(const SynthesisInput& input, const MwemSchedule& schedule) 
       schedule.stages.front().selection.has_value() || settings.iterate == MwemIterate::kAverage;
   // In half of the rounds half of the measurements are there, on average.
   const double sweeps =
-      (replays_rounds ? rounds / 2 * taken(settings.sweeps, 10) : 0) + taken(settings.last_sweeps, 200);
+      (replays_rounds ? rounds / 2 * taken(settings.sweeps, 10) : 0) + taken(settings.last_sweeps, 400);
   const double swept = static_cast<double>(measured.sets) * static_cast<double>(schedule.all_cells);
   const auto asked = static_cast<double>(candidates.cells + candidates.queries);
   return sweeps * (kSecondsPerSweptCell * swept +
