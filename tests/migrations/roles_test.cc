@@ -279,8 +279,7 @@ TEST_P(Roles, EveryTableIsReadableAndInsertableForTheApplication) {
       AskStore(
           "SELECT COUNT(*) FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace "
           "AND c.relname NOT IN ('open_charges', 'staged_releases', 'release_pieces', 'pseudonyms', "
-          "'quota_use') "
-          "AND has_table_privilege('curator_application', c.oid, 'DELETE, TRUNCATE, UPDATE')"),
+          "'quota_use') AND has_table_privilege('curator_application', c.oid, 'DELETE, TRUNCATE, UPDATE')"),
       0);
   EXPECT_EQ(AskStore("SELECT COUNT(*) FROM unnest(ARRAY['open_charges', 'staged_releases', "
                      "'release_pieces', 'pseudonyms', 'quota_use']) AS t (name) WHERE "

@@ -21,19 +21,18 @@
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/history/hash_chain.h"
+#include "ledger/inspect_ledger.h"
 #include "ledger/pseudonyms/pseudonym.h"
 
 namespace curator::ledger {
 namespace {
 
-using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-using ::testing::Truly;
 
 class PseudonymConformance : public LedgerConformance {
  protected:
@@ -388,6 +387,9 @@ TEST_P(PseudonymConformance, ARowWhoseNameWasChangedNamesNobodyAndLetsNobodyAct)
   EXPECT_EQ(Must(ledger_->GetRelease(release.id)).principal, pseudonym);
   EXPECT_THAT(Must(ledger_->GetDataset("census")).grants, GrantedTo("bob", pseudonym));
   EXPECT_EQ(Must(ledger_->Begin(Request(dataset, "r3", "bob"))).charge.principal, "bob");
+  const Inspection inspection = Must(InspectLedger(url(), anchor_dir()));
+  EXPECT_FALSE(inspection.ok());
+  EXPECT_THAT(inspection.findings, ElementsAre(HasSubstr("the table of pseudonyms was changed")));
 }
 
 TEST_P(PseudonymConformance, WhatNoPrincipalIsCalledGetsNoPseudonym) {

@@ -1,5 +1,6 @@
 #include "ledger/history/entry_payload.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -423,6 +424,7 @@ namespace {
 void Replace(OpenedAccount& account, const Rename& rename) {
   if (account.spec.scope_type == ScopeType::kAnalyst) account.spec.scope_key = rename(account.spec.scope_key);
   for (std::string& member : account.spec.members) member = rename(member);
+  std::ranges::sort(account.spec.members);
 }
 
 void Replace(DatasetCreated& created, const Rename& rename) {

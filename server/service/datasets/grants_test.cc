@@ -94,7 +94,7 @@ TEST_F(GrantsTest, AnAnalystSeesTheEntriesOfItsOwnChargesAlone) {
   const auto read = ListLedgerEntries({*ledger_}, ana_, DatasetName("census"), {.limit = 1000});
   ASSERT_TRUE(read.ok()) << read.status();
   ASSERT_FALSE(read->entries.empty());
-  for (const ledger::Entry& entry : read->entries) EXPECT_EQ(entry.actor, "ana") << entry.kind;
+  for (const ledger::Entry& entry : read->entries) EXPECT_EQ(ActorName(entry), "ana") << entry.kind;
   EXPECT_GT(read->last_seq, static_cast<int64_t>(read->entries.size())) << "others are left out";
 }
 
