@@ -9,6 +9,8 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "host/entropy.h"
+#include "ledger/open_ledger.h"
 #include "tests/testing/scratch_folder.h"
 
 namespace curator {
@@ -17,7 +19,7 @@ namespace {
 class AppAuditTest : public ::testing::Test {
  protected:
   std::unique_ptr<AppAudit> Open(int64_t name_days) const {
-    return AppAudit::Open("sqlite:" + folder_.path() + "/ledger.db",
+    return AppAudit::Open("sqlite:" + folder_.path() + "/ledger.db", *ledger_,
                           {.path = folder_.path() + "/elsewhere.db", .name_days = name_days})
         .value();
   }
@@ -38,6 +40,11 @@ class AppAuditTest : public ::testing::Test {
   }
 
   const testing::ScratchFolder folder_;
+  const std::unique_ptr<ledger::Ledger> ledger_ =
+      ledger::OpenLedger({.url = "sqlite:" + folder_.path() + "/ledger.db",
+                          .anchor_dir = folder_.path() + "/anchor",
+                          .entropy = host::RandomBytes})
+          .value();
 };
 
 TEST_F(AppAuditTest, LiesInTheFileOfTheConfigurationAndNotBesideTheLedger) {

@@ -642,8 +642,9 @@ absl::StatusOr<Verification> PseudonymousLedger::Verify(std::string_view dataset
 }
 
 absl::StatusOr<Verification> PseudonymousLedger::LastVerification(std::string_view dataset_id,
-                                                                  std::optional<int64_t> most_age_us) {
-  return AsNamed(stored_->LastVerification(dataset_id, most_age_us));
+                                                                  std::optional<int64_t> most_age_us,
+                                                                  const BeforePass& before_pass) {
+  return AsNamed(stored_->LastVerification(dataset_id, most_age_us, before_pass));
 }
 
 absl::StatusOr<RepairReport> PseudonymousLedger::RaiseToAnchor(const RepairOrder& order) {

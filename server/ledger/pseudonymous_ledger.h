@@ -148,7 +148,8 @@ class PseudonymousLedger final : public Ledger {
 
   absl::StatusOr<Verification> Verify(std::string_view dataset_id) override;
   absl::StatusOr<Verification> LastVerification(std::string_view dataset_id,
-                                                std::optional<int64_t> most_age_us) override;
+                                                std::optional<int64_t> most_age_us,
+                                                const BeforePass& before_pass) override;
   absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) override;
 
  private:
