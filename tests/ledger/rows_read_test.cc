@@ -296,10 +296,10 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
 
 TEST_P(RowsRead, DoNotGrowWithHistoryOrWithOtherTenants) {
   constexpr int kFew = 10;
-  constexpr int kMany = 1000;
+  const auto many = static_cast<int>(nightly::Volume(600, 1000));
   for (int round = 0; round < kFew; ++round) Grow(round);
   const std::map<std::string, int64_t> in_small = Measure();
-  for (int round = kFew; round < kMany; ++round) Grow(round);
+  for (int round = kFew; round < many; ++round) Grow(round);
   // The first comparison finds many entries that are not counted yet, and leaves them to the background.
   (void)GetBudget(services_, bob_, census_name_, BudgetDetail::kWithComparison);
   while (ledger_->AdvanceCounts().value()) continue;

@@ -96,12 +96,12 @@ TEST_F(ReceiptsTest, AReceiptIsTheSameWheneverItIsAskedFor) {
   ASSERT_TRUE(ledger_->Store(attempt, "release").ok());
   const Receipt again = ReceiptOf({*ledger_}, signer_, charge.id).value();
   EXPECT_EQ(again.statement, first.statement);
-  EXPECT_EQ(ReceiptOf(*ledger_, signer_, attempt.charge,
+  EXPECT_EQ(ReceiptOf({*ledger_}, signer_, attempt.charge,
                       {.seq = ledger_->ChargeEntry(charge.id)->seq,
                        .hash = ledger_->ChargeEntry(charge.id)->hash,
                        .created_at_us = ledger_->ChargeEntry(charge.id)->created_at_us},
                       charge.postings)
-                .statement,
+                ->statement,
             first.statement)
       << "also without reading the entry";
   EXPECT_EQ(again.signature, first.signature);

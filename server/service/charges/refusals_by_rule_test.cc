@@ -192,7 +192,7 @@ TEST_F(RefusalsByRuleTest, TheTimesOfARuleAreTakenToTheMicrosecond) {
   const Price price;
   const std::vector<ledger::Account> accounts;
   const auto refused_at = [&](int64_t now_us) {
-    return !RuleThatRefuses(dataset,
+    return !RuleThatRefuses(*ledger_, dataset,
                             [&]() -> RuledRequest {
                               return {.principal = ana_,
                                       .kind = codec::kRuledWorkload,
