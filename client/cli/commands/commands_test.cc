@@ -350,7 +350,7 @@ TEST_F(Arguments, AnOwnerRefusesByRules) {
       "dataset refuse add census no-income --principal ana --principal bob --kind workload --kind "
       "reservation "
       "--attribute income --price-above rho=0.05 --from 2026-11-26T00:00:00Z --until 2026-11-27T00:00:00Z "
-      "--note 'ask without it'");
+      "--note audited");
   EXPECT_EQ(add.dataset(), "census");
   EXPECT_EQ(add.rule().name(), "no-income");
   EXPECT_THAT(add.rule().principals(), ElementsAre("ana", "bob"));
@@ -358,6 +358,7 @@ TEST_F(Arguments, AnOwnerRefusesByRules) {
   EXPECT_THAT(add.rule().attributes(), ElementsAre("income"));
   EXPECT_EQ(add.rule().price_above().counter(), "rho");
   EXPECT_EQ(add.rule().price_above().amount(), "0.05");
+  EXPECT_EQ(add.rule().note(), "audited");
   EXPECT_EQ(add.rule().end_time().seconds() - add.rule().start_time().seconds(), 24 * 3600);
   const auto all = Sent<v1::AddRefusalRuleRequest>("dataset refuse add census closed");
   EXPECT_FALSE(all.rule().has_price_above());

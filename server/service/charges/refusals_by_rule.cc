@@ -76,7 +76,8 @@ std::vector<std::string> WaysToPass(const DatasetView& dataset, const RefusalRul
     ways.push_back(
         absl::StrCat("ask without ", absl::StrJoin(RuledAttributes(dataset, rule, request), ", ")));
   }
-  if (rule.kinds != 0) ways.push_back(absl::StrCat("ask by no ", NounOfKind(request.kind)));
+  if (rule.kinds != 0 && rule.kinds != codec::kAllRuledKinds)
+    ways.push_back(absl::StrCat("ask otherwise than by a ", NounOfKind(request.kind)));
   if (rule.end_us != 0) {
     ways.push_back(absl::StrCat(
         "ask again from ",
