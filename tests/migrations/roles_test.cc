@@ -280,7 +280,8 @@ TEST_P(Roles, EveryTableIsReadableAndInsertableForTheApplication) {
           "'quota_use') AND has_table_privilege('curator_application', c.oid, 'DELETE, TRUNCATE, UPDATE')"),
       0);
   EXPECT_EQ(AskStore("SELECT COUNT(*) FROM unnest(ARRAY['open_charges', 'staged_releases', "
-                     "'release_pieces']) AS t (name) WHERE has_table_privilege('curator_application', "
+                     "'release_pieces', 'pseudonyms', 'quota_use']) AS t (name) WHERE "
+                     "has_table_privilege('curator_application', "
                      "t.name, 'TRUNCATE, UPDATE')"),
             0);
 }
