@@ -17,7 +17,7 @@ class OneDataset final : public Transaction {
     const std::string hash = absl::StrCat("hash ", seq_);
     const Row chain(RowOf(id_, absl::StrCat("name of ", id_), lineage_, std::string("SEALED"), int64_t{0},
                           seq_, Bytes{hash}, int64_t{1}, int64_t{1000}, int64_t{0}, int64_t{0}, int64_t{1},
-                          int64_t{0}, int64_t{1}));
+                          int64_t{0}, int64_t{1}, Bytes{""}));
     Answers counters;
     for (int64_t account = 1; account <= accounts_; ++account) {
       counters.push_back(

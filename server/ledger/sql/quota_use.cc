@@ -10,7 +10,7 @@ namespace curator::ledger::sql {
 namespace {
 
 absl::Status CheckDailyUse(const DailyUse& use) {
-  RETURN_IF_ERROR(CheckPrincipalName(use.principal));
+  RETURN_IF_ERROR(CheckText("principal", use.principal));
   if (use.quota.empty()) return InvalidField("quota", "must name a quota");
   if (use.amount < 0) return InvalidField("amount", "must not be negative");
   return absl::OkStatus();

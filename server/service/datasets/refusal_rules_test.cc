@@ -107,7 +107,7 @@ TEST_F(RefusalRulesTest, ADatasetHasSoManyRulesOfSoManyBytes) {
   EXPECT_TRUE(absl::IsFailedPrecondition(Add({.name = "more"}).status()));
   ASSERT_TRUE(Remove("rule-0").ok());
   RefusalRule large{.name = "large"};
-  for (int i = 0; i < 1000; ++i) large.principals.push_back(absl::StrCat(std::string(100, 'p'), i));
+  for (int i = 0; i < 2000; ++i) large.principals.push_back(absl::StrCat(std::string(100, 'p'), i));
   EXPECT_TRUE(absl::IsFailedPrecondition(Add(large).status()));
   EXPECT_TRUE(Add({.name = "small"}).ok());
 }
@@ -157,7 +157,7 @@ TEST_F(RefusalRulesTest, TheHistorySaysWhoAddedAndRemovedWhichRule) {
   ASSERT_TRUE(read.ok()) << read.status();
   std::vector<std::string> said;
   for (const ledger::Entry& entry : read->entries) {
-    if (entry.kind == ledger::kRulesSet) said.push_back(entry.actor + ": " + Summary(entry));
+    if (entry.kind == ledger::kRulesSet) said.push_back(ledger::ActorName(entry) + ": " + Summary(entry));
   }
   EXPECT_THAT(said, ElementsAre("owner: added night", "owner: removed night"));
 }
