@@ -12,22 +12,18 @@
 #include "client/connection.h"
 #include "client/error.h"
 #include "client/request_id.h"
-#include "curator/v1/accountant.grpc.pb.h"
-#include "curator/v1/audit.grpc.pb.h"
-#include "curator/v1/budget.grpc.pb.h"
-#include "curator/v1/dataset.grpc.pb.h"
-#include "curator/v1/identity.grpc.pb.h"
-#include "curator/v1/operation.grpc.pb.h"
-#include "curator/v1/owner.grpc.pb.h"
-#include "curator/v1/query.grpc.pb.h"
-#include "curator/v1/synthesis.grpc.pb.h"
-#include "curator/v1/version.grpc.pb.h"
+#include "client/wire.h"
 
 namespace curator {
 namespace {
 
+using client::Change;
 using client::Connection;
+using client::EnsureRequestId;
 using client::FromGrpc;
+using client::Once;
+using client::Pages;
+using client::Read;
 
 constexpr size_t kCsvPieceBytes = 256 << 10;
 
@@ -125,191 +121,12 @@ class CsvSource {
 
 }  // namespace
 
-struct Client::Wire {
-  explicit Wire(ClientOptions options)
-      : connection({std::move(options.server), std::move(options.principal), options.retry,
-                    std::move(options.token), std::move(options.tls)}),
-        version(connection.channel()),
-        identities(connection.channel()),
-        datasets(connection.channel()),
-        queries(connection.channel()),
-        synthesis(connection.channel()),
-        operations(connection.channel()),
-        audits(connection.channel()),
-        owners(connection.channel()),
-        budgets(connection.channel()),
-        accountant(connection.channel()) {}
-
-  Connection connection;
-  // Calls are not const in the generated stubs, though they are thread-safe.
-  mutable v1::VersionService::Stub version;
-  mutable v1::IdentityService::Stub identities;
-  mutable v1::DatasetService::Stub datasets;
-  mutable v1::QueryService::Stub queries;
-  mutable v1::SynthesisService::Stub synthesis;
-  mutable v1::OperationService::Stub operations;
-  mutable v1::AuditService::Stub audits;
-  mutable v1::OwnerService::Stub owners;
-  mutable v1::BudgetService::Stub budgets;
-  mutable v1::AccountantService::Stub accountant;
-};
-
-namespace {
-
-// Reads a listing page by page, until it has at least `most` items or ends, and returns them as one response.
-template <typename Response, typename Request, typename ReadPage>
-absl::StatusOr<Response> Pages(int64_t most, Request request, const ReadPage& read) {
-  constexpr int64_t kLargestPage = 1000;
-  Response all;
-  const google::protobuf::FieldDescriptor* items = Response::descriptor()->FindFieldByNumber(1);
-  while (true) {
-    const int64_t wanted = most - all.GetReflection()->FieldSize(all, items);
-    request.set_page_size(static_cast<int32_t>(std::min(wanted, kLargestPage)));
-    ASSIGN_OR_RETURN(const Response page, read(request));
-    all.MergeFrom(page);
-    const bool has_all = all.GetReflection()->FieldSize(all, items) >= most;
-    if (page.next_page_token().empty() || has_all) break;
-    request.set_page_token(page.next_page_token());
-  }
-  all.clear_next_page_token();
-  return all;
-}
-
-template <typename Stub, typename Request, typename Response>
-using UnaryMethod = grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Response*);
-
-template <typename Stub, typename Request, typename Response>
-absl::StatusOr<Response> Unary(const Connection& connection, Stub& stub,
-                               UnaryMethod<Stub, Request, Response> method, const Request& request,
-                               std::string_view request_id) {
-  Response response;
-  const absl::Status status = connection.Run(request_id, [&](grpc::ClientContext& context) {
-    response.Clear();
-    return FromGrpc((stub.*method)(&context, request, &response));
-  });
-  if (!status.ok()) return status;
-  return response;
-}
-
-// One attempt, of a change that must not be made twice.
-template <typename Stub, typename Request, typename Response>
-absl::StatusOr<Response> Once(const Connection& connection, Stub& stub,
-                              UnaryMethod<Stub, Request, Response> method, const Request& request) {
-  Response response;
-  RETURN_IF_ERROR(connection.RunOnce(
-      [&](grpc::ClientContext& context) { return FromGrpc((stub.*method)(&context, request, &response)); }));
-  return response;
-}
-
-template <typename Stub, typename Request, typename Response>
-absl::StatusOr<Response> Read(const Connection& connection, Stub& stub,
-                              UnaryMethod<Stub, Request, Response> method, const Request& request) {
-  return Unary(connection, stub, method, request, "");
-}
-
-// A message or a header with a request_id; one of its own when it has none.
-template <typename Message>
-absl::Status EnsureRequestId(Message& message) {
-  if (!message.request_id().empty()) return absl::OkStatus();
-  absl::StatusOr<std::string> id = client::NewRequestId();
-  if (!id.ok()) return id.status();
-  message.set_request_id(*std::move(id));
-  return absl::OkStatus();
-}
-
-template <typename Stub, typename Request, typename Response>
-absl::StatusOr<Response> Change(const Connection& connection, Stub& stub,
-                                UnaryMethod<Stub, Request, Response> method, Request request) {
-  if (absl::Status status = EnsureRequestId(request); !status.ok()) return status;
-  return Unary(connection, stub, method, request, request.request_id());
-}
-
-}  // namespace
-
 Client::Client(ClientOptions options) : wire_(std::make_unique<Wire>(std::move(options))) {}
 Client::~Client() = default;
 
 absl::StatusOr<v1::GetVersionResponse> Client::GetVersion() const {
   return Read(wire_->connection, wire_->version, &v1::VersionService::Stub::GetVersion,
               v1::GetVersionRequest());
-}
-
-absl::StatusOr<v1::WhoAmIResponse> Client::WhoAmI() const {
-  return Read(wire_->connection, wire_->identities, &v1::IdentityService::Stub::WhoAmI, v1::WhoAmIRequest());
-}
-
-absl::StatusOr<v1::PrincipalInfo> Client::GetPrincipal(const std::string& name) const {
-  v1::GetPrincipalRequest request;
-  request.set_name(name);
-  return Read(wire_->connection, wire_->identities, &v1::IdentityService::Stub::GetPrincipal, request);
-}
-
-absl::StatusOr<v1::GetQuotasResponse> Client::GetQuotas(const std::string& principal) const {
-  v1::GetQuotasRequest request;
-  request.set_principal(principal);
-  return Read(wire_->connection, wire_->identities, &v1::IdentityService::Stub::GetQuotas, request);
-}
-
-absl::StatusOr<v1::ListPrincipalsResponse> Client::ListPrincipals(int64_t most) const {
-  return Pages<v1::ListPrincipalsResponse>(most, v1::ListPrincipalsRequest(), [&](const auto& request) {
-    return Read(wire_->connection, wire_->identities, &v1::IdentityService::Stub::ListPrincipals, request);
-  });
-}
-
-absl::StatusOr<v1::WhoAmIResponse> Client::Enrol(const v1::EnrolRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::Enrol, request);
-}
-
-absl::StatusOr<v1::OpenEnrolmentResponse> Client::OpenEnrolment(
-    const v1::OpenEnrolmentRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::OpenEnrolment, request);
-}
-
-absl::StatusOr<v1::PrincipalInfo> Client::CreatePrincipal(const v1::CreatePrincipalRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::CreatePrincipal, request);
-}
-
-absl::StatusOr<v1::PrincipalInfo> Client::DisablePrincipal(const v1::DisablePrincipalRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::DisablePrincipal, request);
-}
-
-absl::StatusOr<v1::PrincipalInfo> Client::EnablePrincipal(const v1::EnablePrincipalRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::EnablePrincipal, request);
-}
-
-absl::StatusOr<v1::ForgetPrincipalResponse> Client::ForgetPrincipal(
-    const v1::ForgetPrincipalRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::ForgetPrincipal, request);
-}
-
-absl::StatusOr<v1::Credential> Client::LinkIdentity(const v1::LinkIdentityRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::LinkIdentity, request);
-}
-
-absl::StatusOr<v1::CreateApiTokenResponse> Client::CreateApiToken(
-    const v1::CreateApiTokenRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::CreateApiToken, request);
-}
-
-absl::StatusOr<v1::Credential> Client::ApproveCredential(const v1::ApproveCredentialRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::ApproveCredential, request);
-}
-
-absl::StatusOr<v1::RemoveCredentialResponse> Client::RemoveCredential(
-    const v1::RemoveCredentialRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::RemoveCredential, request);
-}
-
-absl::StatusOr<v1::RoleBinding> Client::BindRole(const v1::BindRoleRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::BindRole, request);
-}
-
-absl::StatusOr<v1::RoleBinding> Client::ApproveRole(const v1::ApproveRoleRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::ApproveRole, request);
-}
-
-absl::StatusOr<v1::UnbindRoleResponse> Client::UnbindRole(const v1::UnbindRoleRequest& request) const {
-  return Once(wire_->connection, wire_->identities, &v1::IdentityService::Stub::UnbindRole, request);
 }
 
 absl::StatusOr<v1::Dataset> Client::CreateDataset(v1::CreateDatasetRequest request) const {

@@ -217,8 +217,8 @@ class Ledger {
 
   // ---- Limits
 
-  // A limit changes only when a second principal approves, or under single custody. The entries lie in the history of the dataset that
-  // opened the account.
+  // A limit changes only when a second principal approves, or under single custody. The entries lie in the
+  // history of the dataset that opened the account.
 
   // FAILED_PRECONDITION when there are too many that are neither approved nor ended (kMostOpenProposals), and
   // when the request that it takes up is not an open one.

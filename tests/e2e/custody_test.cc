@@ -1,5 +1,5 @@
-// How many persons it takes to raise a limit and to publish a dataset, as the server's configuration says: two,
-// or one who has custody of the server. Budgets, receipts and histories say which.
+// How many persons it takes to raise a limit and to publish a dataset, as the server's configuration says:
+// two, or one who has custody of the server. Budgets, receipts and histories say which.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "ledger/sql/request_checks.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger::sql {
