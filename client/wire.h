@@ -41,7 +41,7 @@ struct Client::Wire {
         budgets(connection.channel()),
         accountant(connection.channel()) {}
 
-  Connection connection;
+  client::Connection connection;
   // Calls are not const in the generated stubs, though they are thread-safe.
   mutable v1::VersionService::Stub version;
   mutable v1::IdentityService::Stub identities;
