@@ -80,7 +80,7 @@ class RefusalRules : public ::testing::TestWithParam<Backend> {
                     .ListLedgerEntries("census", 0,
                                        [&](const v1::LedgerEntry& entry) {
                                          if (entry.kind() == "RULES_SET")
-                                           said.push_back(entry.actor() + ": " + entry.summary());
+                                           said.push_back(entry.actor_name() + ": " + entry.summary());
                                          return absl::OkStatus();
                                        })
                     .ok());

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "base/testing/names.h"
 #include "ledger/conformance/ledger_conformance.h"
 #include "ledger/open_ledger.h"
+#include "ledger/sql/sql_ledger.h"
 #include "tests/ledger/acknowledged_lines.h"
 
 namespace curator::ledger {
@@ -142,8 +144,8 @@ void Loop(Charger& charger, uint64_t seed, int thread) {
 
 void DoChargingWork(const std::vector<std::string>& arguments) {
   const uint64_t seed = std::strtoull(arguments.at(2).c_str(), nullptr, 10);
-  auto ledger =
-      OpenLedger({.url = arguments.at(0), .anchor_dir = arguments.at(1), .entropy = SeededEntropy(seed)});
+  const absl::StatusOr<std::unique_ptr<Ledger>> ledger = OpenStoredLedger(
+      {.url = arguments.at(0), .anchor_dir = arguments.at(1), .entropy = SeededEntropy(seed)});
   if (!ledger.ok()) GiveUp(ledger.status());
   const absl::StatusOr<Dataset> dataset = (*ledger)->GetDataset("census");
   if (!dataset.ok()) GiveUp(dataset.status());

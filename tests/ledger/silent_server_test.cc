@@ -320,7 +320,8 @@ TEST_P(RefusedServer, OneWhoseRoleMayTooLittle) {
                   .ok());
   const std::string as_reader = absl::StrReplaceAll(url(), {{"postgres@", "reader@"}});
   ExpectRefused(TryOpenCopy(as_reader), absl::StatusCode::kFailedPrecondition,
-                "lacks rights: DELETE open_charges, DELETE release_pieces, DELETE staged_releases, "
+                "lacks rights: DELETE open_charges, DELETE pseudonyms, DELETE quota_use, DELETE "
+                "release_pieces, DELETE staged_releases, "
                 "INSERT account_counters, INSERT account_members");
 }
 
