@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,12 @@ absl::Status ReadAll(grpc::ClientContext& context, grpc::ClientReader<Message>& 
     }
   }
   return FromGrpc(reader.Finish());
+}
+
+// The dataset's own account or those of its parts come first, then those of analysts, then of groups.
+std::pair<bool, std::string> PlaceInListing(const v1::Account& account) {
+  const bool is_of_analysts = account.has_analyst() || account.has_group();
+  return {is_of_analysts, account.name()};
 }
 
 // The status of a sink of the caller's. An error ends the call, whatever its code: after a retry the sink
@@ -480,9 +487,12 @@ absl::StatusOr<v1::ListAccountsResponse> Client::ListAccounts(const std::string&
                                                               int64_t most) const {
   v1::ListAccountsRequest first;
   first.set_dataset(dataset);
-  return Pages<v1::ListAccountsResponse>(most, std::move(first), [&](const auto& request) {
-    return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ListAccounts, request);
-  });
+  absl::StatusOr<v1::ListAccountsResponse> listed =
+      Pages<v1::ListAccountsResponse>(most, std::move(first), [&](const auto& request) {
+        return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::ListAccounts, request);
+      });
+  if (listed.ok()) std::ranges::sort(*listed->mutable_accounts(), {}, PlaceInListing);
+  return listed;
 }
 
 absl::StatusOr<v1::Account> Client::CreateAccount(v1::CreateAccountRequest request) const {

@@ -184,6 +184,8 @@ class Client {
   absl::StatusOr<v1::GetBudgetResponse> GetBudget(const std::string& dataset) const;
   // The same, with the epsilon of the charges so far under other rules, which takes the server longer.
   absl::StatusOr<v1::GetBudgetResponse> GetBudgetWithComparison(const std::string& dataset) const;
+  // Ordered by name, the dataset's own account or those of its parts first. Where there are more than `most`,
+  // which of them are left out is arbitrary.
   absl::StatusOr<v1::ListAccountsResponse> ListAccounts(const std::string& dataset,
                                                         int64_t most = kAll) const;
   absl::StatusOr<v1::Account> CreateAccount(v1::CreateAccountRequest request) const;

@@ -50,6 +50,20 @@ ledger::Account Unopened(const ledger::AccountSpec& spec) {
   return account;
 }
 
+// The accounts that the principal's charges post to, ordered by their names.
+absl::StatusOr<std::vector<ledger::Account>> PayingPage(ledger::Ledger& ledger, const DatasetView& dataset,
+                                                        const Principal& principal,
+                                                        const ledger::AccountPage& page) {
+  ASSIGN_OR_RETURN(std::vector<ledger::Account> accounts, PayingAccounts(ledger, dataset, principal.name()));
+  if (page.after.has_value()) {
+    std::erase_if(accounts, [&](const ledger::Account& account) { return !(*page.after < KeyOf(account)); });
+  }
+  if (static_cast<int64_t>(accounts.size()) > page.limit) {
+    accounts.erase(accounts.begin() + page.limit, accounts.end());
+  }
+  return accounts;
+}
+
 // The accounts' names, for an error; the first of them when there are many.
 absl::StatusOr<std::string> SomeNames(ledger::Ledger& ledger, const DatasetView& dataset) {
   constexpr int64_t kMostNames = 20;
@@ -128,12 +142,10 @@ absl::StatusOr<std::vector<AccountView>> ListAccounts(const Access& access, cons
   if (sees_all && !view.record.is_public) {
     ASSIGN_OR_RETURN(accounts, access.ledger.ListAccounts(view.record.id, page));
   } else {
-    ASSIGN_OR_RETURN(accounts, PayingAccounts(access.ledger, view, principal.name()));
+    ASSIGN_OR_RETURN(accounts, PayingPage(access.ledger, view, principal, page));
   }
   std::vector<AccountView> views;
   for (const ledger::Account& account : accounts) {
-    const bool is_before = page.after.has_value() && !(*page.after < KeyOf(account));
-    if (is_before || static_cast<int64_t>(views.size()) == limit) continue;
     ASSIGN_OR_RETURN(AccountView seen, ViewOf(view, account));
     views.push_back(std::move(seen));
   }

@@ -42,9 +42,10 @@ absl::StatusOr<ledger::Account> NamedAccount(ledger::Ledger& ledger, const Datas
 // nothing is opened.
 absl::StatusOr<AccountView> CreateAccount(const Access& access, const AccountOrder& order, Intent intent);
 
-// The accounts that the principal may see, all or those that his charges post to, in the order in which they
-// were opened: at most `limit`, from the first on or after the account of this name. Errors: INVALID_ARGUMENT
-// (page_token) when that is not in the listing.
+// The accounts that the principal may see, all or those that his charges post to: at most `limit`, from the
+// first on or after the account of this name. The order is fixed, but all accounts are ordered by what the
+// ledger has in place of their analysts' names, thus not by name. Errors: INVALID_ARGUMENT (page_token) when
+// that account is not in the listing.
 absl::StatusOr<std::vector<AccountView>> ListAccounts(const Access& access, const Principal& principal,
                                                       const DatasetName& dataset, const std::string& after,
                                                       int64_t limit);
