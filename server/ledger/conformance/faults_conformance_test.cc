@@ -29,7 +29,7 @@ class CrashMatrix : public FaultConformance {
   // one message in one step; a message can be lost before it and after it.
   int StepsOf(Script script) const {
     const bool is_analyst = script == Script::kAnalyst;
-    return GetParam() == "sqlite" ? (is_analyst ? 59 : 200) : (is_analyst ? 38 : 240);
+    return GetParam() == "sqlite" ? (is_analyst ? 59 : 202) : (is_analyst ? 38 : 244);
   }
 
   // Strikes every step of the script with `fault`, which the ledger is to get over by itself.

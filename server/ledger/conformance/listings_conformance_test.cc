@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -258,23 +257,17 @@ TEST_P(ListingConformance, ProposalsAreListedNewestFirstForSomeAccountsOrForAll)
   const LimitProposal first = propose("p1", whole, 200);
   const LimitProposal second = propose("p2", ana, 6);
   const LimitProposal third = propose("p3", whole, 300);
-  // Two may be made within one tick of the store's clock: then the id decides.
-  std::vector<LimitProposal> newest_first = {first, second, third};
-  std::ranges::sort(newest_first, std::ranges::greater(), [](const LimitProposal& proposal) {
-    return std::pair(proposal.proposed_at_us, proposal.id);
-  });
   const auto ids = [](const std::vector<LimitProposal>& proposals) {
     std::vector<std::string> found;
     for (const LimitProposal& proposal : proposals) found.push_back(proposal.id);
     return found;
   };
-  const std::vector<std::string> all = ids(newest_first);
+  const std::vector<std::string> all = {third.id, second.id, first.id};
   EXPECT_EQ(ids(Must(ledger_->ListLimitProposals(dataset.id))), all);
   EXPECT_THAT(ids(Must(ledger_->ListLimitProposals(dataset.id, {ana}))), ElementsAre(second.id));
   EXPECT_THAT(ids(Must(ledger_->ListLimitProposals(dataset.id, {whole, ana}, {.limit = 2}))),
               ElementsAre(all[0], all[1]));
-  const ProposalPage after_newest{.before_us = newest_first[0].proposed_at_us,
-                                  .before_id = newest_first[0].id};
+  const ProposalPage after_newest{.before_us = third.proposed_at_us, .before_id = third.id};
   EXPECT_THAT(ids(Must(ledger_->ListLimitProposals(dataset.id, {}, after_newest))),
               ElementsAre(all[1], all[2]));
   EXPECT_EQ(Must(ledger_->GetLimitProposal(second.id)).request_id, "p2");
@@ -282,6 +275,28 @@ TEST_P(ListingConformance, ProposalsAreListedNewestFirstForSomeAccountsOrForAll)
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound, ledger_->GetLimitProposal("nothing").status());
   EXPECT_STATUS_IS(absl::StatusCode::kNotFound,
                    ledger_->FindLimitProposal(TestPrincipal("ana"), "p1").status());
+}
+
+TEST_P(ListingConformance, ProposalsAreInTheirOrderHoweverFastTheyAreMade) {
+  const Dataset dataset = MakeDataset(*ledger_, "census", 100);
+  std::vector<std::string> made;
+  for (int i = 0; i < 60; ++i) {
+    made.push_back(Must(ledger_->ProposeLimit({.request_id = absl::StrCat("p", i),
+                                               .account_id = FirstAccount(*ledger_, dataset),
+                                               .counter = "rho",
+                                               .new_limit = 200 + i,
+                                               .reason = "more",
+                                               .proposed_by = TestPrincipal("olga")}))
+                       .id);
+  }
+  const auto ids = [](const std::vector<LimitProposal>& proposals) {
+    std::vector<std::string> found;
+    for (const LimitProposal& proposal : proposals) found.push_back(proposal.id);
+    return found;
+  };
+  EXPECT_EQ(ids(Must(ledger_->ListOpenProposals(dataset.id))), made);
+  std::ranges::reverse(made);
+  EXPECT_EQ(ids(Must(ledger_->ListLimitProposals(dataset.id))), made);
 }
 
 TEST_P(ListingConformance, ADatasetWhoseEventsCannotBeCountedStopsTheCountsOfNoOther) {

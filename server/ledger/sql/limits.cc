@@ -194,6 +194,16 @@ absl::Status CheckMayOpenOneMore(Transaction& transaction, const std::string& da
   return absl::OkStatus();
 }
 
+// Later than the proposals before it, so that listings by time have their order: two may be made within one
+// tick of the store's clock.
+absl::StatusOr<int64_t> TimeOfNextProposal(WriteSet& change, const std::string& dataset_id) {
+  ASSIGN_OR_RETURN(const std::vector<Row> newest,
+                   change.transaction().Execute("SELECT proposed_at_us FROM limit_proposals WHERE dataset_id "
+                                                "= $1 ORDER BY proposed_at_us DESC LIMIT 1",
+                                                {dataset_id}));
+  return newest.empty() ? change.now_us() : std::max(change.now_us(), newest.front().Integer(0) + 1);
+}
+
 absl::Status TakeUp(WriteSet& change, const LimitProposalSpec& spec, const LimitProposal& proposal) {
   ASSIGN_OR_RETURN(const LimitProposal request, ReadProposal(change.transaction(), spec.takes_up));
   RETURN_IF_ERROR(CheckIsAsRecorded(change.transaction(), request));
@@ -220,6 +230,7 @@ absl::StatusOr<LimitProposal> FindOrPropose(WriteSet& change, const LimitProposa
   RETURN_IF_ERROR(change.LockCounters({spec.account_id}));
   const LockedCounter* counter = change.counter({spec.account_id, spec.counter});
   if (counter == nullptr) return InvalidField("counter", "the account has no such counter");
+  ASSIGN_OR_RETURN(const int64_t now_us, TimeOfNextProposal(change, dataset_id));
   const LimitProposal proposal{.id = id,
                                .dataset_id = dataset_id,
                                .account_id = spec.account_id,
@@ -228,7 +239,7 @@ absl::StatusOr<LimitProposal> FindOrPropose(WriteSet& change, const LimitProposa
                                .new_limit = spec.new_limit,
                                .reason = spec.reason,
                                .proposed_by = spec.proposed_by.name(),
-                               .proposed_at_us = change.now_us(),
+                               .proposed_at_us = now_us,
                                .request_id = spec.request_id,
                                .is_request = spec.is_request};
   const int64_t seq = AppendLimit(change, KindOf(proposal), proposal, spec.proposed_by.name());
