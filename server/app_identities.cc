@@ -75,10 +75,27 @@ std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const std::string& folde
   return tls::TlsServerCredentials(options);
 }
 
-// The server's own history says what the configuration says.
-absl::Status RecordCustody(config::Custody configured, directory::DirectoryStore& directory) {
-  const directory::Custody custody =
-      configured == config::Custody::kSingle ? directory::Custody::kSingle : directory::Custody::kTwoPersons;
+directory::Custody CustodyOf(const config::ServerConfig& config) {
+  return config.custody == config::Custody::kSingle ? directory::Custody::kSingle
+                                                    : directory::Custody::kTwoPersons;
+}
+
+directory::DirectoryStore::Options OptionsOf(const config::ServerConfig& config,
+                                             std::function<void()> on_forgotten) {
+  const directory::Custody custody = CustodyOf(config);
+  return {.on_forgotten = std::move(on_forgotten),
+          .custody = custody,
+          .on_other_custody = [custody](directory::Custody of_history) {
+            host::Log(host::LogLevel::kWarning, "custody_disagrees",
+                      {{"configured", directory::NameOf(custody)},
+                       {"of_another_server", directory::NameOf(of_history)},
+                       {"detail", "this server takes two persons until both say SINGLE"}});
+          }};
+}
+
+// The server's own history says what the configuration says. It is for statements of what one person could
+// do on any server of the ledger; what this one accepts is DirectoryStore::CustodyHere().
+absl::Status RecordCustody(directory::Custody custody, directory::DirectoryStore& directory) {
   ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, directory.Current());
   if (current->custody() == custody) return absl::OkStatus();
   host::Log(host::LogLevel::kWarning, "custody_set", {{"custody", std::string(directory::NameOf(custody))}});
@@ -114,8 +131,8 @@ absl::StatusOr<std::unique_ptr<AppIdentities>> AppIdentities::Open(const config:
                                                                    ledger::Ledger& ledger,
                                                                    std::function<void()> on_forgotten) {
   ASSIGN_OR_RETURN(std::unique_ptr<directory::DirectoryStore> directory,
-                   directory::DirectoryStore::Open(ledger, {.on_forgotten = std::move(on_forgotten)}));
-  RETURN_IF_ERROR(RecordCustody(config.custody, *directory));
+                   directory::DirectoryStore::Open(ledger, OptionsOf(config, std::move(on_forgotten))));
+  RETURN_IF_ERROR(RecordCustody(CustodyOf(config), *directory));
   return std::unique_ptr<AppIdentities>(new AppIdentities(config, key, ledger, std::move(directory)));
 }
 

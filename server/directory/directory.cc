@@ -23,7 +23,7 @@ absl::Status NoPrincipal(std::string_view name) {
 
 absl::Status Directory::Apply(const ledger::Entry& stored, const NameOf& name_of) {
   ledger::Entry entry = stored;
-  entry.actor = name_of(stored.actor);
+  entry.actor = NameIn(stored.actor, name_of);
   const bool is_repair = entry.kind == ledger::kRepaired;
   if (entry.seq != seq_ + 1 && !(is_repair && entry.seq > seq_)) {
     return Impossible(absl::StrCat("entry ", entry.seq, " follows entry ", seq_));
@@ -39,14 +39,16 @@ absl::Status Directory::Apply(const ledger::Entry& stored, const NameOf& name_of
     ASSIGN_OR_RETURN(Change change, ParseChange(entry.kind, entry.payload));
     std::map<std::string, std::string> stored_names;
     VisitNames(change, [&](std::string& name) {
-      const std::string stored_name = std::exchange(name, name_of(name));
+      const std::string stored_name = std::exchange(name, NameIn(name, name_of));
       stored_names[name] = stored_name;
     });
     made = std::visit([&](const auto& payload) { return Make(payload, entry); }, change);
     for (const auto& [name, stored_name] : stored_names) {
       PrincipalRecord* const record = principal(name);
       const bool is_new = record != nullptr && record->stored_name.empty();
-      if (is_new) record->stored_name = stored_name;
+      if (!is_new) continue;
+      record->stored_name = stored_name;
+      names_[stored_name] = name;
     }
   }
   if (!made.ok()) return Impossible(absl::StrCat("entry ", entry.seq, ": ", std::string(made.message())));
@@ -99,21 +101,21 @@ absl::Status Directory::Make(const CredentialApproved& change, const ledger::Ent
   Credential& credential = found->second;
   PrincipalRecord* const holder = principal(credential.principal);
   credential.is_pending = false;
+  pending_.erase(credential.id);
   credential.approved_by = entry.actor;
   holder->may_have_rights = true;
   // The maker of an API token has seen its secret; an approval does not change that.
   const bool is_known_to_maker = credential.identity.kind == CredentialKind::kApiToken;
   if (is_known_to_maker) holder->vouched_alone[credential.id] = credential.added_by;
   if (!is_known_to_maker) holder->vouched_alone.erase(credential.id);
+  TieHolders(credential);
   return absl::OkStatus();
 }
 
 absl::Status Directory::Make(const CredentialRemoved& change, const ledger::Entry&) {
   const auto found = credentials_.find(change.id);
   if (found == credentials_.end()) return Impossible(absl::StrCat("there is no credential ", change.id));
-  identities_.erase(found->second.identity);
-  principal(found->second.principal)->credentials.erase(change.id);
-  credentials_.erase(found);
+  EraseCredential(change.id);
   return absl::OkStatus();
 }
 
@@ -198,15 +200,25 @@ absl::Status Directory::Make(const CustodySet& change, const ledger::Entry& entr
 absl::Status Directory::Make(const PrincipalForgotten& change, const ledger::Entry&) {
   const PrincipalRecord* const found = FindStored(change.pseudonym);
   if (found == nullptr) return NoPrincipal(change.pseudonym);
-  const std::string name = found->name;
-  for (const std::string& id : found->credentials) {
-    const auto credential = credentials_.find(id);
-    identities_.erase(credential->second.identity);
-    credentials_.erase(credential);
-  }
-  std::erase_if(roles_, [&](const auto& each) { return each.second.principal == name; });
-  enrolments_.erase(name);
+  const PrincipalRecord record = *found;
+  const std::string& name = record.name;
+  // What it proposed ends with it: whoever stands behind it could approve it, and nobody can be asked.
+  EraseCredentialsOf(record);
+  std::erase_if(roles_, [&](const auto& each) {
+    const RoleBinding& role = each.second;
+    return role.principal == name || (role.is_pending && role.bound_by == name);
+  });
+  std::erase_if(enrolments_, [&](const auto& each) {
+    return each.second.principal == name || each.second.opened_by == name;
+  });
+  // Claim: forgetting makes nobody another person. AreTwoPersons() is as it was for all others.
+  std::set<std::string>& could_act_as_it = forgotten_[record.stored_name];
+  could_act_as_it.insert(record.same_person.begin(), record.same_person.end());
+  for (const auto& [id, administrator] : record.vouched_alone) could_act_as_it.insert(administrator);
+  names_.erase(record.stored_name);
   principals_.erase(name);
+  // A directory that is read later never has the name, and this one is to be the same.
+  if (name != record.stored_name) Rename(name, record.stored_name);
   return absl::OkStatus();
 }
 
@@ -218,6 +230,7 @@ void Directory::DistrustAll(int64_t at_us) {
     record.credentials.clear();
   }
   credentials_.clear();
+  pending_.clear();
   identities_.clear();
   roles_.clear();
   enrolments_.clear();
@@ -239,9 +252,65 @@ absl::Status Directory::AddCredential(Credential credential) {
   const bool is_one_word = credential.basis == Basis::kAdministrator && !credential.is_pending;
   if (is_one_word) holder->vouched_alone[credential.id] = credential.added_by;
   if (!credential.is_pending) holder->may_have_rights = true;
+  if (!credential.is_pending) TieHolders(credential);
+  if (credential.is_pending) pending_.insert(credential.id);
   const std::string id = credential.id;
   if (credentials_.emplace(id, std::move(credential)).second) return absl::OkStatus();
   return Impossible(absl::StrCat("the credential ", id, " is added twice"));
+}
+
+void Directory::EraseCredential(const std::string& id) {
+  const auto found = credentials_.find(id);
+  identities_.erase(found->second.identity);
+  principal(found->second.principal)->credentials.erase(id);
+  pending_.erase(id);
+  credentials_.erase(found);
+}
+
+void Directory::EraseCredentialsOf(const PrincipalRecord& principal) {
+  std::set<std::string> ended = principal.credentials;
+  for (const std::string& id : pending_) {
+    if (credentials_.at(id).added_by == principal.name) ended.insert(id);
+  }
+  for (const std::string& id : ended) EraseCredential(id);
+}
+
+void Directory::TieHolders(const Credential& credential) {
+  if (credential.identity.kind == CredentialKind::kApiToken) return;
+  std::string& last = last_proved_[credential.identity];
+  const std::string before = std::exchange(last, credential.principal);
+  if (before.empty() || before == credential.principal) return;
+  principal(credential.principal)->same_person.insert(before);
+  PrincipalRecord* const record = principal(before);
+  (record == nullptr ? forgotten_[before] : record->same_person).insert(credential.principal);
+}
+
+void Directory::Rename(const std::string& name, const std::string& stored_name) {
+  const auto rename = [&](std::string& each) {
+    if (each == name) each = stored_name;
+  };
+  const auto rename_in = [&](std::set<std::string>& names) {
+    if (names.erase(name) > 0) names.insert(stored_name);
+  };
+  for (auto& [key, record] : principals_) {
+    rename(record.created_by);
+    rename_in(record.same_person);
+    for (auto& [id, administrator] : record.vouched_alone) rename(administrator);
+  }
+  for (auto& [key, names] : forgotten_) rename_in(names);
+  for (auto& [identity, last] : last_proved_) rename(last);
+  for (auto& [id, credential] : credentials_) {
+    rename(credential.added_by);
+    rename(credential.approved_by);
+  }
+  for (auto& [key, role] : roles_) {
+    rename(role.bound_by);
+    rename(role.approved_by);
+  }
+  auto counted = changed_at_us_.extract(name);
+  if (counted.empty()) return;
+  counted.key() = stored_name;
+  changed_at_us_.insert(std::move(counted));
 }
 
 void Directory::Count(const std::string& actor, int64_t at_us) {
@@ -251,6 +320,12 @@ void Directory::Count(const std::string& actor, int64_t at_us) {
 }
 
 // ---- Look-ups
+
+std::string Directory::NameIn(const std::string& stored_name, const NameOf& name_of) const {
+  const auto known = names_.find(stored_name);
+  if (known != names_.end()) return known->second;
+  return IsForgotten(stored_name) ? stored_name : name_of(stored_name);
+}
 
 PrincipalRecord* Directory::principal(std::string_view name) {
   const auto found = principals_.find(name);
@@ -263,9 +338,8 @@ const PrincipalRecord* Directory::FindPrincipal(std::string_view name) const {
 }
 
 const PrincipalRecord* Directory::FindStored(std::string_view stored_name) const {
-  const auto found = std::ranges::find_if(
-      principals_, [&](const auto& each) { return each.second.stored_name == stored_name; });
-  return found == principals_.end() ? nullptr : &found->second;
+  const auto found = names_.find(stored_name);
+  return found == names_.end() ? nullptr : FindPrincipal(found->second);
 }
 
 const Credential* Directory::FindCredential(std::string_view id) const {
@@ -312,14 +386,20 @@ std::set<std::string> Directory::ControllersOf(std::string_view principal) const
   while (!unexplored.empty()) {
     const std::string name = std::move(unexplored.back());
     unexplored.pop_back();
-    if (!controllers.insert(name).second) continue;
-    const PrincipalRecord* const record = FindPrincipal(name);
-    if (record == nullptr) continue;
-    for (const auto& [credential_id, administrator] : record->vouched_alone) {
-      unexplored.push_back(administrator);
-    }
+    if (controllers.insert(name).second) AddControllers(name, unexplored);
   }
   return controllers;
+}
+
+void Directory::AddControllers(const std::string& principal, std::vector<std::string>& next) const {
+  if (const PrincipalRecord* const record = FindPrincipal(principal); record != nullptr) {
+    next.insert(next.end(), record->same_person.begin(), record->same_person.end());
+    for (const auto& [credential_id, administrator] : record->vouched_alone) next.push_back(administrator);
+  }
+  const auto forgotten = forgotten_.find(principal);
+  if (forgotten != forgotten_.end()) {
+    next.insert(next.end(), forgotten->second.begin(), forgotten->second.end());
+  }
 }
 
 bool Directory::AreTwoPersons(std::string_view one, std::string_view other) const {

@@ -1,6 +1,7 @@
 // Principals, their credentials, roles and open enrolments, and the custody of the server, as the changes so
 // far have made them. A principal is never renamed, and its name never used again: it is disabled. Once it is
-// forgotten, there is no such principal, and a new one may have the name.
+// forgotten, there is no such principal, and a new one may have the name. What is kept of it, under what
+// entries name it, is who could act as it, because what it vouched for stands.
 //
 // A value: copyable; thread-safe to read.
 #pragma once
@@ -50,6 +51,9 @@ struct PrincipalRecord {
   // Administrators who could act as this principal by what they alone did: by the id of the credential that
   // they added alone, also after it was removed.
   std::map<std::string, std::string> vouched_alone = {};
+  // Other principals that an identity of this one proved, before or afterwards; forgotten ones as entries
+  // name them. The identity is a person's, so these are one person.
+  std::set<std::string> same_person = {};
 };
 
 struct RoleBinding {
@@ -79,8 +83,9 @@ class Directory {
   // gone. DATA_LOSS, and the directory is not to be used any more, for a change that no rule of any version
   // allowed: a name that is taken, an unknown principal.
   //
-  // The entry is as it is stored. `name_of` returns the name of each principal in it; a forgotten principal
-  // is named by its pseudonym.
+  // The entry is as it is stored. `name_of` returns the name of each principal in it that the directory does
+  // not know yet. A principal keeps the name that it had at first until PRINCIPAL_FORGOTTEN; from then on,
+  // everything that named it names its pseudonym.
   using NameOf = std::function<std::string(const std::string& stored)>;
   absl::Status Apply(const ledger::Entry& entry, const NameOf& name_of);
 
@@ -91,6 +96,8 @@ class Directory {
   const PrincipalRecord* FindPrincipal(std::string_view name) const;
   // By what entries name it.
   const PrincipalRecord* FindStored(std::string_view stored_name) const;
+  // Whether a principal that entries name so was forgotten.
+  bool IsForgotten(std::string_view stored_name) const { return forgotten_.contains(stored_name); }
   const Credential* FindCredential(std::string_view id) const;
   const Credential* FindIdentity(const Identity& identity) const;
   const Enrolment* FindEnrolment(std::string_view id) const;
@@ -101,10 +108,14 @@ class Directory {
   // The active administrators.
   std::vector<std::string> Administrators() const;
 
-  // Whether no single administrator could act as both. One and the same principal is one person.
+  // Whether no single person could act as both: no administrator by what he did alone, and nobody whose
+  // identity proved both, one after the other. Once they could, they never become two by the removal of a
+  // credential, nor by forgetting anybody: a forgotten principal is named here as entries name it. One and
+  // the same principal is one person.
   bool AreTwoPersons(std::string_view one, std::string_view other) const;
 
-  // How many persons it takes now, and what it took at that time: kTwoPersons until the first CUSTODY_SET.
+  // How many persons it takes now, and what it took at that time, as the history says: for statements.
+  // Whether this server accepts it is DirectoryStore::CustodyHere(). kTwoPersons until the first CUSTODY_SET.
   Custody custody() const { return custodies_.empty() ? Custody::kTwoPersons : custodies_.rbegin()->second; }
   Custody CustodyAt(int64_t time_us) const;
 
@@ -141,16 +152,37 @@ class Directory {
   void DistrustAll(int64_t at_us);
   absl::Status AddPrincipal(PrincipalRecord principal);
   absl::Status AddCredential(Credential credential);
+  // The credential must be there.
+  void EraseCredential(const std::string& id);
+  // Its own, and those that it proposed and nobody approved.
+  void EraseCredentialsOf(const PrincipalRecord& principal);
+  // Whom the credential's identity proved before, and whom it proves now, are one person.
+  void TieHolders(const Credential& credential);
+  // Everything that has the name has what entries name the principal by in its place.
+  void Rename(const std::string& name, const std::string& stored_name);
+  // The name of a principal that the directory knows, or knew.
+  std::string NameIn(const std::string& stored_name, const NameOf& name_of) const;
   // Null when there is none.
   PrincipalRecord* principal(std::string_view name);
   void Count(const std::string& actor, int64_t at_us);
-  // The principal, and every administrator who could act as one of these by what he alone did.
+  // The principal, forgotten or not; every administrator who could act as one of these by what he alone did;
+  // and everybody who is the same person as one of these.
   std::set<std::string> ControllersOf(std::string_view principal) const;
+  // Those at one remove, into `next`.
+  void AddControllers(const std::string& principal, std::vector<std::string>& next) const;
 
   int64_t seq_ = 0;
   std::map<std::string, PrincipalRecord, std::less<>> principals_;
+  std::map<std::string, std::string, std::less<>> names_;  // of these, by stored name
+  // Who could act as a forgotten principal, by its stored name: who vouched alone for it, and who is the same
+  // person. For ever, because what it vouched for stands.
+  std::map<std::string, std::set<std::string>, std::less<>> forgotten_;
   std::map<std::string, Credential, std::less<>> credentials_;  // by id
+  std::set<std::string> pending_;                               // ids of credentials
   std::map<Identity, std::string> identities_;                  // ids of credentials
+  // Whom each identity proved last, also when it is nobody's now. Without API tokens, which are one
+  // principal's.
+  std::map<Identity, std::string> last_proved_;
   std::map<RoleKey, RoleBinding> roles_;
   std::map<std::string, Enrolment, std::less<>> enrolments_;  // by principal: each has one at most
   std::map<int64_t, Custody> custodies_;                      // by the time from which each holds

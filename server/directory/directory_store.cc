@@ -1,6 +1,7 @@
 #include "directory/directory_store.h"
 
 #include <map>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -47,6 +48,7 @@ absl::Status DirectoryStore::Refresh() {
   const std::scoped_lock lock(refreshing_);
   const Steady::time_point asked = options_.now();
   const absl::Status read = ReadNew();
+  has_read_ = has_read_ || read.ok();
   const std::scoped_lock current_lock(mutex_);
   if (read.ok()) confirmed_ = asked;
   if (read.ok() || absl::IsDataLoss(read)) damage_ = read;
@@ -68,12 +70,7 @@ absl::Status DirectoryStore::ReadNew() {
                      ledger_.ListServerEntries({.after_seq = head.seq}));
     if (entries.empty()) return absl::DataLossError("the history of the server has lost entries");
     RETURN_IF_ERROR(CheckLinks(head, entries));
-    ASSIGN_OR_RETURN(const bool is_to_be_read_again, ForgetNames(entries, directory));
-    if (is_to_be_read_again) {
-      directory = Directory();
-      head = ledger::ChainHead();
-      continue;
-    }
+    RETURN_IF_ERROR(ForgetNames(entries));
     ASSIGN_OR_RETURN(const Directory::NameOf name_of, NamesIn(entries));
     for (const ledger::Entry& entry : entries) {
       RETURN_IF_ERROR(directory.Apply(entry, name_of));
@@ -84,24 +81,27 @@ absl::Status DirectoryStore::ReadNew() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> DirectoryStore::ForgetNames(const std::vector<ledger::Entry>& entries,
-                                                 const Directory& directory) {
-  bool is_known_by_name = false;
+absl::Status DirectoryStore::ForgetNames(const std::vector<ledger::Entry>& entries) {
+  std::vector<std::string> pseudonyms;
   for (const ledger::Entry& entry : entries) {
     if (entry.kind != PrincipalForgotten::kKind) continue;
     ASSIGN_OR_RETURN(const Change change, ParseChange(entry.kind, entry.payload));
-    const auto& forgotten = std::get<PrincipalForgotten>(change);
-    const PrincipalRecord* const record = directory.FindStored(forgotten.pseudonym);
-    is_known_by_name = is_known_by_name || (record != nullptr && record->name != forgotten.pseudonym);
-    if (forgotten_.contains(forgotten.pseudonym)) continue;
-    // A server that starts knows no name, and asks before it writes. Any other may have it in a cache.
-    ASSIGN_OR_RETURN(const std::vector<std::string> name, ledger_.NamesOf({forgotten.pseudonym}));
-    const bool may_be_known = head_.seq > 0 || name.front() != forgotten.pseudonym;
-    if (may_be_known) RETURN_IF_ERROR(ledger_.ForgetName(forgotten.pseudonym));
-    if (may_be_known && options_.on_forgotten) options_.on_forgotten();
-    forgotten_.insert(forgotten.pseudonym);
+    pseudonyms.push_back(std::get<PrincipalForgotten>(change).pseudonym);
   }
-  return is_known_by_name;
+  if (pseudonyms.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, ledger_.NamesOf(pseudonyms));
+  for (size_t i = 0; i < pseudonyms.size(); ++i) {
+    // A server that starts knows no name, and asks before it writes. Any other may have it in a cache.
+    const bool may_be_known = head_.seq > 0 || names.at(i) != pseudonyms[i];
+    if (may_be_known) RETURN_IF_ERROR(ForgetName(pseudonyms[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DirectoryStore::ForgetName(const std::string& pseudonym) {
+  RETURN_IF_ERROR(ledger_.ForgetName(pseudonym));
+  if (options_.on_forgotten) options_.on_forgotten();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Directory::NameOf> DirectoryStore::NamesIn(const std::vector<ledger::Entry>& entries) {
@@ -119,10 +119,20 @@ absl::StatusOr<Directory::NameOf> DirectoryStore::NamesIn(const std::vector<ledg
   return [name_of = std::move(name_of)](const std::string& each) { return name_of.at(each); };
 }
 
-absl::StatusOr<std::string> DirectoryStore::EncodeStored(Change change) {
+absl::StatusOr<std::string> DirectoryStore::PseudonymOf(const std::string& name, const Directory& directory) {
+  ASSIGN_OR_RETURN(std::string pseudonym, ledger_.PseudonymOf(name));
+  if (!directory.IsForgotten(pseudonym)) return pseudonym;
+  // The table was restored. With this pseudonym the name's new principal would have the former one's rights.
+  RETURN_IF_ERROR(ForgetName(pseudonym));
+  ASSIGN_OR_RETURN(pseudonym, ledger_.PseudonymOf(name));
+  if (!directory.IsForgotten(pseudonym)) return pseudonym;
+  return absl::InternalError("a name that was forgotten is back again: ask again");
+}
+
+absl::StatusOr<std::string> DirectoryStore::EncodeStored(Change change, const Directory& directory) {
   absl::Status made;
   VisitNames(change, [&](std::string& name) {
-    absl::StatusOr<std::string> pseudonym = ledger_.PseudonymOf(name);
+    absl::StatusOr<std::string> pseudonym = PseudonymOf(name, directory);
     if (made.ok()) made = pseudonym.status();
     if (pseudonym.ok()) name = *std::move(pseudonym);
   });
@@ -132,9 +142,16 @@ absl::StatusOr<std::string> DirectoryStore::EncodeStored(Change change) {
 
 void DirectoryStore::Publish(Directory directory, ledger::ChainHead head) {
   const Snapshot published = std::make_shared<const Directory>(std::move(directory));
+  const Custody custody = published->custody();
+  // What the history says at the start, this server replaces by what its own configuration says.
+  bool is_news = has_read_ && custody != options_.custody;
   head_ = std::move(head);
-  const std::scoped_lock lock(mutex_);
-  current_ = published;
+  {
+    const std::scoped_lock lock(mutex_);
+    is_news = is_news && current_->custody() != custody;
+    current_ = published;
+  }
+  if (is_news && options_.on_other_custody) options_.on_other_custody(custody);
 }
 
 absl::StatusOr<ledger::Entry> DirectoryStore::Make(const std::string& actor, const Decide& decide) {
@@ -146,7 +163,7 @@ absl::StatusOr<ledger::Entry> DirectoryStore::Make(const std::string& actor, con
     RETURN_IF_ERROR(Refresh());
     ASSIGN_OR_RETURN(const Snapshot directory, Current());
     ASSIGN_OR_RETURN(const Change change, decide(*directory));
-    ASSIGN_OR_RETURN(const std::string payload, EncodeStored(change));
+    ASSIGN_OR_RETURN(const std::string payload, EncodeStored(change, *directory));
     absl::StatusOr<ledger::Entry> appended = ledger_.AppendServerEntry({.after_seq = directory->seq(),
                                                                         .kind = std::string(KindOf(change)),
                                                                         .payload = payload,

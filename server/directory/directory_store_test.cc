@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <atomic>
 #include <chrono>
@@ -27,6 +28,13 @@ std::string DifferentBytes(size_t bytes) {
   std::string text = std::to_string(++calls);
   text.resize(bytes, '.');
   return text;
+}
+
+// By the host, of a principal that has been disabled.
+absl::StatusOr<Change> Forgetting(const Directory& directory, const std::string& name) {
+  const PrincipalRecord* const found = directory.FindPrincipal(name);
+  if (found == nullptr) return absl::NotFoundError(name);
+  return PrincipalForgotten{.pseudonym = found->stored_name};
 }
 
 class DirectoryStoreTest : public ::testing::Test {
@@ -62,6 +70,21 @@ class DirectoryStoreTest : public ::testing::Test {
     const absl::StatusOr<DirectoryStore::Snapshot> current = store.Current();
     EXPECT_TRUE(current.ok()) << current.status();
     return current.ok() && (*current)->FindPrincipal(name) != nullptr;
+  }
+
+  absl::Status Forget(const std::string& name) {
+    return store_->Make(kHostActor, [&](const Directory& each) { return Forgetting(each, name); }).status();
+  }
+  // A backup of the table of pseudonyms, and its restoring.
+  void SaveNames() const { Run("CREATE TABLE saved.names AS SELECT * FROM pseudonyms"); }
+  void RestoreNames() const { Run("INSERT OR IGNORE INTO pseudonyms SELECT * FROM saved.names"); }
+  void Run(const std::string& script) const {
+    sqlite3* file = nullptr;
+    ASSERT_EQ(sqlite3_open((folder_.path() + "/ledger.db").c_str(), &file), SQLITE_OK);
+    const std::string attached = absl::StrCat("ATTACH '", folder_.path(), "/saved.db' AS saved; ", script);
+    EXPECT_EQ(sqlite3_exec(file, attached.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+        << sqlite3_errmsg(file);
+    sqlite3_close(file);
   }
 
   const testing::ScratchFolder folder_;
@@ -149,13 +172,6 @@ TEST_F(DirectoryStoreTest, PollsTheHistory) {
 
 // ---- Names
 
-// By the host, of a principal that has been disabled.
-absl::StatusOr<Change> Forgetting(const Directory& directory, const std::string& name) {
-  const PrincipalRecord* const found = directory.FindPrincipal(name);
-  if (found == nullptr) return absl::NotFoundError(name);
-  return PrincipalForgotten{.pseudonym = found->stored_name};
-}
-
 TEST_F(DirectoryStoreTest, EntriesHavePseudonymsAndTheDirectoryHasNames) {
   ASSERT_TRUE(Create(*store_, "bob").ok());
   const std::vector<ledger::Entry> entries = ledger_->ListServerEntries({}).value();
@@ -213,6 +229,86 @@ TEST_F(DirectoryStoreTest, ANameThatTheHistorySaysIsForgottenIsForgottenAtTheNex
   const auto started = OpenStore(*ledger_);
   EXPECT_FALSE(Knows(*started, "bob"));
   EXPECT_EQ(ledger_->NamesOf({pseudonym})->at(0), pseudonym);
+}
+
+// Of a table that was restored while the server runs. Else another principal gets what is the former one's.
+TEST_F(DirectoryStoreTest, AForgottenNameThatIsBackInTheTableIsForgottenAgainBeforeItIsAnothers) {
+  int cleared = 0;
+  store_ = DirectoryStore::Open(*ledger_,
+                                {.between_polls = std::chrono::hours(1), .on_forgotten = [&] { ++cleared; }})
+               .value();
+  ASSERT_TRUE(Create(*store_, "bob").ok());
+  const std::string pseudonym = ledger_->PseudonymOf("bob").value();
+  SaveNames();
+  ASSERT_TRUE(Forget("bob").ok());
+  RestoreNames();
+  EXPECT_EQ(cleared, 1);
+  ASSERT_TRUE(Create(*store_, "bob").ok());
+  EXPECT_EQ(cleared, 2);
+  ASSERT_TRUE(Knows(*store_, "bob"));
+  EXPECT_NE((*store_->Current())->FindPrincipal("bob")->stored_name, pseudonym);
+  EXPECT_NE(ledger_->PseudonymOf("bob").value(), pseudonym);
+  EXPECT_EQ(ledger_->NamesOf({pseudonym})->at(0), pseudonym);
+}
+
+// The creation and the forgetting of a principal stand on different pages of the history.
+TEST_F(DirectoryStoreTest, ANameThatIsBackDoesNotKeepTheServerReading) {
+  ASSERT_TRUE(Create(*store_, "bob").ok());
+  ASSERT_TRUE(Create(*store_, "eve").ok());
+  const std::string pseudonym = ledger_->PseudonymOf("bob").value();
+  SaveNames();
+  const std::string payload = EncodeChange(CustodySet{});
+  for (int64_t seq = 2; seq < 2 + ledger::Page().limit; ++seq) {
+    ASSERT_TRUE(ledger_
+                    ->AppendServerEntry(
+                        {.after_seq = seq, .kind = "CUSTODY_SET", .payload = payload, .actor = kHostActor})
+                    .ok());
+  }
+  ASSERT_TRUE(Forget("bob").ok());
+  RestoreNames();
+  ASSERT_TRUE(Forget("eve").ok()) << "which makes every server read";
+  const std::unique_ptr<DirectoryStore> started = OpenStore(*ledger_);
+  for (const DirectoryStore* each : {store_.get(), started.get()}) {
+    EXPECT_FALSE(Knows(*each, "bob"));
+    EXPECT_FALSE(Knows(*each, "eve"));
+  }
+  EXPECT_EQ(ledger_->NamesOf({pseudonym})->at(0), pseudonym) << "the server that started has seen to it";
+}
+
+// ---- Custody
+
+TEST_F(DirectoryStoreTest, OnePersonIsEnoughOnlyWhereTheServersOwnConfigurationSaysSoToo) {
+  const auto with = [&](Custody custody, std::vector<Custody>* others) {
+    return DirectoryStore::Open(
+               *ledger_,
+               {.between_polls = std::chrono::hours(1),
+                .custody = custody,
+                .on_other_custody = [others](Custody of_history) { others->push_back(of_history); }})
+        .value();
+  };
+  std::vector<Custody> seen_by_two;
+  std::vector<Custody> seen_by_single;
+  const auto two = with(Custody::kTwoPersons, &seen_by_two);
+  const auto single = with(Custody::kSingle, &seen_by_single);
+  const auto here = [](const DirectoryStore& store) { return store.CustodyHere(**store.Current()); };
+  const auto set = [](DirectoryStore& store, Custody custody) {
+    return store.Make(kHostActor, [&](const Directory&) { return CustodySet{custody}; }).status();
+  };
+  EXPECT_EQ(here(*single), Custody::kTwoPersons) << "the history does not say so";
+  ASSERT_TRUE(set(*single, Custody::kSingle).ok());
+  ASSERT_TRUE(two->Refresh().ok());
+  EXPECT_EQ(here(*single), Custody::kSingle);
+  EXPECT_EQ(here(*two), Custody::kTwoPersons);
+  EXPECT_EQ((*two->Current())->custody(), Custody::kSingle) << "which budgets and receipts say";
+  ASSERT_TRUE(Create(*two, "bob").ok());
+  EXPECT_EQ(seen_by_two, std::vector({Custody::kSingle})) << "once";
+  std::vector<Custody> seen_at_start;
+  with(Custody::kTwoPersons, &seen_at_start);
+  EXPECT_TRUE(seen_at_start.empty()) << "a server that starts writes what its configuration says";
+  ASSERT_TRUE(set(*two, Custody::kTwoPersons).ok());
+  ASSERT_TRUE(single->Refresh().ok());
+  EXPECT_EQ(here(*single), Custody::kTwoPersons);
+  EXPECT_EQ(seen_by_single, std::vector({Custody::kTwoPersons}));
 }
 
 TEST_F(DirectoryStoreTest, IsRefusedWhereAnEntryIsNoChange) {

@@ -25,15 +25,16 @@ class ADirectory : public ::testing::Test {
     Apply(EnrolmentOpened{.id = "e1", .principal = "bob", .identity = {.issuer = "i", .subject = "other"}});
   }
 
-  void Apply(const Change& change, int64_t at_us = 0) {
-    const absl::Status applied = ApplyAt(directory_.seq() + 1, change, at_us);
+  void Apply(const Change& change, int64_t at_us = 0, const std::string& actor = kHostActor) {
+    const absl::Status applied = ApplyAt(directory_.seq() + 1, change, at_us, actor);
     ASSERT_TRUE(applied.ok()) << applied;
   }
-  absl::Status ApplyAt(int64_t seq, const Change& change, int64_t at_us = 0) {
+  absl::Status ApplyAt(int64_t seq, const Change& change, int64_t at_us = 0,
+                       const std::string& actor = kHostActor) {
     return Apply({.seq = seq,
                   .kind = std::string(KindOf(change)),
                   .payload = EncodeChange(change),
-                  .actor = kHostActor,
+                  .actor = actor,
                   .created_at_us = at_us});
   }
   absl::Status Apply(const ledger::Entry& entry) {
@@ -117,6 +118,78 @@ TEST_F(ADirectory, HasNothingOfAForgottenPrincipalAndItsNameIsAnothers) {
   names_[another] = "vera";
   make_vera(another, "c3");
   EXPECT_EQ(directory_.FindIdentity(identity)->principal, "vera");
+}
+
+// A directory that saw the name is as one that reads the same entries later.
+TEST_F(ADirectory, EverythingThatNamedAForgottenPrincipalNamesItsPseudonym) {
+  names_[kPseudonym] = "vera";
+  Apply(PrincipalCreated{.name = kPseudonym});
+  Apply(PrincipalCreated{.name = "made"}, 5, kPseudonym);
+  Apply(CredentialAdded{.id = "c2", .principal = "made", .identity = {.issuer = "i", .subject = "made"}}, 5,
+        kPseudonym);
+  Apply(CredentialAdded{
+      .id = "c3", .principal = "bob", .identity = {.issuer = "i", .subject = "b"}, .is_pending = true});
+  Apply(CredentialApproved{.id = "c3"}, 5, kPseudonym);
+  Apply(RoleBound{.role = Role::kOperator, .principal = "made"}, 5, kPseudonym);
+  Apply(RoleBound{.role = Role::kAuditor, .principal = "made", .is_pending = true});
+  Apply(RoleApproved{.role = Role::kAuditor, .principal = "made"}, 5, kPseudonym);
+  EXPECT_EQ(directory_.FindPrincipal("made")->created_by, "vera");
+  names_.erase(kPseudonym);
+  Apply(PrincipalForgotten{.pseudonym = kPseudonym});
+  EXPECT_EQ(directory_.FindPrincipal("made")->created_by, kPseudonym);
+  EXPECT_EQ(directory_.FindPrincipal("made")->vouched_alone.at("c2"), kPseudonym);
+  EXPECT_EQ(directory_.FindCredential("c2")->added_by, kPseudonym);
+  EXPECT_EQ(directory_.FindCredential("c3")->approved_by, kPseudonym);
+  EXPECT_EQ(directory_.FindRole(Role::kOperator, "made", "")->bound_by, kPseudonym);
+  EXPECT_EQ(directory_.FindRole(Role::kAuditor, "made", "")->approved_by, kPseudonym);
+  EXPECT_EQ(directory_.ChangesToday("vera", 5), 0) << "who has the name next begins at none";
+  EXPECT_EQ(directory_.ChangesToday(kPseudonym, 5), 5);
+  EXPECT_TRUE(directory_.IsForgotten(kPseudonym));
+  EXPECT_FALSE(directory_.IsForgotten("bob"));
+}
+
+// Another server has destroyed the name already when these entries are read.
+TEST_F(ADirectory, FollowsAPrincipalWhoseNameIsGoneBeforeTheEntryThatForgetsIt) {
+  names_[kPseudonym] = "vera";
+  Apply(PrincipalCreated{.name = kPseudonym});
+  names_.erase(kPseudonym);
+  Apply(PrincipalDisabled{.name = kPseudonym, .reason = "left"});
+  EXPECT_TRUE(directory_.FindPrincipal("vera")->is_disabled);
+  Apply(PrincipalForgotten{.pseudonym = kPseudonym});
+  EXPECT_EQ(directory_.FindPrincipal("vera"), nullptr);
+  EXPECT_EQ(directory_.FindStored(kPseudonym), nullptr);
+}
+
+// As where a backup of the table of pseudonyms was restored.
+TEST_F(ADirectory, DoesNotTakeBackTheNameOfAForgottenPrincipal) {
+  names_[kPseudonym] = "vera";
+  Apply(PrincipalCreated{.name = kPseudonym});
+  Apply(PrincipalForgotten{.pseudonym = kPseudonym});
+  Apply(PrincipalCreated{.name = "late"}, 5, kPseudonym);
+  EXPECT_EQ(directory_.FindPrincipal("late")->created_by, kPseudonym);
+}
+
+TEST_F(ADirectory, KnowsWhoCouldActAsAForgottenPrincipalAlsoAfterARepair) {
+  Apply(PrincipalCreated{.name = kPseudonym});
+  Apply(CredentialAdded{.id = "c2", .principal = kPseudonym, .identity = {.issuer = "i", .subject = "v"}}, 5,
+        "ada");
+  Apply(CredentialAdded{
+      .id = "c3", .principal = "bob", .identity = {.issuer = "i", .subject = "b"}, .is_pending = true});
+  Apply(PrincipalForgotten{.pseudonym = kPseudonym});
+  ASSERT_TRUE(Repair().ok());
+  EXPECT_FALSE(directory_.AreTwoPersons("ada", kPseudonym));
+  Apply(PrincipalForgotten{.pseudonym = "bob"});
+  EXPECT_EQ(directory_.FindPrincipal("bob"), nullptr) << "whose credentials the repair ended";
+}
+
+// The rules let nobody but a principal itself, and the host, open one.
+TEST_F(ADirectory, AnEnrolmentThatAForgottenPrincipalOpenedIsGone) {
+  Apply(PrincipalCreated{.name = kPseudonym});
+  Apply(EnrolmentOpened{.id = "e2", .principal = "new", .identity = {.issuer = "i", .subject = "n"}}, 5,
+        kPseudonym);
+  Apply(PrincipalForgotten{.pseudonym = kPseudonym});
+  EXPECT_EQ(directory_.FindEnrolment("e2"), nullptr);
+  EXPECT_NE(directory_.FindEnrolment("e1"), nullptr);
 }
 
 TEST_F(ADirectory, NobodyIsForgottenWhomNoEntryNames) {

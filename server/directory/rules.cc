@@ -118,7 +118,8 @@ absl::Status NotTwoPersons(std::string_view who, std::string_view other) {
   return absl::PermissionDeniedError(absl::StrCat(
       std::string(who), " and ", std::string(other),
       " do not count as two persons: one administrator alone could act as both, because he is one of "
-      "them or linked their credentials. A second administrator can confirm such a credential"));
+      "them or linked their credentials, or one identity has been both's. A second administrator can confirm "
+      "a credential that one of them linked"));
 }
 
 }  // namespace

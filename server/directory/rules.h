@@ -53,7 +53,9 @@ struct ForgettingFacts {
 };
 // By an administrator; the reason may be empty. FAILED_PRECONDITION for a principal that is not disabled, or
 // not for long enough; that owns a dataset that is not archived; and that entries of earlier versions have by
-// its name.
+// its name. Forgetting makes nobody another person: who could act as the principal still counts for all that
+// it vouched for; who proves one of its identities later is the same person; and the credentials and roles
+// that it proposed and that are pending end.
 absl::StatusOr<Change> ForgetPrincipal(const Directory& directory, const Asked& asked,
                                        const std::string& name, const std::string& reason,
                                        const ForgettingFacts& facts);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -43,15 +45,21 @@ class TestDirectory {
     entry.payload = EncodeChange(stored);
     entry.actor = actor.starts_with('@') ? actor : PseudonymOf(actor);
     entry.created_at_us = now_us_;
-    return directory_.Apply(entry, [this](const std::string& each) {
-      const auto found = names_.find(each);
-      return found == names_.end() ? each : found->second;
-    });
+    const absl::Status applied = directory_.Apply(entry, Names());
+    if (applied.ok()) entries_.push_back(std::move(entry));
+    return applied;
   }
 
-  // As entries name the principal.
+  // As a server has it that starts now, and never knew the names that were forgotten.
+  Directory ReadAgain() const {
+    Directory directory;
+    for (const ledger::Entry& entry : entries_) EXPECT_TRUE(directory.Apply(entry, Names()).ok());
+    return directory;
+  }
+
+  // As entries name the principal; a name that was forgotten gets another one.
   std::string PseudonymOf(const std::string& name) {
-    const std::string pseudonym = ledger::MakePseudonym("key", name);
+    const std::string pseudonym = ledger::MakePseudonym("key" + std::to_string(forgettings_[name]), name);
     names_[pseudonym] = name;
     return pseudonym;
   }
@@ -75,10 +83,10 @@ class TestDirectory {
   absl::Status Approve(const std::string& by, const std::string& credential_id) {
     return Make(by, ApproveCredential(directory_, By(by), {.id = credential_id}));
   }
-  absl::Status Register(const std::string& name) {
-    return Make(
-        kIssuerActor,
-        RegisterPrincipal(directory_, {.name = name, .credential_id = name, .identity = OidcOf(name)}));
+  absl::Status Register(const std::string& name) { return Register(name, OidcOf(name)); }
+  absl::Status Register(const std::string& name, const Identity& identity) {
+    return Make(kIssuerActor,
+                RegisterPrincipal(directory_, {.name = name, .credential_id = name, .identity = identity}));
   }
   absl::Status Open(const std::string& by, const std::string& principal, const Identity& identity,
                     bool makes_administrator = false, bool break_glass = false) {
@@ -109,8 +117,31 @@ class TestDirectory {
   absl::Status Disable(const std::string& by, const std::string& name) {
     return Make(by, DisablePrincipal(directory_, By(by), {.name = name, .reason = "left"}));
   }
+  absl::Status Remove(const std::string& by, const std::string& credential_id) {
+    return Make(by, RemoveCredential(directory_, By(by), {.id = credential_id, .reason = "old"}));
+  }
   absl::Status Forget(const std::string& by, const std::string& name, const ForgettingFacts& facts = {}) {
-    return Make(by, ForgetPrincipal(directory_, By(by), name, "asked for it", facts));
+    const std::string pseudonym = PseudonymOf(name);
+    const absl::Status made = Make(by, ForgetPrincipal(directory_, By(by), name, "asked for it", facts));
+    if (!made.ok()) return made;
+    names_.erase(pseudonym);
+    ++forgettings_[name];
+    return made;
+  }
+  // Its pseudonym, as soon as it may be forgotten.
+  std::string DisableAndForget(const std::string& by, const std::string& name) {
+    const std::string pseudonym = PseudonymOf(name);
+    EXPECT_TRUE(Disable(by, name).ok());
+    Advance(kForgetAfterUs);
+    const absl::Status forgotten = Forget(by, name);
+    EXPECT_TRUE(forgotten.ok()) << forgotten;
+    return pseudonym;
+  }
+  // A principal that this administrator alone vouches for, by an identity of the same name.
+  void VouchFor(const std::string& by, const std::string& name) {
+    ASSERT_TRUE(Create(by, name).ok());
+    ASSERT_TRUE(Link(by, name, OidcOf(name)).ok());
+    ASSERT_TRUE(IsActive(OidcOf(name)));
   }
   absl::Status Bind(const std::string& by, Role role, const std::string& principal,
                     const std::string& dataset_id = {}, const RoleFacts& facts = {}) {
@@ -129,8 +160,17 @@ class TestDirectory {
   }
 
  private:
+  Directory::NameOf Names() const {
+    return [this](const std::string& each) {
+      const auto found = names_.find(each);
+      return found == names_.end() ? each : found->second;
+    };
+  }
+
   Directory directory_;
+  std::vector<ledger::Entry> entries_;
   std::map<std::string, std::string> names_;  // by pseudonym
+  std::map<std::string, int> forgettings_;    // by name
   int64_t now_us_ = int64_t{1'800'000'000} * 1'000'000;
 };
 
