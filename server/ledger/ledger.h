@@ -22,7 +22,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,9 +31,6 @@
 #include "ledger/types.h"
 
 namespace curator::ledger {
-
-// Whether a pass over a history may be made for a call. Empty: it may.
-using BeforePass = std::function<absl::Status()>;
 
 class Ledger {
  public:
@@ -331,6 +327,8 @@ class Ledger {
 
   // The pseudonym of this name, which is made when there is none.
   virtual absl::StatusOr<std::string> PseudonymOf(std::string_view name) = 0;
+  // The same without making one: the name itself when there is none.
+  virtual absl::StatusOr<std::string> FindPseudonym(std::string_view name) = 0;
   // The names of these, in this order. The pseudonym of a forgotten principal, and what is no pseudonym, stay
   // as they are.
   virtual absl::StatusOr<std::vector<std::string>> NamesOf(const std::vector<std::string>& stored) = 0;
@@ -377,7 +375,8 @@ class Ledger {
   // accepts charges again once it does not contradict the anchor. Where nothing is behind, nothing is
   // written, and a lineage that is not read-only is not verified unless there are receipts. DATA_LOSS when
   // the history contradicts itself, which raising counters cannot repair. FAILED_PRECONDITION when the actor
-  // proposed the repair, unless the approval is kSingleCustody. It verifies the lineage before and
+  // proposed the repair, unless the approval is kSingleCustody, and when the repair would do something else
+  // than is expected: that is compared in the transaction that writes. It verifies the lineage before and
   // after, in a turn as those of LastVerification(), and with the same UNAVAILABLE.
   virtual absl::StatusOr<RepairReport> RaiseToAnchor(const RepairOrder& order) = 0;
 };

@@ -602,6 +602,10 @@ absl::StatusOr<std::string> PseudonymousLedger::PseudonymOf(std::string_view nam
   return names_.Make(name);
 }
 
+absl::StatusOr<std::string> PseudonymousLedger::FindPseudonym(std::string_view name) {
+  return names_.Find(name);
+}
+
 absl::StatusOr<std::vector<std::string>> PseudonymousLedger::NamesOf(const std::vector<std::string>& stored) {
   std::vector<std::string> pseudonyms;
   std::ranges::copy_if(stored, std::back_inserter(pseudonyms), IsPseudonym);

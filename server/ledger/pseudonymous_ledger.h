@@ -138,6 +138,7 @@ class PseudonymousLedger final : public Ledger {
   absl::StatusOr<bool> KnowsPrincipal(std::string_view name) override;
   absl::StatusOr<bool> OwnsOpenDataset(std::string_view name) override;
   absl::StatusOr<std::string> PseudonymOf(std::string_view name) override;
+  absl::StatusOr<std::string> FindPseudonym(std::string_view name) override;
   absl::StatusOr<std::vector<std::string>> NamesOf(const std::vector<std::string>& stored) override;
   absl::Status ForgetName(std::string_view pseudonym) override;
 

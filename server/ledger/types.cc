@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "base/canonical_bytes.h"
 
@@ -87,6 +88,29 @@ absl::StatusOr<DatasetState> DatasetStateFromName(std::string_view name) {
 
 std::string HashOfRules(std::string_view refusal_rules) {
   return refusal_rules.empty() ? std::string() : Sha256(refusal_rules);
+}
+
+std::string HashOfEffect(const RepairReport& report) {
+  CanonicalWriter writer("curator.repair.effect", 2);
+  writer.Integer(static_cast<int64_t>(report.lost.size()));
+  for (const LostRange& lost : report.lost) {
+    writer.Text(lost.dataset_id);
+    writer.Integer(lost.first_seq);
+    writer.Integer(lost.last_seq);
+  }
+  writer.Integer(static_cast<int64_t>(report.raised.size()));
+  for (const RaisedCounter& raised : report.raised) {
+    writer.Integer(raised.account_id);
+    writer.Text(raised.counter);
+    writer.Integer(raised.old_spent);
+    writer.Integer(raised.new_spent);
+    writer.Integer(raised.old_limit);
+    writer.Integer(raised.new_limit);
+  }
+  writer.Integer(report.reservations_spent);
+  writer.Integer(report.charges_forfeited);
+  writer.Integer(report.receipts_counted);
+  return absl::BytesToHexString(Sha256(std::move(writer).Take()));
 }
 
 std::string_view EndName(ProposalEnd end) {

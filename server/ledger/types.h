@@ -502,6 +502,9 @@ struct EarlierRequest {
 
 // ---- Repair
 
+// Whether a pass over a history may be made for a call. Empty: it may.
+using BeforePass = std::function<absl::Status()>;
+
 // A charge that the store has lost, as its signed receipt states it.
 struct LostCharge {
   std::string dataset_id;
@@ -518,6 +521,10 @@ struct RepairOrder {
   Approval approval = Approval::kByAnother;
   std::vector<LostCharge> receipts;
   bool only_checked = false;  // a dry run: report what would be raised, and write nothing
+  // HashOfEffect() of the report that was approved. Without one, whatever the repair does is accepted.
+  std::optional<std::string> expected_effect = std::nullopt;
+  // Called once, within the turn, if passes are made for this order.
+  BeforePass before_pass = {};
 };
 
 // A counter that a repair raises.
@@ -530,15 +537,32 @@ struct RaisedCounter {
   int64_t new_limit = 0;
 };
 
+// The entries that one dataset has lost. The first exceeds the last where only charges are lost whose numbers
+// other entries have.
+struct LostRange {
+  std::string dataset_id;
+  int64_t first_seq = 0;
+  int64_t last_seq = 0;
+};
+
 struct RepairReport {
-  int64_t first_lost_seq = 0;  // of the dataset named in the order; 0 when nothing is lost
+  // Whether anything in the lineage is behind the anchor or the receipts. Otherwise a repair writes nothing.
+  bool is_needed = false;
+  std::vector<LostRange> lost;  // of the datasets of the lineage that have lost entries, by their ids
+  int64_t first_lost_seq = 0;   // of the dataset named in the order; 0 when nothing is lost
   int64_t last_lost_seq = 0;
   std::vector<RaisedCounter> raised;
   int64_t reservations_spent = 0;
   int64_t charges_forfeited = 0;
   int64_t receipts_counted = 0;
-  absl::Status still_read_only;  // why the dataset still refuses charges; OK when it accepts them
+  // Why the dataset refuses charges, after the repair, or now if the repair was only checked; OK when it
+  // accepts them.
+  absl::Status still_read_only;
 };
+
+// In hexadecimal, of all that a repair would write because of what is lost. It covers every dataset of the
+// lineage, and not still_read_only.
+std::string HashOfEffect(const RepairReport& report);
 
 // ---- Names
 

@@ -290,7 +290,8 @@ absl::Status ProposeRepair(service::Services& services, const Call& call,
                                           {.principal = call.principal(),
                                            .dataset = DatasetName(request.dataset()),
                                            .reason = request.reason(),
-                                           .receipts = ReceiptsIn(request)}));
+                                           .receipts = ReceiptsIn(request)},
+                                          services.quotas));
   *response.mutable_proposal() = ToProto(proposed.proposal);
   *response.mutable_effect() = ToProto(proposed.effect);
   return absl::OkStatus();
@@ -303,9 +304,10 @@ absl::Status ApproveRepair(service::Services& services, const Call& call,
                                          .signature = request.proposal().signature(),
                                          .public_key = request.proposal().public_key(),
                                          .receipts = ReceiptsIn(request.proposal())};
-  ASSIGN_OR_RETURN(const service::RepairView view,
-                   service::ApproveRepair(services.access(), services.signer, call.principal(),
-                                          DatasetName(request.dataset()), proposal, IntentOf(request)));
+  ASSIGN_OR_RETURN(
+      const service::RepairView view,
+      service::ApproveRepair(services.access(), services.signer, call.principal(),
+                             DatasetName(request.dataset()), proposal, IntentOf(request), services.quotas));
   response = ToProto(view);
   return absl::OkStatus();
 }

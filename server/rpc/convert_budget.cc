@@ -213,6 +213,7 @@ v1::RepairReport ToProto(const service::RepairView& view) {
   }
   proto.set_reservations_spent(report.reservations_spent);
   proto.set_charges_forfeited(report.charges_forfeited);
+  proto.set_is_needed(report.is_needed);
   proto.set_receipts_counted(report.receipts_counted);
   proto.set_still_read_only(std::string(report.still_read_only.message()));
   return proto;

@@ -1,5 +1,5 @@
-// How many persons it takes to raise a limit and to publish a dataset, as the server's configuration says:
-// two, or one who has custody of the server. Budgets, receipts and histories say which.
+// How many persons it takes to raise a limit, to publish a dataset and to repair a history, as the server's
+// configuration says: two, or one who has custody of the server. Budgets, receipts and histories say which.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,8 +51,8 @@ class Custody : public Identities {
     publish.set_dataset(dataset);
     return As("olga").PublishDataset(publish);
   }
-  // The request, made by the owner; again when it has the same id.
-  nlohmann::json ReceiptOf(const std::string& request_id) const {
+  // Of the request, made by the owner; again when it has the same id.
+  v1::Receipt SignedReceiptOf(const std::string& request_id) const {
     v1::AnswerWorkloadRequest request;
     request.set_request_id(request_id);
     request.set_dataset("census");
@@ -60,7 +60,11 @@ class Custody : public Identities {
     request.mutable_spend()->set_epsilon("0.1");
     const absl::StatusOr<Answer> answer = As("olga").AnswerWorkload(request);
     EXPECT_TRUE(answer.ok()) << answer.status();
-    return nlohmann::json::parse(answer->header.receipt().statement());
+    return answer.ok() ? answer->header.receipt() : v1::Receipt();
+  }
+  nlohmann::json ReceiptOf(const std::string& request_id) const {
+    return nlohmann::json::parse(SignedReceiptOf(request_id).statement(), nullptr,
+                                 /*allow_exceptions=*/false);
   }
   std::string HistoryOf(const std::string& dataset) const {
     std::string text;
@@ -140,6 +144,33 @@ TEST_P(Custody, WhoApprovesForTheOwnerIsNotTheOwnersAnalystEither) {
   approve.set_proposal_id(*client::NewRequestId());
   EXPECT_EQ(As("ana").ApproveLimitChange(approve).status().code(), absl::StatusCode::kPermissionDenied)
       << "custody is the owner's";
+}
+
+TEST_P(Custody, PassesForARepairCountInTheQuotaOfVerifications) {
+  config_.quotas.verifications_per_minute = 1;
+  RestartWith(config::Custody::kSingle);
+  v1::ProposeRepairRequest propose;
+  propose.set_dataset("census");
+  propose.set_reason("the receipt is looked for");
+  *propose.add_receipts() = SignedReceiptOf(*client::NewRequestId());
+  const absl::StatusOr<v1::ProposeRepairResponse> proposed = As("olga").ProposeRepair(propose);
+  ASSERT_TRUE(proposed.ok()) << proposed.status();
+  const auto expect_over_quota = [](const absl::Status& refused) {
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+    EXPECT_EQ(ReasonOf(refused), "QUOTA");
+  };
+  // A period of the quota may end between two calls; none is ever free.
+  config_.quotas.verifications_per_minute = 0;
+  RestartWith(config::Custody::kSingle);
+  expect_over_quota(As("olga").ProposeRepair(propose).status());
+  v1::ApproveRepairRequest approve;
+  approve.set_dataset("census");
+  *approve.mutable_proposal() = proposed->proposal();
+  expect_over_quota(As("olga").ApproveRepair(approve).status());
+  approve.set_validate_only(true);
+  expect_over_quota(As("olga").ApproveRepair(approve).status());
+  propose.clear_receipts();
+  EXPECT_TRUE(As("olga").ProposeRepair(propose).ok()) << "no pass is made";
 }
 
 }  // namespace

@@ -200,7 +200,7 @@ TEST_P(Receipts, TellARolledBackHistoryAndItsOwnerAndAnApproverRepairIt) {
   EXPECT_EQ(Ask("ana", "0.2").status, 1) << "it was only shown";
   const Ran repaired = As("vera", approve);
   EXPECT_EQ(repaired.status, 0) << repaired.output;
-  EXPECT_THAT(As("vera", approve).output, HasSubstr("nothing of this dataset is behind"));
+  EXPECT_THAT(As("vera", approve).output, HasSubstr("is behind the anchor or the receipts"));
   EXPECT_EQ(Spent(), "0.4") << "no less than the anchor knows";
   EXPECT_EQ(Ask("ana", "0.2").status, 0);
   EXPECT_EQ(Ask("ana", "0.5").status, 3) << "only 0.4 was left";

@@ -390,11 +390,8 @@ Document DocumentOf(const v1::RepairReport& report) {
   return document;
 }
 
-bool IsNothing(const v1::RepairReport& report) {
-  return report.raised().empty() && report.last_lost_sequence() == 0;
-}
-
-constexpr char kNothingIsBehind[] = "nothing of this dataset is behind the anchor or the receipts";
+constexpr char kNothingIsBehind[] =
+    "nothing of this dataset, or of its predecessors and successors, is behind the anchor or the receipts";
 
 absl::Status Write(const v1::RepairProposal& proposal, OutputFile& file) {
   google::protobuf::util::JsonPrintOptions options;
@@ -417,7 +414,7 @@ absl::Status Run(Session& session, const ProposeRepair& command) {
   ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(command.out, session.out));
   ASSIGN_OR_RETURN(const v1::ProposeRepairResponse proposed, session.client.ProposeRepair(request));
   Document document = DocumentOf(proposed.effect());
-  if (IsNothing(proposed.effect())) {
+  if (!proposed.effect().is_needed()) {
     document.notes.emplace_back(kNothingIsBehind);
   } else {
     RETURN_IF_ERROR(Write(proposed.proposal(), *file));
@@ -437,7 +434,7 @@ absl::Status Run(Session& session, const ApproveRepair& command) {
   ASSIGN_OR_RETURN(*request.mutable_proposal(), ReadRepairProposal(command.proposal));
   ASSIGN_OR_RETURN(const v1::RepairReport repaired, session.client.ApproveRepair(request));
   Document document = DocumentOf(repaired);
-  if (IsNothing(repaired)) {
+  if (!repaired.is_needed()) {
     document.notes.emplace_back(kNothingIsBehind);
   } else if (command.only_show) {
     document.notes.emplace_back("nothing was changed");

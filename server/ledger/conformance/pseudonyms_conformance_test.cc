@@ -467,6 +467,15 @@ TEST_P(PseudonymConformance, ADrawThatANameWasForgottenDuringIsStoredAsItsOwn) {
   EXPECT_THAT(Must(ledger_->Verify(dataset.id)).findings, IsEmpty());
 }
 
+TEST_P(PseudonymConformance, ANameThatIsLookedUpIsNotMade) {
+  EXPECT_EQ(Must(ledger_->FindPseudonym("ana")), "ana");
+  EXPECT_EQ(Must(ledger_->FindPseudonym("ana")), "ana");
+  EXPECT_EQ(Must(ledger_->FindPseudonym("no name!")), "no name!");
+  const std::string pseudonym = Must(ledger_->PseudonymOf("ana"));
+  EXPECT_EQ(Must(ledger_->FindPseudonym("ana")), pseudonym);
+  EXPECT_EQ(Must(ledger_->FindPseudonym(pseudonym)), pseudonym);
+}
+
 TEST_P(PseudonymConformance, AnotherServerForgetsANameWhenItIsTold) {
   const Dataset dataset = Granted("census", {"ana"});
   const auto other = OpenNamed();

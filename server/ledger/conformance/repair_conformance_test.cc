@@ -5,6 +5,7 @@
 #include <functional>
 #include <future>
 #include <limits>
+#include <set>
 
 #include "base/testing/names.h"
 #include "gmock/gmock.h"
@@ -65,12 +66,15 @@ class RepairConformance : public LedgerConformance {
     std::filesystem::rename(away, anchor);
     Restore(backup);
   }
+  RepairOrder Order(const std::vector<LostCharge>& receipts = {}) const {
+    return {.dataset_id = dataset_.id,
+            .reason = "the disk failed",
+            .actor = TestPrincipal("petra"),
+            .proposed_by = "olga",
+            .receipts = receipts};
+  }
   absl::StatusOr<RepairReport> Repair(const std::vector<LostCharge>& receipts = {}) {
-    return ledger_->RaiseToAnchor({.dataset_id = dataset_.id,
-                                   .reason = "the disk failed",
-                                   .actor = TestPrincipal("petra"),
-                                   .proposed_by = "olga",
-                                   .receipts = receipts});
+    return ledger_->RaiseToAnchor(Order(receipts));
   }
   std::vector<std::string> Findings() { return Must(ledger_->Verify(dataset_.id)).findings; }
   int64_t Spent() { return BalanceOf(*ledger_, dataset_).spent; }
@@ -388,6 +392,133 @@ TEST_P(RepairConformance, ADatasetOfTheLineageThatHasLostNothingIsLeftAlone) {
   EXPECT_EQ(Must(ledger_->ListEntries(successor.id, {})).size(), entries);
   EXPECT_EQ(LastOf("REPAIRED").dataset_id, dataset_.id);
   EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_P(RepairConformance, ALossInAnotherDatasetOfTheLineageIsReportedAndRepaired) {
+  DatasetSpec spec = SpecOf("census-2", 0);
+  spec.accounts.clear();
+  spec.successor_of = dataset_.id;
+  const Dataset successor = Must(ledger_->CreateDataset(spec));
+  const auto last_of_successor = [&] { return Must(ledger_->ListEntries(successor.id, {})).back(); };
+  const int64_t last_kept = last_of_successor().seq;
+  const std::string backup = Backup();
+  ASSERT_TRUE(ledger_->SetGrant(successor.id, {.grantee = "ana"}, TestPrincipal("olga")).ok());
+  Restore(backup);
+  RepairOrder order = Order();
+  order.only_checked = true;
+  const RepairReport checked = Must(ledger_->RaiseToAnchor(order));
+  EXPECT_TRUE(checked.is_needed);
+  EXPECT_THAT(checked.raised, IsEmpty());
+  EXPECT_EQ(checked.last_lost_seq, 0) << "nothing of the dataset that the order names";
+  ASSERT_EQ(checked.lost.size(), 1u);
+  EXPECT_EQ(checked.lost[0].dataset_id, successor.id);
+  EXPECT_EQ(checked.lost[0].first_seq, last_kept + 1);
+  EXPECT_EQ(checked.lost[0].last_seq, last_kept + 1);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, checked.still_read_only);
+
+  order = Order();
+  order.expected_effect = HashOfEffect(checked);
+  EXPECT_TRUE(Must(ledger_->RaiseToAnchor(order)).still_read_only.ok());
+  EXPECT_EQ(last_of_successor().kind, "REPAIRED");
+  EXPECT_EQ(last_of_successor().seq, last_kept + 2);
+  EXPECT_TRUE(ledger_->DatasetHealth(successor.id).ok()) << ledger_->DatasetHealth(successor.id);
+  EXPECT_FALSE(Must(ledger_->RaiseToAnchor(order)).is_needed) << "so the same order again is accepted";
+}
+
+TEST_P(RepairConformance, NothingIsWrittenThatIsNotWhatWasExpected) {
+  const std::string backup = Backup();
+  const LimitProposal proposal = Must(ledger_->ProposeLimit({.request_id = "p",
+                                                             .account_id = account_,
+                                                             .counter = "rho",
+                                                             .new_limit = 20,
+                                                             .reason = "more",
+                                                             .proposed_by = TestPrincipal("olga")}));
+  Must(ledger_->ApproveLimit(proposal.id, TestPrincipal("otto")));
+  Must(ledger_->Begin(Request("lost", 8)));
+  std::unique_ptr<Ledger> lost_history = std::move(ledger_);
+  ledger_ = Must(TryOpenCopy(backup));
+  RepairOrder check = Order();
+  check.only_checked = true;
+  const RepairReport approved = Must(ledger_->RaiseToAnchor(check));
+  RepairOrder order = Order();
+  order.expected_effect = HashOfEffect(approved);
+  Must(lost_history->Begin(Request("lost later", 1)));
+  const size_t entries = Entries().size();
+  for (const bool only_checked : {true, false}) {
+    order.only_checked = only_checked;
+    const absl::Status refused = ledger_->RaiseToAnchor(order).status();
+    EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition, refused);
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("would do something else now"));
+  }
+  EXPECT_EQ(Entries().size(), entries);
+  EXPECT_EQ(Spent(), 4);
+  EXPECT_EQ(BalanceOf(*ledger_, dataset_).limit, 10);
+  EXPECT_EQ(Must(ledger_->FindCharge(TestPrincipal("ana"), "kept")).state, ChargeState::kStarted);
+  EXPECT_STATUS_IS(absl::StatusCode::kDataLoss, ledger_->DatasetHealth(dataset_.id));
+
+  order.expected_effect = HashOfEffect(Must(ledger_->RaiseToAnchor(check)));
+  const RepairReport repaired = Must(ledger_->RaiseToAnchor(order));
+  EXPECT_EQ(HashOfEffect(repaired), *order.expected_effect);
+  EXPECT_EQ(Spent(), 13);
+  EXPECT_EQ(BalanceOf(*ledger_, dataset_).limit, 13);
+  EXPECT_THAT(Findings(), IsEmpty());
+}
+
+TEST_P(RepairConformance, WhoeverMayHaveNoPassMadeRepairsNothing) {
+  const std::string backup = Backup();
+  Must(ledger_->Begin(Request("lost", 3)));
+  Restore(backup);
+  int asked = 0;
+  absl::Status answer = absl::ResourceExhaustedError("no more passes");
+  RepairOrder order = Order();
+  order.before_pass = [&] {
+    ++asked;
+    return answer;
+  };
+  const size_t entries = Entries().size();
+  EXPECT_STATUS_IS(absl::StatusCode::kResourceExhausted, ledger_->RaiseToAnchor(order).status());
+  EXPECT_EQ(Entries().size(), entries);
+  answer = absl::OkStatus();
+  EXPECT_TRUE(Must(ledger_->RaiseToAnchor(order)).is_needed);
+  EXPECT_EQ(asked, 2) << "once for the passes of one order";
+  EXPECT_FALSE(Must(ledger_->RaiseToAnchor(order)).is_needed);
+  EXPECT_EQ(asked, 2) << "no pass is made over a sound history";
+  order.receipts = {ReceiptOf(Must(ledger_->Begin(Request("next", 1))).charge)};
+  EXPECT_FALSE(Must(ledger_->RaiseToAnchor(order)).is_needed);
+  EXPECT_EQ(asked, 3) << "unless there are receipts";
+}
+
+TEST(EffectOfARepair, HasAnotherHashWhereAnyPartOfItDiffers) {
+  using Change = std::function<void(RepairReport&)>;
+  const RepairReport report{.lost = {{"census", 3, 4}}, .raised = {{1, "rho", 2, 3, 4, 5}}};
+  const std::vector<Change> changes = {
+      [](RepairReport& other) {
+        other.lost.push_back({"census-2", 7, 7});
+      },
+      [](RepairReport& other) { other.lost[0].dataset_id = "census-2"; },
+      [](RepairReport& other) { ++other.lost[0].first_seq; },
+      [](RepairReport& other) { ++other.lost[0].last_seq; },
+      [](RepairReport& other) { other.raised.push_back(other.raised[0]); },
+      [](RepairReport& other) { ++other.raised[0].account_id; },
+      [](RepairReport& other) { other.raised[0].counter = "epsilon"; },
+      [](RepairReport& other) { ++other.raised[0].old_spent; },
+      [](RepairReport& other) { ++other.raised[0].new_spent; },
+      [](RepairReport& other) { ++other.raised[0].old_limit; },
+      [](RepairReport& other) { ++other.raised[0].new_limit; },
+      [](RepairReport& other) { ++other.reservations_spent; },
+      [](RepairReport& other) { ++other.charges_forfeited; },
+      [](RepairReport& other) { ++other.receipts_counted; },
+  };
+  std::set<std::string> hashes = {HashOfEffect(report)};
+  for (const Change& change : changes) {
+    RepairReport other = report;
+    change(other);
+    hashes.insert(HashOfEffect(other));
+  }
+  EXPECT_EQ(hashes.size(), changes.size() + 1);
+  RepairReport read_only = report;
+  read_only.still_read_only = absl::DataLossError("it is behind its anchor");
+  EXPECT_EQ(HashOfEffect(read_only), HashOfEffect(report)) << "that is no effect";
 }
 
 TEST_P(RepairConformance, ReceiptsThatDoNotFitTheCountersRaiseNothing) {

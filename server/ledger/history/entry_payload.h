@@ -82,9 +82,8 @@ struct DatasetCreated {
 std::string EncodePayload(const DatasetCreated& document);
 absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes);
 
-// How a decision was approved: in documents 0 for kByAnother, 1 for kSingleCustody.
-
-// PUBLISHED, tag "curator.ledger.published". The entry's actor approved it.
+// PUBLISHED, tag "curator.ledger.published". The entry's actor approved it. Documents have 0 for kByAnother,
+// 1 for kSingleCustody.
 struct DatasetPublished {
   Approval approval = Approval::kByAnother;
 };

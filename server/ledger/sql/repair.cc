@@ -67,12 +67,15 @@ class LineageRepair {
       ASSIGN_OR_RETURN(LostEntries lost, FindLostEntries(id));
       lost_.emplace(id, std::move(lost));
     }
-    if (!IsNeeded()) return report_;
+    report_.is_needed = IsNeeded();
+    if (!report_.is_needed) return report_;
     ASSIGN_OR_RETURN(const std::vector<StoredCharge> open, OpenCharges());
     for (const StoredCharge& stored : open) Spend(stored.charge);
     ASSIGN_OR_RETURN(const std::vector<RaisedBy> raised, RaiseCounters());
     AppendRepairs(raised);
     for (const StoredCharge& stored : open) End(stored);
+    RETURN_IF_ERROR(CheckIsExpected());
+    for (const RaisedBy& by : raised) RETURN_IF_ERROR(WriteLimit(by));
     return report_;
   }
 
@@ -236,7 +239,6 @@ class LineageRepair {
                           .amount = target - counter.spent,
                           .old_limit = counter.limit,
                           .new_limit = std::max(counter.limit, target)};
-        RETURN_IF_ERROR(WriteLimit(by));
         change_.AddSpent(key, by.amount);
         raised.push_back(by);
         report_.raised.push_back({.account_id = account.id,
@@ -248,6 +250,15 @@ class LineageRepair {
       }
     }
     return raised;
+  }
+
+  // Until then everything is only planned: nothing is written that was not approved.
+  absl::Status CheckIsExpected() const {
+    if (!order_.expected_effect.has_value() || *order_.expected_effect == HashOfEffect(report_)) {
+      return absl::OkStatus();
+    }
+    return absl::FailedPreconditionError(
+        "the repair would do something else now than when it was proposed: the owner proposes it again");
   }
 
   // A restored limit may be older, and lower, than the one that applied when the anchored costs were spent.
@@ -274,16 +285,20 @@ class LineageRepair {
                     .approval = order_.approval};
       for (const LostCharge& charge : lost.receipts) repair.lost_charges.push_back(charge.charge_id);
       report_.receipts_counted += static_cast<int64_t>(lost.receipts.size());
-      if (id == order_.dataset_id && lost.is_any()) {
-        report_.first_lost_seq = lost.kept.seq + 1;
-        report_.last_lost_seq = std::max(lost.kept.seq, lost.last_seq());
-      }
+      if (lost.is_any()) AddLost({id, lost.kept.seq + 1, std::max(lost.kept.seq, lost.last_seq())});
       change_.AppendAfterGap({.dataset_id = id,
                               .kind = kRepaired,
                               .payload = EncodePayload(repair),
                               .actor = order_.actor.name()},
                              lost.last_seq());
     }
+  }
+
+  void AddLost(const LostRange& lost) {
+    report_.lost.push_back(lost);
+    if (lost.dataset_id != order_.dataset_id) return;
+    report_.first_lost_seq = lost.first_seq;
+    report_.last_lost_seq = lost.last_seq;
   }
 
   WriteSet& change_;
@@ -312,6 +327,7 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
   // A pass over a long history is no answer to an order that has nothing to repair.
   if (!damage_.IsDamaged(lineage_id) && order.receipts.empty()) return RepairReport();
   ASSIGN_OR_RETURN(const Turns::Turn turn, TakeTurn());
+  if (order.before_pass) RETURN_IF_ERROR(order.before_pass());
   const auto read = [this](const Body& body) { return ReadLong(body); };
   ASSIGN_OR_RETURN(const VerifiedLineage alone,
                    VerifyLineage(read, no_anchor, lineage_id, {.amount_text = options_.amount_text}));
@@ -336,7 +352,10 @@ absl::StatusOr<RepairReport> SqlLedger::RaiseToAnchor(const RepairOrder& order) 
     });
     if (outcome.ending != Ending::kConflict) break;
   }
-  if (order.only_checked && absl::IsCancelled(outcome.status)) return report;
+  if (order.only_checked && absl::IsCancelled(outcome.status)) {
+    report.still_read_only = DatasetHealth(order.dataset_id);
+    return report;
+  }
   // After a lost connection the outcome is unknown: the same order, repeated, raises what is left to raise.
   RETURN_IF_ERROR(outcome.status);
   RETURN_IF_ERROR(anchor_->RaiseTo(reached));

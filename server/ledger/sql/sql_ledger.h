@@ -179,6 +179,7 @@ class SqlLedger final : public Ledger, public PseudonymTable {
   absl::StatusOr<bool> KnowsPrincipal(std::string_view name) override;
   absl::StatusOr<bool> OwnsOpenDataset(std::string_view name) override;
   absl::StatusOr<std::string> PseudonymOf(std::string_view name) override { return std::string(name); }
+  absl::StatusOr<std::string> FindPseudonym(std::string_view name) override { return std::string(name); }
   absl::StatusOr<std::vector<std::string>> NamesOf(const std::vector<std::string>& stored) override {
     return stored;
   }

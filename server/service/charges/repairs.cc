@@ -25,27 +25,10 @@ std::string HashOf(const std::vector<Receipt>& receipts) {
   return absl::BytesToHexString(Sha256(std::move(writer).Take()));
 }
 
-// What an approver decides on.
-std::string HashOf(const ledger::RepairReport& report) {
-  CanonicalWriter writer("curator.repair.effect", 1);
-  writer.Integer(report.first_lost_seq);
-  writer.Integer(report.last_lost_seq);
-  for (const ledger::RaisedCounter& raised : report.raised) {
-    writer.Integer(raised.account_id);
-    writer.Text(raised.counter);
-    writer.Integer(raised.old_spent);
-    writer.Integer(raised.new_spent);
-    writer.Integer(raised.old_limit);
-    writer.Integer(raised.new_limit);
-  }
-  writer.Integer(report.reservations_spent);
-  writer.Integer(report.charges_forfeited);
-  writer.Integer(report.receipts_counted);
-  return absl::BytesToHexString(Sha256(std::move(writer).Take()));
-}
-
-bool IsNothing(const ledger::RepairReport& report) {
-  return report.last_lost_seq == 0 && report.raised.empty() && report.receipts_counted == 0;
+// Counts the passes that are made for an order.
+ledger::BeforePass CountedFor(const Principal& principal, PrincipalQuotas* quotas) {
+  if (quotas == nullptr) return {};
+  return [principal, quotas] { return quotas->CountVerification(principal); };
 }
 
 absl::StatusOr<std::vector<ledger::LostCharge>> ChargesOf(ledger::Ledger& ledger,
@@ -139,7 +122,7 @@ absl::Status CheckStands(const DatasetView& dataset, const StatedRepair& stated)
 }  // namespace
 
 absl::StatusOr<ProposedRepair> ProposeRepair(const Access& access, const host::ReceiptSigner& signer,
-                                             const RepairRequest& request) {
+                                             const RepairRequest& request, PrincipalQuotas* quotas) {
   ASSIGN_OR_RETURN(const DatasetView dataset,
                    FindDataset(access, Method::kProposeRepair, request.principal, request.dataset));
   if (request.reason.empty()) return InvalidField("reason", "say why: it stays in the history");
@@ -149,7 +132,8 @@ absl::StatusOr<ProposedRepair> ProposeRepair(const Access& access, const host::R
                             .actor = request.principal,
                             .proposed_by = request.principal.name(),
                             .receipts = {},
-                            .only_checked = true};
+                            .only_checked = true,
+                            .before_pass = CountedFor(request.principal, quotas)};
   ASSIGN_OR_RETURN(order.receipts, ChargesOf(access.ledger, signer, request.receipts));
   ProposedRepair proposed;
   ASSIGN_OR_RETURN(proposed.effect, Raise(access, dataset, order));
@@ -158,14 +142,15 @@ absl::StatusOr<ProposedRepair> ProposeRepair(const Access& access, const host::R
                                       .time_us = absl::ToUnixMicros(absl::Now()),
                                       .reason = request.reason,
                                       .receipts_hash = HashOf(request.receipts),
-                                      .effect_hash = HashOf(proposed.effect.report)});
+                                      .effect_hash = ledger::HashOfEffect(proposed.effect.report)});
   proposed.proposal.receipts = request.receipts;
   return proposed;
 }
 
 absl::StatusOr<RepairView> ApproveRepair(const Access& access, const host::ReceiptSigner& signer,
                                          const Principal& principal, const DatasetName& dataset,
-                                         const RepairProposal& proposal, Intent intent) {
+                                         const RepairProposal& proposal, Intent intent,
+                                         PrincipalQuotas* quotas) {
   ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, Method::kApproveRepair, principal, dataset));
   ASSIGN_OR_RETURN(const StatedRepair stated, ParseProposal(access, signer, view, proposal));
   RETURN_IF_ERROR(CheckStands(view, stated));
@@ -176,16 +161,10 @@ absl::StatusOr<RepairView> ApproveRepair(const Access& access, const host::Recei
                             .proposed_by = stated.proposed_by,
                             .approval = approval,
                             .receipts = {},
-                            .only_checked = true};
+                            .only_checked = intent == Intent::kValidateOnly,
+                            .expected_effect = stated.effect_hash,
+                            .before_pass = CountedFor(principal, quotas)};
   ASSIGN_OR_RETURN(order.receipts, ChargesOf(access.ledger, signer, proposal.receipts));
-  ASSIGN_OR_RETURN(RepairView effect, Raise(access, view, order));
-  if (IsNothing(effect.report)) return effect;
-  if (HashOf(effect.report) != stated.effect_hash) {
-    return absl::FailedPreconditionError(
-        "the repair would do something else now than when it was proposed: the owner proposes it again");
-  }
-  if (intent == Intent::kValidateOnly) return effect;
-  order.only_checked = false;
   return Raise(access, view, order);
 }
 

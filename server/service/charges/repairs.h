@@ -17,6 +17,7 @@
 #include "ledger/ledger.h"
 #include "service/access.h"
 #include "service/charges/receipts.h"
+#include "service/quotas/principal_quotas.h"
 
 namespace curator::service {
 
@@ -46,18 +47,20 @@ struct ProposedRepair {
   RepairView effect;
 };
 
-// For the owner. Changes nothing. Errors: those of Ledger::RaiseToAnchor(); INVALID_ARGUMENT (reason,
-// receipts[i]).
+// For the owner. Changes nothing. Passes over the history that are made for this count once in `quotas`,
+// which are null in development mode. Errors: those of Ledger::RaiseToAnchor(); OverQuota();
+// INVALID_ARGUMENT (reason, receipts[i]).
 absl::StatusOr<ProposedRepair> ProposeRepair(const Access& access, const host::ReceiptSigner& signer,
-                                             const RepairRequest& request);
+                                             const RepairRequest& request, PrincipalQuotas* quotas = nullptr);
 
 // For approvers who are other persons than the proposer (ApprovalOf()): raises what is spent to what the
-// anchor and the receipts state. Where nothing is left to raise, as after it was approved before, it changes
-// nothing. Errors: those of Ledger::RaiseToAnchor(); INVALID_ARGUMENT (proposal) for a document that this
-// server did not sign or that is of another dataset; FAILED_PRECONDITION when it has expired, its proposer no
-// longer owns the dataset, or the repair would do something else now.
+// anchor and the receipts state. Where nothing of the lineage is behind, as after it was approved before, it
+// changes nothing. Quotas and errors are those of ProposeRepair(); INVALID_ARGUMENT (proposal) for a document
+// that this server did not sign or that is of another dataset; FAILED_PRECONDITION when it has expired, its
+// proposer no longer owns the dataset, or the repair would do something else now.
 absl::StatusOr<RepairView> ApproveRepair(const Access& access, const host::ReceiptSigner& signer,
                                          const Principal& principal, const DatasetName& dataset,
-                                         const RepairProposal& proposal, Intent intent);
+                                         const RepairProposal& proposal, Intent intent,
+                                         PrincipalQuotas* quotas = nullptr);
 
 }  // namespace curator::service
