@@ -140,6 +140,22 @@ AuditPlace PlaceOf(const AuditRecord& record) {
   return {record.time_us, record.id};
 }
 
+// Adds records to others, of which the newest `most` stay, newest first. Both are newest first.
+void AddNewest(std::vector<AuditRecord> more, int64_t most, std::vector<AuditRecord>& records) {
+  records.insert(records.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  std::ranges::stable_sort(records, std::ranges::greater(), PlaceOf);
+  if (std::cmp_greater(records.size(), most)) records.erase(records.begin() + most, records.end());
+}
+
+// In the place of a principal's name that nobody can tell any more.
+constexpr char kUnknownPrincipal[] = "@unknown";
+
+AuditRecord WithoutNames(AuditRecord record) {
+  record.principal = kUnknownPrincipal;
+  record.full_accounts.clear();
+  return record;
+}
+
 // The schema of the file is a chain of migrations of its own, in the dialect of SQLite.
 std::vector<sql::Migration> MigrationsOfTheFile() {
   std::vector<sql::Migration> migrations;
@@ -207,6 +223,14 @@ absl::StatusOr<std::string> AuditStore::AsStored(const std::string& principal) {
   return stored;
 }
 
+absl::StatusOr<std::vector<std::string>> AuditStore::NamesInRecords(const std::string& principal) {
+  std::vector<std::string> names = {principal};
+  if (names_ == nullptr || principal.empty()) return names;
+  ASSIGN_OR_RETURN(std::string pseudonym, names_->FindPseudonym(principal));
+  if (pseudonym != principal) names.push_back(std::move(pseudonym));
+  return names;
+}
+
 absl::StatusOr<AuditRecord> AuditStore::AsStored(AuditRecord record) {
   ASSIGN_OR_RETURN(record.principal, AsStored(record.principal));
   for (FullAccount& full : record.full_accounts) {
@@ -246,8 +270,11 @@ absl::Status AuditStore::Append(const std::vector<AuditRecord>& records) {
   std::vector<AuditRecord> stored;
   stored.reserve(records.size());
   for (const AuditRecord& record : records) {
-    ASSIGN_OR_RETURN(AuditRecord each, AsStored(record));
-    stored.push_back(std::move(each));
+    absl::StatusOr<AuditRecord> each = AsStored(record);
+    // The row of one pseudonym was changed: the records of others are stored all the same.
+    if (absl::IsDataLoss(each.status())) each = WithoutNames(record);
+    RETURN_IF_ERROR(each.status());
+    stored.push_back(*std::move(each));
   }
   const sql::Outcome outcome = database->Write([&](sql::Transaction& transaction) -> absl::Status {
     RETURN_IF_ERROR(WaitForTurn(transaction, database->dialect()));
@@ -264,10 +291,15 @@ absl::StatusOr<AuditPage> AuditStore::List(const AuditFilter& filter, const Audi
                                            int64_t limit) {
   ASSIGN_OR_RETURN(sql::Database* const database, Opened());
   const int64_t looked_at = GoesByAnIndexAlone(filter) ? limit : std::max(limit, kMostLookedAt);
-  AuditFilter stored = filter;
-  ASSIGN_OR_RETURN(stored.principal, AsStored(filter.principal));
-  const Selection selection = SelectionOf(stored, place, looked_at);
-  ASSIGN_OR_RETURN(std::vector<AuditRecord> found, Read(*database, selection.select, selection.parameters));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesInRecords(filter.principal));
+  std::vector<AuditRecord> found;
+  for (const std::string& name : names) {
+    AuditFilter stored = filter;
+    stored.principal = name;
+    const Selection selection = SelectionOf(stored, place, looked_at);
+    ASSIGN_OR_RETURN(std::vector<AuditRecord> more, Read(*database, selection.select, selection.parameters));
+    AddNewest(std::move(more), looked_at, found);
+  }
   AuditPage page;
   if (std::cmp_equal(found.size(), looked_at)) page.next = PlaceOf(found.back());
   for (AuditRecord& record : found) {
@@ -285,17 +317,18 @@ absl::StatusOr<AuditPage> AuditStore::List(const AuditFilter& filter, const Audi
 absl::StatusOr<AuditPage> AuditStore::ListBudgetRefusals(std::string_view dataset, std::string_view principal,
                                                          const AuditPlace& place, int64_t limit) {
   ASSIGN_OR_RETURN(sql::Database* const database, Opened());
-  sql::Parameters parameters = sql::RowOf(std::string(dataset), place.time_us, place.id, limit);
-  if (!principal.empty()) {
-    ASSIGN_OR_RETURN(std::string stored, AsStored(std::string(principal)));
-    parameters.emplace_back(std::move(stored));
-  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesInRecords(std::string(principal)));
   const std::string select =
       absl::StrCat("SELECT ", kColumns, " FROM audit WHERE dataset = $1 AND full_accounts <> '' AND ",
                    principal.empty() ? "" : "principal = $5 AND ",
                    "(time_us, id) < ($2, $3) ORDER BY time_us DESC, id DESC LIMIT $4");
   AuditPage page;
-  ASSIGN_OR_RETURN(page.records, Read(*database, select, parameters));
+  for (const std::string& name : names) {
+    sql::Parameters parameters = sql::RowOf(std::string(dataset), place.time_us, place.id, limit);
+    if (!name.empty()) parameters.emplace_back(name);
+    ASSIGN_OR_RETURN(std::vector<AuditRecord> more, Read(*database, select, parameters));
+    AddNewest(std::move(more), limit, page.records);
+  }
   if (std::cmp_equal(page.records.size(), limit)) page.next = PlaceOf(page.records.back());
   ASSIGN_OR_RETURN(page.records, AsNamed(std::move(page.records)));
   return page;

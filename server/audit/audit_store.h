@@ -99,6 +99,9 @@ class AuditStore {
  private:
   absl::StatusOr<ledger::sql::Database*> Opened();
   absl::StatusOr<std::string> AsStored(const std::string& principal);
+  // What records may have in the place of this name: those from before there were pseudonyms have the name.
+  // Stores nothing.
+  absl::StatusOr<std::vector<std::string>> NamesInRecords(const std::string& principal);
   // Also in the names of full accounts.
   absl::StatusOr<AuditRecord> AsStored(AuditRecord record);
   absl::StatusOr<std::vector<AuditRecord>> AsNamed(std::vector<AuditRecord> records);

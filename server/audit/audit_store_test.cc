@@ -55,6 +55,11 @@ class AuditStoreTest : public AuditConformance {
     record.full_accounts = {{"dataset/" + dataset, "PURE", "epsilon", 5, 3}};
     return record;
   }
+  // The ledger that has the names of principals, as a server opens it.
+  std::unique_ptr<ledger::Ledger> OpenNames() {
+    return Must(ledger::OpenLedger(
+        {.url = url(), .anchor_dir = anchor_dir(), .entropy = ledger::SeededEntropy(NextSeed())}));
+  }
   // The times of all records that the filter has, page by page.
   static std::vector<int64_t> TimesOf(AuditStore& store, const AuditFilter& filter, int64_t limit = 1000) {
     std::vector<int64_t> times;
@@ -77,8 +82,7 @@ TEST_P(AuditStoreTest, BeginsEmpty) {
 
 // As a server does: the ledger's names are shown, and its pseudonyms stored.
 TEST_P(AuditStoreTest, HasPseudonymsInThePlaceOfNamesThatItIsAskedForAndShows) {
-  const auto names = Must(ledger::OpenLedger(
-      {.url = url(), .anchor_dir = anchor_dir(), .entropy = ledger::SeededEntropy(NextSeed())}));
+  const auto names = OpenNames();
   const auto store = Must(AuditStore::Open(url(), "", names.get()));
   AuditRecord refusal = RefusalAt(1, "ana", "census");
   refusal.full_accounts.push_back({"dataset/census/analyst/ana", "PURE", "epsilon", 5, 3});
@@ -99,6 +103,40 @@ TEST_P(AuditStoreTest, HasPseudonymsInThePlaceOfNamesThatItIsAskedForAndShows) {
   EXPECT_THAT(TimesOf(*store, {.principal = "ana"}), IsEmpty()) << "another one";
   EXPECT_THAT(Must(store->ListBudgetRefusals("census", "ana", {}, 10)).records, IsEmpty());
   EXPECT_EQ(Must(store->ReadAfter(0, 10)).at(0).principal, pseudonym);
+}
+
+TEST_P(AuditStoreTest, ANameThatIsAskedForIsNotStored) {
+  const auto names = OpenNames();
+  const auto store = Must(AuditStore::Open(url(), "", names.get()));
+  EXPECT_THAT(TimesOf(*store, {.principal = "ana"}), IsEmpty());
+  EXPECT_THAT(Must(store->ListBudgetRefusals("census", "ana", {}, 10)).records, IsEmpty());
+  EXPECT_EQ(Must(names->FindPseudonym("ana")), "ana");
+}
+
+TEST_P(AuditStoreTest, RecordsFromBeforeThereWerePseudonymsAreFoundByTheirName) {
+  ASSERT_TRUE(OpenAudit()->Append({CallAt(1), RefusalAt(2, "ana", "census"), CallAt(3, "bob")}).ok());
+  const auto names = OpenNames();
+  const auto store = Must(AuditStore::Open(url(), "", names.get()));
+  ASSERT_TRUE(store->Append({CallAt(4), RefusalAt(5, "ana", "census")}).ok());
+  for (const int64_t limit : {1, 2, 10})
+    EXPECT_THAT(TimesOf(*store, {.principal = "ana"}, limit), ElementsAre(5, 4, 2, 1)) << limit;
+  EXPECT_THAT(Must(store->ListBudgetRefusals("census", "ana", {}, 10)).records, SizeIs(2));
+  EXPECT_EQ(Must(store->ListBudgetRefusals("census", "ana", {}, 1)).records.at(0).time_us, 5);
+}
+
+TEST_P(AuditStoreTest, AChangedPseudonymCostsNoOtherRecord) {
+  ASSERT_FALSE(Must(OpenNames()->PseudonymOf("ana")).empty());
+  ASSERT_TRUE(OpenStoreOf(url())
+                  ->Write([](ledger::sql::Transaction& transaction) {
+                    return transaction.Execute("UPDATE pseudonyms SET name = 'eve'", {}).status();
+                  })
+                  .status.ok());
+  const auto names = OpenNames();
+  const auto store = Must(AuditStore::Open(url(), "", names.get()));
+  ASSERT_TRUE(store->Append({CallAt(1, "eve"), CallAt(2, "bob")}).ok());
+  const std::vector<AuditRecord> stored = Must(store->ReadAfter(0, 10));
+  EXPECT_EQ(stored.at(0).principal, "@unknown");
+  EXPECT_EQ(stored.at(1).principal, "bob");
 }
 
 TEST_P(AuditStoreTest, KeepsAllOfARecordAlsoAfterARestart) {

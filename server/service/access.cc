@@ -148,7 +148,7 @@ absl::StatusOr<Roles> RolesOn(const Access& access, const ledger::Dataset& datas
   for (const std::string& where : {dataset.id, std::string()}) {
     if (current->HasRole(directory::Role::kApprover, name, where)) roles.Add(Role::kApprover);
   }
-  const bool is_single_custody = current->custody() == directory::Custody::kSingle;
+  const bool is_single_custody = access.directory->CustodyHere(*current) == directory::Custody::kSingle;
   if (is_single_custody && roles.Has(Role::kOwner)) roles.Add(Role::kApprover);
   if (current->HasRole(directory::Role::kAuditor, name)) roles.Add(Role::kAuditor);
   if (current->HasRole(directory::Role::kAdministrator, name)) roles.Add(Role::kAdministrator);
@@ -261,7 +261,8 @@ absl::StatusOr<ledger::Approval> ApprovalOf(const Access& access, std::string_vi
     ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, access.directory->Current());
     const bool are_two = !is_proposer && current->AreTwoPersons(principal.name(), proposed_by);
     if (are_two) return ledger::Approval::kByAnother;
-    if (current->custody() == directory::Custody::kSingle) return ledger::Approval::kSingleCustody;
+    const bool is_single = access.directory->CustodyHere(*current) == directory::Custody::kSingle;
+    if (is_single) return ledger::Approval::kSingleCustody;
   }
   if (is_proposer) {
     return absl::PermissionDeniedError("you proposed this yourself: another person has to approve it");
@@ -269,6 +270,14 @@ absl::StatusOr<ledger::Approval> ApprovalOf(const Access& access, std::string_vi
   return absl::PermissionDeniedError(
       absl::StrCat(principal.name(), " and ", std::string(proposed_by),
                    " do not count as two persons: one administrator alone could act as both"));
+}
+
+absl::StatusOr<bool> MayApproveOf(const Access& access, std::string_view proposed_by,
+                                  const Principal& principal) {
+  const absl::Status approval = ApprovalOf(access, proposed_by, principal).status();
+  if (absl::IsPermissionDenied(approval)) return false;
+  RETURN_IF_ERROR(approval);
+  return true;
 }
 
 absl::Status CheckDoesNotProfit(ledger::Ledger& ledger, const ledger::Account& account,

@@ -104,6 +104,10 @@ bool PaysFrom(const ledger::Account& account, const Principal& principal);
 absl::StatusOr<ledger::Approval> ApprovalOf(const Access& access, std::string_view proposed_by,
                                             const Principal& principal);
 
+// Whether it would approve it.
+absl::StatusOr<bool> MayApproveOf(const Access& access, std::string_view proposed_by,
+                                  const Principal& principal);
+
 // Of a limit that is to be approved: PERMISSION_DENIED for those whose own account it is, and for analysts
 // and services of any dataset that shares the account, who would spend more.
 absl::Status CheckDoesNotProfit(ledger::Ledger& ledger, const ledger::Account& account,

@@ -107,9 +107,7 @@ absl::Status OtherDraw(std::string_view what_follows) {
 // Ends a charge for which this program would draw something else than was priced.
 absl::Status EndOtherDraw(ledger::Ledger& ledger, const ledger::Charge& charge) {
   if (ledger::IsQueuedDraw(charge)) {
-    RETURN_IF_ERROR(
-        ledger.CancelReserved(charge.id, kOtherDrawReason, Principal::OfStoredRow(charge.principal))
-            .status());
+    RETURN_IF_ERROR(CancelQueuedCharge(ledger, charge, kOtherDrawReason));
     return OtherDraw("nothing was read, and its cost is free again");
   }
   ASSIGN_OR_RETURN(const ledger::Attempt attempt, ledger.TakeOver(charge.id));
@@ -196,6 +194,12 @@ absl::StatusOr<std::string> QueueOnce(RequestLocks& locks, const RunningOperatio
   return charge_id;
 }
 
+absl::Status CancelQueuedCharge(ledger::Ledger& ledger, const ledger::Charge& charge,
+                                std::string_view reason) {
+  return ledger.CancelReserved(charge.id, reason, Principal::OfStoredRow(ledger::StoredPrincipal(charge)))
+      .status();
+}
+
 absl::StatusOr<ledger::Attempt> StartOnce(ledger::Ledger& ledger, const host::KeySealer& sealer,
                                           const ledger::Charge& charge,
                                           const std::function<bool(absl::Duration)>& wait) {
@@ -215,10 +219,7 @@ absl::StatusOr<ledger::Attempt> StartOnce(ledger::Ledger& ledger, const host::Ke
   const bool is_refused =
       (absl::IsFailedPrecondition(started) || absl::IsAborted(started)) && !PublicErrorOf(started);
   if (is_queued && is_refused) {
-    // FAILED_PRECONDITION when another attempt has started it, or when it has ended: nothing is to be freed.
-    ledger.CancelReserved(charge.id, PublicMessageOf(started), Principal::OfStoredRow(charge.principal))
-        .status()
-        .IgnoreError();
+    CancelQueuedCharge(ledger, charge, PublicMessageOf(started)).IgnoreError();
   }
   return attempt;
 }

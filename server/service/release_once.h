@@ -126,6 +126,11 @@ struct EndPolicy {
   std::function<void(std::optional<Drawn> drawn)> hand_over = {};
 };
 
+// Gives the cost of a queued draw back, as its principal would, also one whose name was forgotten meanwhile.
+// FAILED_PRECONDITION when another attempt has started it, or when it has ended: nothing is to be freed then.
+absl::Status CancelQueuedCharge(ledger::Ledger& ledger, const ledger::Charge& charge,
+                                std::string_view reason);
+
 // The attempt of a queued charge: started now, with a fresh key, or taken over. `release` is set when another
 // process has finished it. While the store cannot be reached it asks again, as long as `wait` returns true.
 // Errors: those of Ledger::StartQueued() and Ledger::TakeOver(). A charge that is refused for good is

@@ -162,6 +162,8 @@ class Synthesizer {
   // Raised by every change of the program after which the same input and the same bits draw something else:
   // a draw that was charged under another version is never repeated. The first version is 1.
   virtual int64_t version() const { return 1; }
+  // Whether it measures the response of nested records, whatever the workload.
+  virtual bool measures_response() const { return false; }
   virtual const std::vector<Setting>& settings() const = 0;
 
   // The bytes that Plan(input) and its result take at most; computed in little time and memory.

@@ -71,6 +71,7 @@ absl::StatusOr<std::string> SomeNames(ledger::Ledger& ledger, const DatasetView&
                    ledger.ListAccounts(dataset.record.id, {.limit = kMostNames}));
   std::vector<std::string> names;
   for (const ledger::Account& account : accounts) names.push_back(AccountName(dataset, account));
+  std::ranges::sort(names);
   if (static_cast<int64_t>(names.size()) == kMostNames) names.emplace_back("...");
   return absl::StrJoin(names, ", ");
 }

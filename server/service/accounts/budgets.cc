@@ -192,11 +192,11 @@ std::string OpeningSummary(const ledger::OpenedAccount& opened) {
   return summary;
 }
 
-// "entries 12 to 15 are lost; epsilon raised by 0.3: the disk failed"
 std::string TextOf(ledger::Approval approval) {
   return approval == ledger::Approval::kSingleCustody ? " (single custody)" : "";
 }
 
+// "entries 12 to 15 are lost; epsilon raised by 0.3: the disk failed"
 std::string RepairSummary(const ledger::Entry& entry) {
   const absl::StatusOr<ledger::Repair> repair = ledger::ParseRepair(ledger::NamedPayload(entry));
   if (!repair.ok()) return "";

@@ -330,8 +330,10 @@ absl::StatusOr<std::vector<LimitView>> ListWaiting(const Access& access, const P
   ASSIGN_OR_RETURN(const std::vector<ledger::LimitProposal> open,
                    access.ledger.ListOpenProposals(dataset.record.lineage_id));
   for (const ledger::LimitProposal& proposal : open) {
-    const bool waits =
-        proposal.is_request ? answers : approves && (answers || proposal.proposed_by != principal.name());
+    bool waits = proposal.is_request ? answers : approves;
+    if (waits && !proposal.is_request) {
+      ASSIGN_OR_RETURN(waits, MayApproveOf(access, proposal.proposed_by, principal));
+    }
     if (!waits) continue;
     ASSIGN_OR_RETURN(LimitView view, ViewOfProposal(access, dataset, proposal));
     waiting.push_back(std::move(view));

@@ -330,5 +330,32 @@ TEST_F(RulesOfPartsTest, ThePriceIsThatOfAnyPart) {
   EXPECT_TRUE(Ask(of_part).ok());
 }
 
+// The measured variable of nested records is the age.
+class RulesOfNestedRecordsTest : public RefusalsByRuleTest {
+ protected:
+  void SetUp() override {
+    NewDataset nested = People("census");
+    nested.schema = dp::CreateSchema(PeopleSchema().domain, dp::RecordUnit{},
+                                     dp::Nesting{.group_column = "home", .response = 1, .max_group_size = 9})
+                        .value();
+    census_ = Make(nested).record.id;
+    const ledger::Grant grant{.grantee = "ana", .roles = ledger::kGrantedAnalyst};
+    ASSERT_TRUE(ledger_->SetGrant(census_, grant, owner_).ok());
+  }
+  std::string RuleFor(const std::string& method) {
+    SynthesisRequest request = Synthesis({"sex", "region"});
+    request.method = method;
+    const auto estimate = EstimateSynthesis(services_, request);
+    EXPECT_TRUE(estimate.ok()) << estimate.status();
+    return estimate.ok() ? estimate->refused_by_rule : "";
+  }
+};
+
+TEST_F(RulesOfNestedRecordsTest, OnlyTheMethodThatMeasuresTheResponseUsesItUnasked) {
+  Add({.name = "no-age", .attributes = {"age"}});
+  EXPECT_EQ(RuleFor("nested"), "no-age");
+  EXPECT_EQ(RuleFor("mwem"), "");
+}
+
 }  // namespace
 }  // namespace curator::service

@@ -15,7 +15,8 @@ absl::StatusOr<bool> WaitsToBePublished(const Access& access, const DatasetView&
   const ledger::Dataset& record = dataset.record;
   if (!record.awaits_publication || record.state != ledger::DatasetState::kSealed) return false;
   ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, record, principal.name()));
-  return roles.Has(Role::kApprover) && ApprovalOf(access, record.owner, principal).ok();
+  if (!roles.Has(Role::kApprover)) return false;
+  return MayApproveOf(access, record.owner, principal);
 }
 
 }  // namespace

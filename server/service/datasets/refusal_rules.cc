@@ -21,6 +21,8 @@ using codec::RefusalRule;
 
 constexpr size_t kMostRuleNameLength = 63;
 constexpr size_t kMostNoteLength = 200;
+// About as many pseudonyms as fit into ledger::kMostRefusalRulesBytes.
+constexpr size_t kMostRuledPrincipals = 1500;
 
 absl::Status CheckRuleName(std::string_view name) {
   const auto is_allowed = [](unsigned char c) {
@@ -36,6 +38,10 @@ absl::Status CheckRuleName(std::string_view name) {
 
 // A rule about a misspelt name would let pass what it was made to refuse.
 absl::Status CheckRuledPrincipals(const Access& access, const std::vector<std::string>& names) {
+  if (names.size() > kMostRuledPrincipals) {
+    return InvalidField("rule.principals", absl::StrCat("lists ", names.size(), " principals; at most ",
+                                                        kMostRuledPrincipals, " fit into a rule"));
+  }
   std::optional<directory::DirectoryStore::Snapshot> current;
   if (access.directory != nullptr && !names.empty()) {
     ASSIGN_OR_RETURN(current, access.directory->Current());
@@ -45,7 +51,7 @@ absl::Status CheckRuledPrincipals(const Access& access, const std::vector<std::s
     if (const auto violation = FieldViolationOf(CheckPrincipalName(names[i])))
       return InvalidField(field, violation->description);
     if (current && (*current)->FindPrincipal(names[i]) == nullptr)
-      return InvalidField(field, "names a principal that there is not");
+      return InvalidField(field, "there is no such principal: an administrator creates it first");
   }
   return absl::OkStatus();
 }
@@ -96,10 +102,11 @@ absl::Status CheckNewRule(const Access& access, const DatasetView& dataset, cons
   return rule.price_above ? CheckRuledCounter(*rule.price_above, accounts) : absl::OkStatus();
 }
 
-// As it is stored: with pseudonyms in the place of the names of principals.
-absl::StatusOr<RefusalRule> AsStored(ledger::Ledger& ledger, RefusalRule rule) {
+// As it is stored: with pseudonyms in the place of the names of principals. A check makes none.
+absl::StatusOr<RefusalRule> AsStored(ledger::Ledger& ledger, RefusalRule rule, Intent intent) {
   for (std::string& principal : rule.principals) {
-    ASSIGN_OR_RETURN(principal, ledger.PseudonymOf(principal));
+    ASSIGN_OR_RETURN(principal, intent == Intent::kValidateOnly ? ledger.FindPseudonym(principal)
+                                                                : ledger.PseudonymOf(principal));
   }
   std::ranges::sort(rule.principals);
   return rule;
@@ -185,7 +192,7 @@ absl::StatusOr<RefusalRule> AddRefusalRule(const Access& access, const RefusalRu
                    FindDataset(access, Method::kAddRefusalRule, order.principal, order.dataset));
   RETURN_IF_ERROR(CheckNewRule(access, dataset, order.rule, order.principal));
   const RefusalRule rule = InOrder(order.rule);
-  ASSIGN_OR_RETURN(const RefusalRule stored, AsStored(access.ledger, rule));
+  ASSIGN_OR_RETURN(const RefusalRule stored, AsStored(access.ledger, rule, intent));
   const auto edit = [&stored](std::string_view present) { return WithRule(present, stored); };
   if (intent == Intent::kValidateOnly) {
     RETURN_IF_ERROR(edit(dataset.record.refusal_rules).status());

@@ -83,6 +83,8 @@ TEST_F(RefusalRulesTest, WhatIsOnlyValidatedChangesNothing) {
   EXPECT_TRUE(Add({.name = "a"}, NewRequestId(), Intent::kValidateOnly).ok());
   EXPECT_TRUE(absl::IsNotFound(Remove("a", NewRequestId(), Intent::kValidateOnly)));
   EXPECT_TRUE(List().empty());
+  EXPECT_TRUE(Add({.name = "a", .principals = {"nobody-yet"}}, NewRequestId(), Intent::kValidateOnly).ok());
+  EXPECT_EQ(ledger_->FindPseudonym("nobody-yet").value(), "nobody-yet") << "no name is stored";
 }
 
 TEST_F(RefusalRulesTest, AMalformedRuleIsRefusedByItsField) {
@@ -107,8 +109,13 @@ TEST_F(RefusalRulesTest, ADatasetHasSoManyRulesOfSoManyBytes) {
   EXPECT_TRUE(absl::IsFailedPrecondition(Add({.name = "more"}).status()));
   ASSERT_TRUE(Remove("rule-0").ok());
   RefusalRule large{.name = "large"};
-  for (int i = 0; i < 2000; ++i) large.principals.push_back(absl::StrCat(std::string(100, 'p'), i));
+  for (int i = 0; i < 1300; ++i) large.principals.push_back(absl::StrCat("p", i));
+  ASSERT_TRUE(Add(large).ok());
+  ASSERT_TRUE(Remove("rule-1").ok());
+  large.name = "larger";
   EXPECT_TRUE(absl::IsFailedPrecondition(Add(large).status()));
+  large.principals.resize(1501, "more");
+  EXPECT_EQ(FieldOfRefused(large), "rule.principals");
   EXPECT_TRUE(Add({.name = "small"}).ok());
 }
 

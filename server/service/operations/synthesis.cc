@@ -329,7 +329,8 @@ RuledRequest RuledBy(const SynthesisEstimate& estimate, const SynthesisRequest& 
   AddAttributesOf(estimate.input.workload, attributes);
   for (const std::vector<dp::QueryGroup>& groups : estimate.identity.drawn_from)
     AddAttributesOf(groups, attributes);
-  if (estimate.input.nested) attributes.insert(estimate.input.nested->response);
+  if (estimate.input.nested && estimate.synthesizer->measures_response())
+    attributes.insert(estimate.input.nested->response);
   if (!request.parts.empty()) AddPartitionAttribute(estimate.dataset, attributes);
   return {.principal = request.principal,
           .kind = codec::kRuledSynthesis,
@@ -400,8 +401,7 @@ struct Run {
   absl::Status EndWithoutPlan(const absl::Status& why) const {
     if (services.operations.abandoning() || MayPass(why)) return why;
     if (!ledger::IsQueuedDraw(charge)) return absl::IsCancelled(why) ? StartAndFinish(nullptr) : why;
-    // FAILED_PRECONDITION when another attempt has started it, or when it has ended.
-    services.ledger.CancelReserved(charge.id, PublicMessageOf(why), request.principal).status().IgnoreError();
+    CancelQueuedCharge(services.ledger, charge, PublicMessageOf(why)).IgnoreError();
     return why;
   }
 
@@ -545,7 +545,11 @@ absl::StatusOr<OperationView> CreateSynthesis(Services& services, const Synthesi
           }};
   const absl::StatusOr<std::string> charge_id =
       QueueOnce(services.requests, services.operations, services.ledger, std::move(order), draw);
-  if (!charge_id.ok()) quota.Return();
+  // Where the store's outcome is unknown the charge may stand, and then its repetition counts nothing.
+  const auto charge_of_request = [&] {
+    return services.ledger.FindCharge(request.principal, request_id.text()).status();
+  };
+  if (!charge_id.ok() && absl::IsNotFound(charge_of_request())) quota.Return();
   RETURN_IF_ERROR(charge_id.status());
   if (!estimate.input.charged) services.daily.Add(request.principal, 1);
   return GetOperation(services, request.principal, *charge_id);

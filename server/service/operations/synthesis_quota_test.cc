@@ -1,15 +1,20 @@
 // How much synthesis a principal may ask for in a day: predicted, counted with the charge, never twice.
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "service/operations/synthesis.h"
 #include "service/quotas/principal_quotas.h"
 #include "service/testing/fixture.h"
+#include "service/testing/wrapped_ledger.h"
 
 namespace curator::service {
 namespace {
 
 class SynthesisQuotaTest : public ServiceTest {
  protected:
+  explicit SynthesisQuotaTest(LedgerOpener open_ledger = &OpenSqliteLedger) : ServiceTest(open_ledger) {}
+
   static SynthesisRequest Mwem(const std::string& dataset) {
     return {.principal = TestPrincipal("owner"),
             .dataset = DatasetName(dataset),
@@ -105,6 +110,65 @@ TEST_F(SynthesisQuotaTest, OneThatFitsNoDayOrTakesTooMuchMemoryIsABadRequest) {
   EXPECT_EQ(FieldOf(refused), "workload");
   EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr("bytes of memory"));
   EXPECT_EQ(UsedSeconds(), 0);
+}
+
+// A store whose connection is lost after a commit, and for some transactions more.
+class LostAnswer final : public ledger::sql::Database {
+ public:
+  explicit LostAnswer(std::unique_ptr<ledger::sql::Database> real) : real_(std::move(real)) {}
+  const ledger::sql::Dialect& dialect() const override { return real_->dialect(); }
+  ledger::sql::Outcome Read(const ledger::sql::Body& body) override {
+    return IsDown() ? Lost() : real_->Read(body);
+  }
+  ledger::sql::Outcome Write(const ledger::sql::Body& body) override {
+    if (IsDown()) return Lost();
+    ledger::sql::Outcome outcome = real_->Write(body);
+    const bool is_lost = outcome.status.ok() && loss_.writes > 0 && --loss_.writes == 0;
+    return is_lost ? Lost() : outcome;
+  }
+
+  // Counted from now on: the answer to write number `writes` is lost, and so many transactions after it.
+  struct Loss {
+    int writes;
+    int transactions;
+  };
+  static void Arm(Loss loss) { loss_ = loss; }
+  static void Disarm() { loss_ = {0, 0}; }
+
+ private:
+  static ledger::sql::Outcome Lost() {
+    return {ledger::sql::Ending::kUnknown, absl::UnavailableError("the connection is lost")};
+  }
+  static bool IsDown() { return loss_.writes == 0 && loss_.transactions > 0 && loss_.transactions-- > 0; }
+
+  static inline Loss loss_ = {0, 0};
+  const std::unique_ptr<ledger::sql::Database> real_;
+};
+
+class LostAnswerTest : public SynthesisQuotaTest {
+ protected:
+  LostAnswerTest() : SynthesisQuotaTest(&OpenLedgerThrough<LostAnswer>) {}
+};
+
+// The first write is the count, the second one the charge.
+TEST_F(LostAnswerTest, ACountIsGivenBackOnlyWhereNothingWasCharged) {
+  MakeSealed(People("census"));
+  AllowADay(10);
+  const auto may_end = OccupyWorker();
+  bool was_unknown = false;
+  for (int transactions = 1; transactions < 10 && !was_unknown; ++transactions) {
+    const std::string each = host::NewUuid();
+    const int64_t before = UsedSeconds();
+    LostAnswer::Arm({.writes = 2, .transactions = transactions});
+    const absl::Status created = Create(Mwem("census"), each).status();
+    LostAnswer::Disarm();
+    was_unknown = absl::IsUnavailable(created) && WasCharged(each);
+    if (was_unknown) {
+      EXPECT_EQ(UsedSeconds(), before + each_);
+    }
+  }
+  EXPECT_TRUE(was_unknown);
+  may_end->Notify();
 }
 
 // The table has 80 records, and then 800; its owner tells nobody.

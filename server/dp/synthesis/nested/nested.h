@@ -19,6 +19,7 @@ class Nested : public Synthesizer {
   std::string_view name() const override { return "nested"; }
   std::string_view summary() const override;
   int64_t version() const override;
+  bool measures_response() const override { return true; }
   const std::vector<Setting>& settings() const override { return settings_; }
   int64_t PlanningBytes(const SynthesisInput& input) const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
