@@ -1,0 +1,47 @@
+"""Curator's client for Python: questions of private tables, their prices, and their noisy answers.
+
+>>> import curator_dp as cu
+>>> client = cu.connect("127.0.0.1:7878", principal="ana")
+"""
+
+from curator_dp._answers import Answer, Cost, Receipt, load
+from curator_dp._budgets import Account, Budget, CalculatedEpsilon, Counter
+from curator_dp._charges import (
+    Charge,
+    Event,
+    approximate,
+    composed,
+    discrete_gaussian,
+    discrete_laplace,
+    exponential,
+    gaussian,
+    laplace,
+    pure,
+    zcdp,
+)
+from curator_dp._client import Client, Dataset, DatasetTable, Question, connect
+from curator_dp._conditions import Condition, Conditions, Thresholds, col, parse_thresholds, parse_where
+from curator_dp._connection import RetryPolicy
+from curator_dp._errors import (
+    BudgetFull,
+    CuratorError,
+    FullAccount,
+    InvalidQuestion,
+    LedgerContradiction,
+    NotAllowed,
+    NotAuthenticated,
+    NotFound,
+    OutcomeUnknown,
+    QuotaExceeded,
+    RequestIdReused,
+    Unavailable,
+)
+from curator_dp._quotes import Choice, ExpectedError, Quote
+from curator_dp._receipts import verify
+from curator_dp._schema import Attribute, Schema
+from curator_dp._synthesis import Synthesis
+from curator_dp._tables import AnswerTable, IncompleteAnswer
+
+__version__ = "0.1.0"
+
+__all__ = [name for name in dir() if not name.startswith("_")]

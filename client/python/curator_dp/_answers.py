@@ -1,0 +1,270 @@
+"""Answers: tables of noisy counts with their errors, and what they cost."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+import numpy as np
+import pandas as pd
+from google.protobuf import json_format
+
+from curator_dp import _html
+from curator_dp._errors import CuratorError, NotFound
+from curator_dp._questions import Naming
+from curator_dp._schema import Schema
+from curator_dp._tables import AnswerTable, read_tables
+from curator_dp._wire.curator.v1 import budget_pb2, query_pb2, schema_pb2
+
+if TYPE_CHECKING:
+    from curator_dp._client import Client
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a request costs one account.
+
+    Attributes:
+        account: "dataset/census".
+        counter: "epsilon", "epsilon_squared", "delta" or "rho".
+        amount: exact.
+        left: after it; None where it does not fit.
+    """
+
+    account: str
+    counter: str
+    amount: Decimal
+    left: Optional[Decimal]
+
+
+def costs_of(wire: Sequence[budget_pb2.Cost]) -> tuple[Cost, ...]:
+    return tuple(
+        Cost(each.account, each.counter, Decimal(each.amount), Decimal(each.remaining) if each.remaining else None)
+        for each in wire
+    )
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """The server's signed proof of one charge, to be kept: with it `verify` shows later that the ledger still has the charge.
+
+    Attributes:
+        statement: the JSON object that was signed.
+        signature: Ed25519, 64 bytes.
+        public_key: of the server that signed, 32 bytes.
+    """
+
+    statement: str
+    signature: bytes
+    public_key: bytes
+
+    @classmethod
+    def of_wire(cls, wire: budget_pb2.Receipt) -> Optional[Receipt]:
+        return cls(wire.statement, wire.signature, wire.public_key) if wire.statement else None
+
+    def fields(self) -> dict[str, Any]:
+        """What the statement says: "ledger_id", "dataset_id", "sequence", "entry_hash", "charge_id", ..."""
+        fields: dict[str, Any] = json.loads(self.statement)
+        return fields
+
+
+class Answer:
+    """The answer to a question. It is stored on the server, and the same question again returns the same numbers, free.
+
+    Attributes:
+        request_id: under which it was asked: answer(..., request_id=...) returns it again, also on another day.
+        release_id, charge_id: as the server has them; empty for an answer that was computed from earlier ones.
+        replayed: whether it was stored before, so that nothing was charged now.
+        costs: what it cost each account, as a tuple of Cost. Empty for a free answer.
+        event: what was recorded, for display.
+        receipt: the signed proof of the charge; None for a free answer.
+        free_from: the releases from which it was computed, free.
+        could_be_free_from: releases from which `prefer_free=True` would have answered.
+        post_processing: "non-negative, integer"; empty for the numbers as they were measured.
+        tables: one AnswerTable for each marginal and each other query set, in the order of the question.
+    """
+
+    def __init__(
+        self,
+        chunks: Sequence[query_pb2.AnswerChunk],
+        schema: schema_pb2.Schema,
+        dataset: str,
+        client: Optional[Client],
+        namings: Sequence[Optional[Naming]] = (),
+    ) -> None:
+        self._chunks = chunks
+        self._namings = namings
+        self._wire_schema = schema
+        self._schema = Schema(schema)
+        self._client = client
+        self.dataset = dataset
+        header, self.tables = read_tables(chunks, self._schema, namings)
+        self.request_id: str = header.request_id
+        self.release_id: str = header.release_id
+        self.charge_id: str = header.charge_id
+        self.replayed: bool = header.replayed
+        self.costs = costs_of(header.costs)
+        self.event: str = header.event
+        self.receipt = Receipt.of_wire(header.receipt)
+        self.free_from = tuple(header.free_from)
+        self.could_be_free_from = tuple(header.could_be_free_from)
+        self.post_processing: str = header.post_processing
+
+    def __getitem__(self, columns: Union[str, int, tuple[str, ...]]) -> AnswerTable:
+        """The marginal over these columns, in any order: a["age"], a["age", "sex"]. Or the table with this index: a[0]."""
+        if isinstance(columns, int):
+            return self.tables[columns]
+        wanted = {columns} if isinstance(columns, str) else set(columns)
+        found = [table for table in self.tables if set(table.columns) == wanted]
+        if not found:
+            raise NotFound(f"the answer has no table over {', '.join(sorted(wanted))}; it has: {'; '.join(self._names())}")
+        if len(found) > 1:
+            raise CuratorError(f"the answer has {len(found)} tables over {', '.join(sorted(wanted))}: take one by its index")
+        return found[0]
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def _names(self) -> list[str]:
+        return [", ".join(table.columns) for table in self.tables]
+
+    def to_frame(self, *, as_intervals: bool = False) -> pd.DataFrame:
+        """All numbers in one tidy table.
+
+        Columns: "query" (the name of the table that a number belongs to), each label column (missing where a table does not have
+        it), "value", "std", "low", "high". Categories are ordered as bins are.
+        """
+        if as_intervals and len(self.tables) != 1:
+            raise CuratorError("as_intervals=True is for one table: answer[...].to_frame(as_intervals=True)")
+        if as_intervals:
+            frame = self.tables[0].to_frame(as_intervals=True)
+            frame.insert(0, "query", self.tables[0].name)
+            return frame
+        sizes = [len(table.values) for table in self.tables]
+        names = pd.Categorical(np.repeat([table.name for table in self.tables], sizes))
+        frame = pd.DataFrame({"query": names, **self._labels(sizes)})
+        for name in ("value", "std", "low", "high"):
+            frame[name] = self._numbers(name, sizes)
+        return frame
+
+    def _labels(self, sizes: list[int]) -> dict[str, pd.Categorical]:
+        labelled = [table.label_columns() for table in self.tables]
+        occurring = list(dict.fromkeys(name for labels in labelled for name in labels))
+        ordered = [name for name in self._schema.names if name in occurring]
+        ordered += [name for name in occurring if name not in ordered]
+        return {name: _joined([labels.get(name) for labels in labelled], sizes) for name in ordered}
+
+    def _numbers(self, name: str, sizes: list[int]) -> Any:
+        if name == "value":
+            return np.concatenate([table.values for table in self.tables]) if self.tables else np.zeros(0)
+        parts = [getattr(table, name) for table in self.tables]
+        return np.concatenate([np.full(size, np.nan) if part is None else part for part, size in zip(parts, sizes)] or [np.zeros(0)])
+
+    def to_numpy(self) -> Any:
+        """The numbers of the only table, in its shape."""
+        if len(self.tables) != 1:
+            raise CuratorError("to_numpy() is for one table: answer['age', 'sex'].to_numpy()")
+        return self.tables[0].to_numpy()
+
+    def to_polars(self) -> Any:
+        """to_frame() as a polars.DataFrame. Needs polars."""
+        import polars
+
+        return polars.from_pandas(self.to_frame())
+
+    def to_arrow(self) -> Any:
+        """to_frame() as a pyarrow.Table. Needs pyarrow."""
+        import pyarrow
+
+        return pyarrow.Table.from_pandas(self.to_frame(), preserve_index=False)
+
+    def at(
+        self,
+        *,
+        confidence: Optional[float] = None,
+        non_negative: bool = False,
+        consistent: bool = False,
+        integer: bool = False,
+    ) -> Answer:
+        """The same measurements with other intervals or after post-processing. Free: no record is read.
+
+        Args:
+            confidence: of each interval, between 0 and 1.
+            non_negative: counts below 0 become 0.
+            consistent: overlapping marginals agree with each other, by weighted least squares.
+            integer: whole numbers.
+
+        Changed numbers have no intervals: their errors are no longer those of the noise.
+        """
+        if self._client is None or not self.release_id:
+            raise CuratorError("only an answer that the server has stored can be changed: load it with load(path, client)")
+        chunks = self._client._release(self.release_id, confidence, non_negative, consistent, integer)
+        return Answer(chunks, self._wire_schema, self.dataset, self._client, self._namings)
+
+    def plot(self, *columns: str, ax: Any = None) -> Any:
+        """Numbers as dots with their intervals as bars. Needs matplotlib. Returns the axes.
+
+        Args:
+            columns: of the table to plot; may be left out where there is one.
+            ax: the axes to draw on.
+        """
+        from curator_dp import _plots
+
+        table = self[columns] if columns else self.tables[0]
+        return _plots.plot_table(table, ax)
+
+    def save(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Writes all that came from the server, with the receipt, to one JSON file. `curator_dp.load` reads it."""
+        document = {
+            "document": "curator.answer.v1",
+            "dataset": self.dataset,
+            "schema": json_format.MessageToDict(self._wire_schema, preserving_proto_field_name=True),
+            "names": [asdict(each) if each is not None else None for each in self._namings],
+            "chunks": [json_format.MessageToDict(chunk, preserving_proto_field_name=True) for chunk in self._chunks],
+        }
+        temporary = Path(f"{os.fspath(path)}.new")
+        temporary.write_text(json.dumps(document), encoding="utf-8")
+        temporary.replace(os.fspath(path))
+
+    def __repr__(self) -> str:
+        price = "free" if not self.costs else ", ".join(f"{each.counter} {each.amount}" for each in self.costs)
+        return f"<Answer of {self.dataset}: {sum(len(table.values) for table in self.tables)} numbers, {price}>"
+
+    def _repr_html_(self) -> str:
+        return _html.answer(self)
+
+
+def _joined(parts: list[Optional[pd.Categorical]], sizes: list[int]) -> pd.Categorical:
+    """One column of the labels of several tables, of which some do not have it."""
+    given = [part for part in parts if part is not None]
+    categories = given[0].categories
+    for part in given[1:]:
+        if not part.categories.equals(categories):
+            categories = categories.append(part.categories.difference(categories, sort=False))
+    codes = np.full(sum(sizes), -1, dtype=np.int64)
+    begin = 0
+    for part, size in zip(parts, sizes):
+        if part is not None:
+            same = part.categories.equals(categories[: len(part.categories)])
+            codes[begin : begin + size] = part.codes if same else categories.get_indexer(part.categories)[part.codes]
+        begin += size
+    return pd.Categorical.from_codes(codes, categories=categories, ordered=True)
+
+
+def load(path: Union[str, os.PathLike[str]], client: Optional[Client] = None) -> Answer:
+    """Reads an answer that Answer.save() wrote. With a client, `at()` works on it."""
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        if document["document"] != "curator.answer.v1":
+            raise KeyError("document")
+        schema = json_format.ParseDict(document["schema"], schema_pb2.Schema())
+        chunks = [json_format.ParseDict(chunk, query_pb2.AnswerChunk()) for chunk in document["chunks"]]
+        namings = [Naming(each["name"], tuple(each["columns"]), each["labels"]) if each else None for each in document["names"]]
+    except (ValueError, KeyError, TypeError, json_format.ParseError) as error:
+        raise CuratorError(f"{os.fspath(path)} is no saved answer: {error}") from None
+    return Answer(chunks, schema, document["dataset"], client, namings)

@@ -1,0 +1,150 @@
+"""What accounts have spent, and what is left. Amounts are exact decimals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Optional
+
+import pandas as pd
+
+from curator_dp import _html
+from curator_dp._wire.curator.v1 import budget_pb2
+
+
+@dataclass(frozen=True)
+class Counter:
+    """One quantity that an account counts.
+
+    Attributes:
+        name: "epsilon", "epsilon_squared", "delta" or "rho".
+        limit, spent, held, left: exact; `held` is reserved and not started, `left` = limit - spent - held.
+    """
+
+    name: str
+    limit: Decimal
+    spent: Decimal
+    held: Decimal
+    left: Decimal
+
+    @property
+    def share_spent(self) -> float:
+        """Of the limit, with what is held; 1 where the limit is 0."""
+        return float((self.spent + self.held) / self.limit) if self.limit else 1.0
+
+    @property
+    def summary(self) -> str:
+        return f"{self.spent + self.held} of {self.limit}, {self.left} left"
+
+
+@dataclass(frozen=True)
+class Account:
+    """An account that charges post to.
+
+    Attributes:
+        name: "dataset/census", "dataset/census/analyst/ana".
+        promise: "epsilon 2, delta 1e-9 (ZCDP)": all its charges together keep it.
+        counters: as a tuple of Counter.
+        requests_left: how many more requests at the cost of your last one fit; None where there was none.
+    """
+
+    name: str
+    promise: str
+    counters: tuple[Counter, ...]
+    requests_left: Optional[int]
+
+    @property
+    def spent(self) -> Decimal:
+        """Of the first counter."""
+        return self.counters[0].spent
+
+    @property
+    def left(self) -> Decimal:
+        """Of the first counter."""
+        return self.counters[0].left
+
+
+@dataclass(frozen=True)
+class CalculatedEpsilon:
+    """The epsilon of a history by one calculator; for information. `epsilon` is None where it was not computed."""
+
+    calculator: str
+    epsilon: Optional[Decimal]
+    adaptive: bool
+    is_lower_bound: bool
+    remark: str
+
+
+class Budget:
+    """The budget of a dataset as you see it.
+
+    Attributes:
+        dataset: its name.
+        accounts: the dataset's own account (or those of its parts) first, as a tuple of Account.
+        protects: whom every promise protects: "one record, added or removed".
+        read_only: why the dataset accepts no charge; empty when it does.
+        comparison: the epsilon of the charges so far under other rules; empty unless asked for with compare().
+    """
+
+    def __init__(self, dataset: str, wire: budget_pb2.GetBudgetResponse) -> None:
+        self.dataset = dataset
+        self.accounts = tuple(_account_of(each) for each in wire.accounts)
+        self.protects: str = wire.protects
+        self.read_only: str = wire.read_only
+        self.comparison = tuple(
+            CalculatedEpsilon(
+                each.calculator,
+                Decimal(each.epsilon) if each.epsilon else None,
+                each.adaptive,
+                each.is_lower_bound,
+                each.remark,
+            )
+            for each in wire.comparison.calculated
+        )
+
+    @property
+    def left(self) -> Decimal:
+        """Of the first counter of the first account. Other accounts may have less: see `accounts`."""
+        return self.accounts[0].left
+
+    @property
+    def spent(self) -> Decimal:
+        """Of the first counter of the first account."""
+        return self.accounts[0].spent
+
+    @property
+    def requests_left(self) -> Optional[int]:
+        """How many more requests at the cost of your last one fit in all accounts; None where there was none."""
+        known = [each.requests_left for each in self.accounts if each.requests_left is not None]
+        return min(known) if known else None
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for each counter: "account", "promise", "counter", "limit", "spent", "held", "left" (exact decimals)."""
+        rows = [
+            (account.name, account.promise, counter.name, counter.limit, counter.spent, counter.held, counter.left)
+            for account in self.accounts
+            for counter in account.counters
+        ]
+        return pd.DataFrame(rows, columns=["account", "promise", "counter", "limit", "spent", "held", "left"])
+
+    def __repr__(self) -> str:
+        lines = (f"{account.name}: {counter.name} {counter.summary}" for account in self.accounts for counter in account.counters)
+        return f"<Budget of {self.dataset}: {'; '.join(lines)}>"
+
+    def _repr_html_(self) -> str:
+        return _html.budget(self)
+
+
+def promise_of(wire: budget_pb2.BudgetLimit) -> str:
+    rule = budget_pb2.Rule.Name(wire.rule).removeprefix("RULE_")
+    delta = f", delta {wire.delta}" if wire.delta else ""
+    return f"epsilon {wire.epsilon}{delta} ({rule})"
+
+
+def _account_of(wire: budget_pb2.Account) -> Account:
+    counters = tuple(
+        Counter(each.name, Decimal(each.limit), Decimal(each.spent), Decimal(each.held), Decimal(each.remaining))
+        for each in wire.counters
+    )
+    left = wire.requests_left_like_last if wire.HasField("requests_left_like_last") else None
+    return Account(wire.name, promise_of(wire.promise), counters, left)

@@ -1,0 +1,191 @@
+"""Charges for mechanisms of one's own: what they do to the data, and the reservation that pays for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from types import TracebackType
+from typing import TYPE_CHECKING, Optional, Union
+
+from curator_dp._answers import Cost, Receipt, costs_of
+from curator_dp._errors import CuratorError, InvalidQuestion
+from curator_dp._spend import Amount, amount_text
+from curator_dp._wire.curator.v1 import accountant_pb2, event_pb2
+
+if TYPE_CHECKING:
+    from curator_dp._client import Client
+
+Number = Union[int, float, str, Fraction]
+
+
+@dataclass(frozen=True)
+class Event:
+    """What a mechanism does to the data, independent of how accounts count it. Sensitivities are those under the dataset's own
+    neighbour relation and unit."""
+
+    wire_bytes: bytes
+
+    @classmethod
+    def of(cls, wire: event_pb2.Event) -> Event:
+        return cls(wire.SerializeToString(deterministic=True))
+
+    def to_wire(self) -> event_pb2.Event:
+        wire = event_pb2.Event()
+        wire.ParseFromString(self.wire_bytes)
+        return wire
+
+    def __mul__(self, times: int) -> Event:
+        """The same mechanism so many times."""
+        return composed([self], times)
+
+
+def _quotient(value: Number, field: str) -> str:
+    """An exact quotient. A float is taken as it is written: 0.1 is one tenth."""
+    try:
+        fraction = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise InvalidQuestion(f"{field}: {value!r} is no number", field) from None
+    if fraction <= 0:
+        raise InvalidQuestion(f"{field}: {value!r} must be greater than 0", field)
+    return str(fraction)
+
+
+def gaussian(sigma2: Number, l2: Number = 1) -> Event:
+    """Gaussian noise of variance `sigma2` on a real vector of L2 sensitivity `l2`.
+
+    >>> import curator_dp as cu
+    >>> cu.gaussian(sigma2=600, l2=6).to_wire().gaussian.l2_sensitivity_squared
+    '36'
+    """
+    square = Fraction(_quotient(l2, "l2")) ** 2
+    wire = event_pb2.GaussianEvent(sigma_squared=_quotient(sigma2, "sigma2"), l2_sensitivity_squared=str(square))
+    return Event.of(event_pb2.Event(gaussian=wire))
+
+
+def laplace(scale: Number, l1: Number = 1) -> Event:
+    """Laplace noise on a real vector of L1 sensitivity `l1`."""
+    wire = event_pb2.LaplaceEvent(scale=_quotient(scale, "scale"), l1_sensitivity=_quotient(l1, "l1"))
+    return Event.of(event_pb2.Event(laplace=wire))
+
+
+def discrete_gaussian(sigma2: Number, l2_squared: int = 1) -> Event:
+    """Discrete Gaussian noise on an integer vector whose squared L2 sensitivity is `l2_squared`."""
+    wire = event_pb2.DiscreteGaussianEvent(sigma_squared=_quotient(sigma2, "sigma2"), l2_sensitivity_squared=l2_squared)
+    return Event.of(event_pb2.Event(discrete_gaussian=wire))
+
+
+def discrete_laplace(scale: Number, l1: int = 1) -> Event:
+    """Discrete Laplace noise on an integer vector of L1 sensitivity `l1`."""
+    wire = event_pb2.DiscreteLaplaceEvent(scale=_quotient(scale, "scale"), l1_sensitivity=l1)
+    return Event.of(event_pb2.Event(discrete_laplace=wire))
+
+
+def exponential(range: Amount) -> Event:  # noqa: A002 (the field's name for it)
+    """The exponential mechanism, whose log-probability ratios of neighbours span at most `range`."""
+    wire = event_pb2.ExponentialMechanismEvent(range=amount_text(range, "range"))
+    return Event.of(event_pb2.Event(exponential_mechanism=wire))
+
+
+def pure(epsilon: Amount) -> Event:
+    """Any epsilon-DP mechanism."""
+    return Event.of(event_pb2.Event(pure=event_pb2.PureEvent(epsilon=amount_text(epsilon, "epsilon"))))
+
+
+def approximate(epsilon: Amount, delta: Amount) -> Event:
+    """Any (epsilon, delta)-DP mechanism."""
+    wire = event_pb2.ApproximateEvent(epsilon=amount_text(epsilon, "epsilon"), delta=amount_text(delta, "delta"))
+    return Event.of(event_pb2.Event(approximate=wire))
+
+
+def zcdp(rho: Amount) -> Event:
+    """Any rho-zCDP mechanism."""
+    return Event.of(event_pb2.Event(zcdp=event_pb2.ZcdpEvent(rho=amount_text(rho, "rho"))))
+
+
+def composed(events: list[Event], times: int = 1) -> Event:
+    """All of these, each `times` times."""
+    parts = [event_pb2.ComposedEvent.Part(event=each.to_wire(), count=times) for each in events]
+    return Event.of(event_pb2.Event(composed=event_pb2.ComposedEvent(parts=parts)))
+
+
+class Charge:
+    """A charge for a mechanism outside of the server, as a context: it is charged when the block begins, before anything is read.
+
+    with d.charge(cu.gaussian(sigma2=600, l2=6)) as charge:
+        ...  # read the data and publish
+
+    The block's end commits it. An exception inside leaves it spent: the server cannot know what was published. Each block is a charge
+    of its own, because each runs its mechanism again.
+
+    Attributes:
+        id, request_id: as the server has them; empty before it is reserved.
+        state: "RESERVED", "STARTED", "COMMITTED", "CANCELLED" or "FORFEITED"; empty before it is reserved.
+        costs: as a tuple of Cost.
+        receipt: the signed proof of the charge; None before it is started.
+        dataset_version: of the dataset that was charged: what the mechanism may read.
+    """
+
+    def __init__(self, client: Client, request: accountant_pb2.ReserveBudgetRequest) -> None:
+        self._client = client
+        self._request = request
+        self.request_id: str = request.request_id
+        self._take(accountant_pb2.Charge())
+
+    def _take(self, wire: accountant_pb2.Charge) -> Charge:
+        self.id: str = wire.id
+        self.state = accountant_pb2.Charge.State.Name(wire.state) if wire.state else ""
+        self.costs: tuple[Cost, ...] = costs_of(wire.costs)
+        self.receipt = Receipt.of_wire(wire.receipt)
+        self.dataset_version: int = wire.dataset_version
+        return self
+
+    def reserve(self) -> Charge:
+        """Holds the cost, for `lifetime`; a reservation that is neither started nor cancelled until then counts as spent."""
+        return self._take(self._client._reserve(self._request))
+
+    def start(self) -> Charge:
+        """Makes the cost durable: from now on the data may be read, and the charge stands."""
+        return self._take(self._client._start_charge(self.id, self.request_id))
+
+    def commit(self) -> Charge:
+        """Says that the mechanism has ended."""
+        return self._take(self._client._commit_charge(self.id, self.request_id))
+
+    def cancel(self, reason: str = "") -> Charge:
+        """Gives the cost back, before the start only."""
+        return self._take(self._client._cancel_charge(self.id, reason, self.request_id))
+
+    def __enter__(self) -> Charge:
+        if self.state:
+            raise CuratorError("this charge was entered before: d.charge(...) makes a new one for each run of a mechanism")
+        self.reserve()
+        try:
+            return self.start()
+        except CuratorError:
+            self._cancel_unless_started()
+            raise
+
+    def _cancel_unless_started(self) -> None:
+        try:
+            self.cancel("the start failed")
+        except CuratorError:
+            pass  # It was started all the same, or the server cannot be reached: then it counts as spent after its deadline.
+
+    def __exit__(
+        self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
+    ) -> None:
+        if kind is None:
+            self.commit()
+
+    def __repr__(self) -> str:
+        return f"<Charge {self.id or '(not reserved)'}: {self.state or 'new'}>"
+
+
+def lifetime_seconds(lifetime: Optional[Union[timedelta, int, float]]) -> Optional[int]:
+    if lifetime is None:
+        return None
+    seconds = lifetime.total_seconds() if isinstance(lifetime, timedelta) else float(lifetime)
+    if not seconds >= 1:
+        raise InvalidQuestion("lifetime: at least one second", "lifetime")
+    return int(seconds)

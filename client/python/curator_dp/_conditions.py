@@ -1,0 +1,409 @@
+"""Conditions on columns: written as text, in the grammar of `curator workload --where`, or built with `col`.
+
+    where      := condition { "and" condition }
+    thresholds := "at least" number { "," number } "of" [ "each" number "of" ] "(" condition { "," condition } ")"
+    condition  := column "in" "{" value { "," value } "}"
+                | column "in" "[" [ value ] "," [ value ] ( "]" | ")" )
+                | column ( "=" | ">=" | "<=" | "<" ) value
+
+Columns and values are words (letters, digits, _ - + . : / & % and non-ASCII characters), or any text between quotes, in which \\
+makes the next character part of the text. A value that is a keyword (and, in, of, each) must be quoted. "]" and "<=" include the
+end, ")" and "<" do not. Bins of numeric columns are [edge, next edge), and take ")" and "<"; all others take "]" and "<=".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import NoReturn, Optional, Union
+
+from curator_dp._errors import InvalidQuestion
+from curator_dp._schema import Attribute, Schema, number_text
+from curator_dp._wire.curator.v1 import workload_pb2
+
+Value = Union[str, int, float, Decimal]
+
+LONGEST_TEXT = 1 << 16
+_KEYWORDS = ("and", "in", "of", "each")
+
+
+class UpperEnd(Enum):
+    """How the upper end of an interval was written, which the request does not record."""
+
+    ABSENT = "absent"
+    INCLUDED = "included"
+    EXCLUDED = "excluded"
+
+
+def value_text(value: Value) -> str:
+    """A value as it is in the table."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        raise InvalidQuestion(f"a value is a text or a number, not {value!r}")
+    if isinstance(value, float):
+        return number_text(value)
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One condition on one column: a set of values, or an interval.
+
+    Attributes:
+        column: its name.
+        values: the values of a set; None for an interval.
+        low, high: the ends of an interval, as texts; None for the column's own.
+        upper: whether the interval includes its upper end.
+    """
+
+    column: str
+    values: Optional[tuple[str, ...]] = None
+    low: Optional[str] = None
+    high: Optional[str] = None
+    upper: UpperEnd = UpperEnd.ABSENT
+
+    def __and__(self, other: Union[Condition, Conditions]) -> Conditions:
+        return Conditions((self,)) & other
+
+    def to_wire(self) -> workload_pb2.Condition:
+        wire = workload_pb2.Condition(attribute=self.column)
+        if self.values is not None:
+            for value in self.values:
+                wire.__getattribute__("in").add().string_value = value
+            return wire
+        wire.between.SetInParent()
+        if self.low is not None:
+            getattr(wire.between, "from").string_value = self.low
+        if self.high is not None:
+            wire.between.to.string_value = self.high
+        return wire
+
+    def check(self, schema: Schema) -> None:
+        """InvalidQuestion where the upper end is written in a way that the column's bins do not allow.
+
+        Unknown columns are left to the server, which suggests similar names.
+        """
+        if self.upper is UpperEnd.ABSENT or self.high is None or self.column not in schema:
+            return
+        column = schema[self.column]
+        excluded = self.upper is UpperEnd.EXCLUDED
+        if column.kind != "numeric" and excluded:
+            raise InvalidQuestion(
+                f"the condition on {self.column}: its values are counted one by one, so the last one that is meant ends the interval: "
+                f"write ']' or '<=' with the one before {self.high}"
+            )
+        if column.kind == "numeric" and not excluded and not _is_number(self.high, column.ends[-1]):
+            raise InvalidQuestion(
+                f"the condition on {self.column}: its bins end before their upper edge: write '{self.high})' or '< {self.high}'"
+            )
+
+    def bins(self, schema: Schema) -> list[int]:
+        """The codes of the bins whose values fulfil it. InvalidQuestion where it cuts a bin."""
+        column = schema[self.column]
+        if self.values is not None:
+            codes = sorted({column.bin_of(value) for value in self.values})
+            wide = [code for code in codes if column.kind == "integer" and len(set(column.value_range(code))) == 2]
+            if wide:
+                raise InvalidQuestion(f"the condition on {self.column} cuts the bin {column.labels[wide[0]]}: write an interval of whole bins")
+            return codes
+        first = 0 if self.low is None else column.bin_of(self.low)
+        last = column.size - 1 if self.high is None else self._last_bin(column)
+        low, high = column.value_range(first)[0], column.value_range(last)[1]
+        for given, end in ((self.low, low), (self.high, high)):
+            if given is not None and not _is_same(given, end):
+                raise InvalidQuestion(f"the condition on {self.column} cuts a bin: {given} is not the end {end} of one")
+        return list(range(first, last + 1))
+
+    def _last_bin(self, column: Attribute) -> int:
+        assert self.high is not None
+        last = column.bin_of(self.high)
+        is_next = column.kind == "numeric" and _is_same(self.high, column.value_range(last)[0])
+        return last - 1 if is_next else last
+
+    def __str__(self) -> str:
+        name = quoted(self.column)
+        if self.values is not None:
+            return f"{name} in {{{', '.join(quoted(value) for value in self.values)}}}"
+        low = quoted(self.low) if self.low is not None else ""
+        high = quoted(self.high) if self.high is not None else ""
+        return f"{name} in [{low},{high}{')' if self.upper is UpperEnd.EXCLUDED else ']'}"
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return one == other
+
+
+def bin_condition(column: Attribute, code: int) -> Condition:
+    """That a value lies in this bin."""
+    if column.kind in ("categorical", "coded"):
+        return Condition(column.name, values=(column.labels[code],))
+    low, high = column.value_range(code)
+    return Condition(column.name, low=low, high=high, upper=UpperEnd.EXCLUDED if column.kind == "numeric" else UpperEnd.INCLUDED)
+
+
+def _is_number(text: str, number: object) -> bool:
+    try:
+        return float(text) == number
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Conditions that must all hold."""
+
+    all_of: tuple[Condition, ...]
+
+    def __and__(self, other: Union[Condition, Conditions]) -> Conditions:
+        return Conditions(self.all_of + (other.all_of if isinstance(other, Conditions) else (other,)))
+
+    def to_wire(self) -> workload_pb2.Predicate:
+        return workload_pb2.Predicate(all_of=[each.to_wire() for each in self.all_of])
+
+    def check(self, schema: Schema) -> None:
+        for each in self.all_of:
+            each.check(schema)
+
+    def __str__(self) -> str:
+        return " and ".join(str(each) for each in self.all_of)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """How many records fulfil at least so many of some conditions.
+
+    Attributes:
+        conditions: on the same or on different columns.
+        at_least: one count for each of these numbers.
+        each: every subset of so many conditions; 0 for all of them together.
+    """
+
+    conditions: tuple[Condition, ...]
+    at_least: tuple[int, ...]
+    each: int = 0
+
+    def check(self, schema: Schema) -> None:
+        for condition in self.conditions:
+            condition.check(schema)
+
+    def __str__(self) -> str:
+        numbers = ",".join(str(number) for number in self.at_least)
+        each = f"each {self.each} of " if self.each else ""
+        return f"at least {numbers} of {each}({', '.join(str(condition) for condition in self.conditions)})"
+
+
+class Column:
+    """A column of a condition that is being built; see `col`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def isin(self, values: Iterable[Value]) -> Condition:
+        """One of these values."""
+        texts = tuple(value_text(value) for value in values)
+        if not texts:
+            raise InvalidQuestion(f"the condition on {self._name}: a set has at least one value")
+        return Condition(self._name, values=texts)
+
+    def between(self, low: Value, high: Value, inclusive: str = "both") -> Condition:
+        """From `low`, included, to `high`, included unless `inclusive` is "left": as bins of numeric columns want it."""
+        if inclusive not in ("both", "left"):
+            raise InvalidQuestion(f'inclusive is "both" or "left", not {inclusive!r}')
+        upper = UpperEnd.INCLUDED if inclusive == "both" else UpperEnd.EXCLUDED
+        return Condition(self._name, low=value_text(low), high=value_text(high), upper=upper)
+
+    def __eq__(self, value: object) -> Condition:  # type: ignore[override]
+        if not isinstance(value, (str, int, float, Decimal)):
+            raise InvalidQuestion(f"a value is a text or a number, not {value!r}")
+        return self.isin([value])
+
+    def __ge__(self, value: Value) -> Condition:
+        return Condition(self._name, low=value_text(value))
+
+    def __le__(self, value: Value) -> Condition:
+        return Condition(self._name, high=value_text(value), upper=UpperEnd.INCLUDED)
+
+    def __lt__(self, value: Value) -> Condition:
+        return Condition(self._name, high=value_text(value), upper=UpperEnd.EXCLUDED)
+
+    def __gt__(self, value: Value) -> NoReturn:
+        raise InvalidQuestion("there is no '>': intervals include their lower end; write '>='")
+
+    def __ne__(self, value: object) -> NoReturn:
+        raise InvalidQuestion("there is no '!=': list the values that are meant with isin(...)")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def col(name: str) -> Column:
+    """A column, for conditions:
+
+    >>> import curator_dp as cu
+    >>> str((cu.col("age").between(18, 37)) & (cu.col("sex") == "Female"))
+    'age in [18,37] and sex in {Female}'
+    """
+    return Column(name)
+
+
+def quoted(text: str) -> str:
+    """A column or a value as the grammar takes it."""
+    is_word = bool(text) and all(ord(c) >= 0x80 or c.isalnum() or c in "_-+.:/&%" for c in text)
+    if is_word and text not in _KEYWORDS:
+        return text
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+_TOKEN = re.compile(
+    r"""[ \t\n\r]*(?:
+      (?P<quoted>'(?:[^'\\]|\\.|\\$)*' | "(?:[^"\\]|\\.|\\$)*")
+    | (?P<word>[0-9A-Za-z_\-+.:/&%\u0080-\U0010ffff]+)
+    | (?P<sign><=|>=|[\[\](){},=<>])
+    | (?P<end>$)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class _Reader:
+    """Takes one token after the other; the first error ends everything."""
+
+    def __init__(self, text: str) -> None:
+        size = len(text.encode("utf-8", "surrogatepass"))
+        if size > LONGEST_TEXT:
+            raise InvalidQuestion(f"conditions are limited to {LONGEST_TEXT} bytes; this has {size}")
+        self._text = text
+        self._next = 0
+        self.kind = ""
+        self.text = ""
+        self.position = 0
+        self.advance()
+
+    def advance(self) -> None:
+        found = _TOKEN.match(self._text, self._next)
+        if found is None:
+            self.position = self._next + len(self._text[self._next :]) - len(self._text[self._next :].lstrip(" \t\n\r"))
+            is_quote = self._text[self.position] in "'\""
+            self.fail(
+                "this quote is not closed" if is_quote else "this character needs quotes around the text that it is part of"
+            )
+        self.kind = found.lastgroup or ""
+        self.text = found.group(self.kind)
+        self.position = found.start(self.kind)
+        self._next = found.end()
+        if self.kind == "quoted":
+            self.text = re.sub(r"\\(.)", r"\1", self.text[1:-1], flags=re.DOTALL)
+
+    def fail(self, what: str) -> NoReturn:
+        raise InvalidQuestion(f"{what}\n  {self._text}\n  {' ' * self.position}^")
+
+    def take(self, kind: str, text: str) -> bool:
+        is_it = self.kind == kind and self.text == text
+        if is_it:
+            self.advance()
+        return is_it
+
+    def expect(self, kind: str, text: str, after: str) -> None:
+        if not self.take(kind, text):
+            self.fail(f"expected '{text}' {after}")
+
+    def value(self, what: str) -> str:
+        if self.kind == "word" and self.text in _KEYWORDS:
+            self.fail(f"expected {what}; the word {self.text} needs quotes to be one")
+        if self.kind not in ("word", "quoted"):
+            self.fail(f"expected {what}")
+        text = self.text
+        self.advance()
+        return text
+
+    def number(self, what: str) -> int:
+        if self.kind != "word" or not re.fullmatch(r"[0-9]{1,10}", self.text) or not 1 <= int(self.text) < 1 << 31:
+            self.fail(f"expected {what}, a whole number from 1 on")
+        number = int(self.text)
+        self.advance()
+        return number
+
+
+def _read_interval(reader: _Reader, column: str) -> Condition:
+    low = None if (reader.kind, reader.text) == ("sign", ",") else reader.value("the lower end or ','")
+    reader.expect("sign", ",", "between the ends of the interval")
+    if reader.kind == "sign" and reader.text in ("]", ")"):
+        reader.advance()
+        return Condition(column, low=low)
+    high = reader.value("the upper end or ']'")
+    if reader.take("sign", ")"):
+        return Condition(column, low=low, high=high, upper=UpperEnd.EXCLUDED)
+    reader.expect("sign", "]", "or ')' after the interval")
+    return Condition(column, low=low, high=high, upper=UpperEnd.INCLUDED)
+
+
+def _read_condition(reader: _Reader) -> Condition:
+    column = reader.value("an attribute")
+    if reader.take("word", "in"):
+        if reader.take("sign", "["):
+            return _read_interval(reader, column)
+        if not reader.take("sign", "{"):
+            reader.fail("expected '[' with an interval or '{' with a set after 'in'")
+        values = [reader.value("a value")]
+        while reader.take("sign", ","):
+            values.append(reader.value("a value"))
+        reader.expect("sign", "}", "or ',' after a value of the set")
+        return Condition(column, values=tuple(values))
+    for sign in ("=", ">=", "<=", "<"):
+        if reader.take("sign", sign):
+            value = reader.value(f"a value after '{sign}'")
+            built = Column(column)
+            return {"=": built.__eq__, ">=": built.__ge__, "<=": built.__le__, "<": built.__lt__}[sign](value)
+    if (reader.kind, reader.text) == ("sign", ">"):
+        reader.fail("there is no '>': intervals include their lower end; write '>='")
+    reader.fail(f"expected 'in', '=', '>=', '<=' or '<' after the attribute {column} (a text with blanks needs quotes)")
+
+
+def parse_where(text: str) -> Conditions:
+    """The conditions of a text. InvalidQuestion shows the place that cannot be read."""
+    reader = _Reader(text)
+    conditions = [_read_condition(reader)]
+    while reader.take("word", "and"):
+        conditions.append(_read_condition(reader))
+    if reader.kind != "end":
+        reader.fail("expected 'and' or the end (a text with blanks needs quotes)")
+    return Conditions(tuple(conditions))
+
+
+def parse_thresholds(text: str) -> Thresholds:
+    """The thresholds of a text. InvalidQuestion shows the place that cannot be read."""
+    reader = _Reader(text)
+    reader.expect("word", "at", "first: at least 2 of (age >= 65, smoker = yes, zone in {1,2})")
+    reader.expect("word", "least", "after 'at'")
+    at_least = [reader.number("how many conditions must hold")]
+    while reader.take("sign", ","):
+        at_least.append(reader.number("how many conditions must hold"))
+    reader.expect("word", "of", "or ',' after the number")
+    each = 0
+    if reader.take("word", "each"):
+        each = reader.number("how many conditions are taken at a time")
+        reader.expect("word", "of", "after the number")
+    reader.expect("sign", "(", "before the conditions")
+    conditions = [_read_condition(reader)]
+    while reader.take("sign", ","):
+        conditions.append(_read_condition(reader))
+    reader.expect("sign", ")", "or ',' after a condition")
+    if reader.kind != "end":
+        reader.fail("expected the end after ')'")
+    return Thresholds(tuple(conditions), tuple(at_least), each)
+
+
+AnyConditions = Union[str, Condition, Conditions]
+
+
+def conditions_of(where: AnyConditions) -> Conditions:
+    if isinstance(where, str):
+        return parse_where(where)
+    return where if isinstance(where, Conditions) else Conditions((where,))

@@ -1,0 +1,147 @@
+"""Quotes: what a question would cost and how wrong its answers may be, from public facts alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Optional
+
+import pandas as pd
+
+from curator_dp import _html
+from curator_dp._answers import Cost, costs_of
+from curator_dp._errors import CuratorError
+from curator_dp._spend import settings_of, words_of
+from curator_dp._wire.curator.v1 import query_pb2
+
+if TYPE_CHECKING:
+    from curator_dp._answers import Answer
+    from curator_dp._client import Question
+
+
+@dataclass(frozen=True)
+class ExpectedError:
+    """The error of one marginal, or of one query set of another class.
+
+    Attributes:
+        name: "age,sex"; "query set 2".
+        numbers: how many there are.
+        std: of one number: its root mean square over the set.
+        half_width: each number lies within this of the true one, with the quote's confidence.
+        strategy: how it is measured, for display.
+    """
+
+    name: str
+    numbers: int
+    std: float
+    half_width: float
+    strategy: str
+
+
+class Choice:
+    """The question for another amount.
+
+    Attributes:
+        spend: "rho 0.06".
+        amounts: the same as arguments of answer(): {"rho": Decimal("0.06")}.
+        max_error: no number is wrong by more, with the quote's confidence.
+        costs: as a tuple of Cost.
+        fits: whether all accounts have that much left now.
+    """
+
+    def __init__(self, question: Question, wire: query_pb2.EstimateWorkloadResponse.Choice) -> None:
+        self._question = question
+        self.spend = words_of(wire.spend)
+        self.amounts = settings_of(wire.spend)
+        self.max_error: float = wire.max_error
+        self.std: float = wire.standard_deviation
+        self.costs = costs_of(wire.costs)
+        self.fits: bool = wire.fits
+
+    def answer(self, **options: Any) -> Answer:
+        """Asks the question for this amount. Options as in Question.answer()."""
+        arguments: dict[str, Any] = {**self.amounts, **options}
+        return self._question.answer(**arguments)
+
+    def __repr__(self) -> str:
+        return f"<Choice: {self.spend}, all errors within ±{self.max_error:g}{'' if self.fits else ', does not fit'}>"
+
+
+class Quote:
+    """The price and the expected errors of a question. Nothing was charged, and no record was read.
+
+    Attributes:
+        costs: what it would cost each account, as a tuple of Cost.
+        spend: "rho 0.03": what was given, or the least that reaches the error.
+        amounts: the same as arguments of answer().
+        event: what would be recorded, for display.
+        errors: one ExpectedError for each table of the answer.
+        max_error: no number of the answer is wrong by more, with probability `confidence`.
+        confidence: of `max_error` and of each half width.
+        fits: whether all accounts have that much left now.
+        choices: the errors for other amounts, from the cheapest on, as a tuple of Choice.
+        free_from: releases from which `prefer_free=True` would answer.
+        refused_by_rule: the rule of the owner that would refuse the question; empty when none would.
+    """
+
+    def __init__(self, question: Question, confidence: float, wire: query_pb2.EstimateWorkloadResponse) -> None:
+        self._question = question
+        self.confidence = confidence
+        self.costs: tuple[Cost, ...] = costs_of(wire.costs)
+        self.spend = words_of(wire.spend)
+        self.amounts: dict[str, Decimal] = settings_of(wire.spend)
+        self.event: str = wire.event
+        self.max_error: float = wire.max_error
+        self.fits: bool = wire.fits
+        self.numbers: int = wire.total_cells
+        self.errors = _errors_of(wire, [each.name if each else "" for each in question._namings()])
+        self.choices = tuple(Choice(question, each) for each in wire.choices)
+        self.free_from = tuple(wire.free_from)
+        self.refused_by_rule: str = wire.refused_by_rule
+
+    @property
+    def cheapest(self) -> Choice:
+        """What was quoted: for an error, the least amount that reaches it."""
+        wire = query_pb2.EstimateWorkloadResponse.Choice(max_error=self.max_error, fits=self.fits)
+        for name, amount in self.amounts.items():
+            setattr(wire.spend, name, format(amount, "f"))
+        choice = Choice(self._question, wire)
+        choice.costs = self.costs
+        return choice
+
+    def answer(self, **options: Any) -> Answer:
+        """Asks the question for the quoted amount. Options as in Question.answer()."""
+        if not self.amounts:
+            raise CuratorError("the quote has no amount: give answer() one")
+        arguments: dict[str, Any] = {**self.amounts, **options}
+        return self._question.answer(**arguments)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The expected errors: columns "query", "numbers", "std", "half_width", "strategy"."""
+        rows = [(each.name, each.numbers, each.std, each.half_width, each.strategy) for each in self.errors]
+        return pd.DataFrame(rows, columns=["query", "numbers", "std", "half_width", "strategy"])
+
+    def __repr__(self) -> str:
+        fits = "" if self.fits else ", does not fit the budget"
+        return f"<Quote: {self.spend}, all errors within ±{self.max_error:g} with {100 * self.confidence:g}%{fits}>"
+
+    def _repr_html_(self) -> str:
+        return _html.quote(self)
+
+
+def _errors_of(wire: query_pb2.EstimateWorkloadResponse, names: list[str]) -> tuple[ExpectedError, ...]:
+    placed: list[tuple[int, ExpectedError]] = []
+    for each in wire.marginals:
+        noise = each.noise
+        name = ",".join(each.attributes)
+        error = ExpectedError(name, each.cells, noise.standard_deviation, noise.confidence_half_width, "each cell")
+        placed.append((each.query_set, error))
+    for other in wire.query_sets:
+        name = names[other.query_set] or f"query set {other.query_set}"
+        error = ExpectedError(name, other.answers, other.standard_deviation, other.confidence_half_width, other.words)
+        placed.append((other.query_set, error))
+    return tuple(error for _, error in sorted(placed, key=lambda each: each[0]))
+
+
+def confidence_of(confidence: Optional[float]) -> float:
+    return 0.95 if confidence is None else confidence

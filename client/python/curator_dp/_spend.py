@@ -1,0 +1,54 @@
+"""What a request may spend: exact decimals, never floats."""
+
+from __future__ import annotations
+
+from decimal import Decimal, InvalidOperation
+from typing import Optional, Union
+
+from curator_dp._errors import InvalidQuestion
+from curator_dp._wire.curator.v1 import workload_pb2
+
+Amount = Union[Decimal, int, str, float]
+
+
+def decimal_of(amount: Amount, field: str) -> Decimal:
+    """An exact decimal. A float is taken as it is written: 0.1 is one tenth."""
+    if isinstance(amount, bool):
+        raise InvalidQuestion(f"{field}: {amount!r} is no amount", field)
+    try:
+        number = Decimal(repr(amount)) if isinstance(amount, float) else Decimal(amount)
+    except (InvalidOperation, TypeError, ValueError):
+        raise InvalidQuestion(f"{field}: {amount!r} is no amount, such as 0.03 or Decimal('0.03')", field) from None
+    if not number.is_finite() or number < 0:
+        raise InvalidQuestion(f"{field}: {amount!r} must be a finite amount that is not negative", field)
+    return number
+
+
+def amount_text(amount: Amount, field: str) -> str:
+    """As the server reads it: without an exponent and without trailing zeros, so that equal amounts are equal texts."""
+    text = format(decimal_of(amount, field), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def spend_of(
+    epsilon: Optional[Amount] = None, delta: Optional[Amount] = None, rho: Optional[Amount] = None
+) -> Optional[workload_pb2.Spend]:
+    """The spend of a request; None where nothing is given."""
+    if epsilon is None and delta is None and rho is None:
+        return None
+    spend = workload_pb2.Spend()
+    for field, amount in (("epsilon", epsilon), ("delta", delta), ("rho", rho)):
+        if amount is not None:
+            setattr(spend, field, amount_text(amount, field))
+    return spend
+
+
+def words_of(spend: workload_pb2.Spend) -> str:
+    """ "rho 0.03"; "epsilon 1, delta 1e-9"."""
+    given = [(name, getattr(spend, name)) for name in ("epsilon", "delta", "rho")]
+    return ", ".join(f"{name} {amount}" for name, amount in given if amount)
+
+
+def settings_of(spend: workload_pb2.Spend) -> dict[str, Decimal]:
+    """The arguments of answer() for this spend."""
+    return {name: Decimal(getattr(spend, name)) for name in ("epsilon", "delta", "rho") if getattr(spend, name)}

@@ -1,0 +1,177 @@
+"""Synthetic data: a model that is learned from noisy measurements, stored, and sampled for free."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Optional
+
+import pandas as pd
+
+from curator_dp import _html
+from curator_dp._errors import CuratorError
+from curator_dp._schema import Schema
+from curator_dp._wire.curator.v1 import operation_pb2, synthesis_pb2
+
+if TYPE_CHECKING:
+    from curator_dp._answers import Answer
+    from curator_dp._client import Client, Question
+
+_ENDED = (operation_pb2.Operation.DONE, operation_pb2.Operation.FAILED, operation_pb2.Operation.INTERRUPTED)
+
+
+class _Progress:
+    """A bar where tqdm is installed and somebody looks; nothing otherwise."""
+
+    def __init__(self, title: str, is_wanted: bool) -> None:
+        self._bar: Any = None
+        if not is_wanted:
+            return
+        try:
+            from tqdm.auto import tqdm
+        except ImportError:
+            return
+        self._bar = tqdm(total=100, desc=title, unit="%", bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}{postfix}")
+
+    def show(self, operation: operation_pb2.Operation) -> None:
+        if self._bar is None:
+            return
+        self._bar.n = min(100.0, operation.percent)
+        queue = operation.queue_position
+        self._bar.set_postfix_str(f"{queue} in the queue" if queue else "")
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+class Synthesis:
+    """A model that is being learned, or that is stored. Its cost was charged when it began; everything after that is free.
+
+    Attributes:
+        id: of the operation, and of its charge: client.operation(id) finds it again.
+        dataset, method, request_id: what was asked.
+        state: "QUEUED", "RUNNING", "DONE", "FAILED" or "INTERRUPTED".
+        percent: of the schedule.
+        release_id: of the model, once it is DONE.
+        error: why it FAILED.
+    """
+
+    def __init__(
+        self, client: Client, operation: operation_pb2.Operation, request: Optional[synthesis_pb2.CreateSynthesisRequest] = None
+    ) -> None:
+        self._client = client
+        self._request = request
+        self.method = request.spec.method if request is not None else ""
+        self._take(operation)
+
+    def _take(self, operation: operation_pb2.Operation) -> None:
+        self.id: str = operation.id
+        self.dataset: str = operation.dataset
+        self.request_id: str = operation.request_id
+        self.state = operation_pb2.Operation.State.Name(operation.state)
+        self.percent: float = operation.percent
+        self.release_id: str = operation.release_id
+        self.error: str = operation.error
+
+    def wait(self, progress: Optional[bool] = None) -> Synthesis:
+        """Waits until the model is stored, and returns it. Ctrl-C leaves the work running.
+
+        Args:
+            progress: whether to show a bar; by default where standard error is a terminal or a notebook.
+        """
+        shows = _is_watched() if progress is None else progress
+        bar = _Progress(f"{self.method or 'synthesis'} of {self.dataset}", shows)
+        try:
+            for operation in self._operations():
+                self._take(operation)
+                bar.show(operation)
+        except KeyboardInterrupt:
+            print(f'{self.method or "the synthesis"} goes on; come back with: client.operation("{self.id}").wait()', file=sys.stderr)
+            raise
+        finally:
+            bar.close()
+        return self._checked()
+
+    def _operations(self) -> Iterator[operation_pb2.Operation]:
+        """What is sent until the operation has ended; an interrupted one is asked for again, once, under its request id."""
+        may_ask_again = self._request is not None
+        while True:
+            last = None
+            for last in self._client._watch(self.id):
+                yield last
+            if last is not None and last.state == operation_pb2.Operation.INTERRUPTED and may_ask_again:
+                may_ask_again = False
+                yield self._client._create_synthesis(self._request)
+            elif last is None or last.state in _ENDED:
+                return
+
+    def _checked(self) -> Synthesis:
+        if self.state == "DONE":
+            return self
+        if self.state == "INTERRUPTED":
+            raise CuratorError(
+                f"the server stopped before the synthesis had ended: synthesize(..., request_id={self.request_id!r}) goes on with it, "
+                "and charges nothing new",
+                "INTERRUPTED",
+            )
+        raise CuratorError(f"the synthesis {self.id} is {self.state}: {self.error}", self.state)
+
+    def refresh(self) -> Synthesis:
+        """Asks the server for the state."""
+        self._take(self._client._operation(self.id))
+        return self
+
+    def cancel(self) -> Synthesis:
+        """Ends it. A queued one gives its cost back; what has started stays charged."""
+        self._take(self._client._cancel_operation(self.id))
+        return self
+
+    def _model(self) -> str:
+        if not self.release_id:
+            self.refresh()
+        if not self.release_id:
+            raise CuratorError(f"the model is not ready: it is {self.state}; wait() for it first")
+        return self.release_id
+
+    def sample(self, rows: Optional[int] = None, *, as_bins: bool = False) -> pd.DataFrame:
+        """Synthetic records. Free; the same model and the same number of rows give the same records.
+
+        Args:
+            rows: how many; by default the model's own noisy number of records.
+            as_bins: bins as intervals ("[30, 40)") instead of values inside them.
+
+        Returns:
+            One row for each record; categories are ordered as bins are.
+        """
+        csv, schema = self._client._sample(self._model(), rows, as_bins, self.dataset)
+        return frame_of_csv(csv, schema, as_bins)
+
+    def ask(self, question: Question) -> Answer:
+        """The model's answer to a question. Free; the errors do not include that of the model itself."""
+        return self._client._query_model(self._model(), question)
+
+    def __repr__(self) -> str:
+        return f"<Synthesis {self.id} of {self.dataset}: {self.state}, {self.percent:.0f}%>"
+
+    def _repr_html_(self) -> str:
+        return _html.synthesis(self)
+
+
+def _is_watched() -> bool:
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+def frame_of_csv(csv: bytes, schema: Schema, as_bins: bool) -> pd.DataFrame:
+    """Synthetic records as a table."""
+    frame = pd.read_csv(io.BytesIO(csv), dtype=str, keep_default_na=False, na_filter=False)
+    for name in frame.columns:
+        attribute = schema[name] if name in schema else None
+        if attribute is not None and (as_bins or attribute.kind == "categorical"):
+            frame[name] = pd.Categorical(frame[name], categories=attribute.labels, ordered=True)
+        elif attribute is None or attribute.kind in ("integer", "coded"):
+            frame[name] = frame[name].astype("int64")
+        else:
+            frame[name] = frame[name].astype("float64")
+    return frame

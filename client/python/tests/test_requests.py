@@ -1,0 +1,157 @@
+"""What costs once, what costs again, and what errors say."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import curator_dp as cu
+from conftest import UUID, Server
+from curator_dp._request_ids import Study
+
+
+def test_the_same_question_costs_once_also_after_a_restart_of_the_program(server: Server) -> None:
+    answers = []
+    for _ in range(3):
+        with server.client() as client:
+            answers.append(client["census"].marginals(1).answer(rho=0.01))
+    assert [answer.replayed for answer in answers] == [False, True, True]
+    assert len({answer.request_id for answer in answers}) == 1
+    assert answers[0].to_frame().equals(answers[2].to_frame())
+    assert server.client()["census"].budget().spent == Decimal("0.01")
+
+
+def test_every_part_of_a_request_makes_another_id(census: cu.Dataset, tmp_path: Path) -> None:
+    question = census.marginals(["age"])
+    answers = [
+        question.answer(rho=0.001),
+        question.answer(rho=0.002),
+        question.measured(mechanism="gaussian").answer(rho=0.001),
+        census.marginals(["sex"]).answer(rho=0.001),
+        (question + census.marginals(["sex"])).answer(rho=0.001),
+        question.where("age in [18,37]").answer(rho=0.001),
+        question.where("age in [18,27]").answer(rho=0.001),
+        question.answer(max_error=500),
+    ]
+    assert len({answer.request_id for answer in answers}) == len(answers)
+    assert not any(answer.replayed for answer in answers)
+
+
+def test_amounts_that_are_equal_are_one_amount(census: cu.Dataset) -> None:
+    question = census.marginals(1)
+    answers = [question.answer(rho=rho) for rho in (0.01, "0.010", Decimal("1e-2"))]
+    assert len({answer.request_id for answer in answers}) == 1
+
+
+def test_intervals_of_another_level_are_of_the_same_request(census: cu.Dataset) -> None:
+    question = census.marginals(1)
+    one, other = question.answer(rho=0.01), question.answer(rho=0.01, confidence=0.5)
+    assert other.replayed and other.request_id == one.request_id
+    assert other["age"].confidence == 0.5
+
+
+def test_another_study_pays_again_and_so_does_a_fresh_request(server: Server) -> None:
+    ask = lambda study, **options: server.client(study=study)["census"].marginals(1).answer(rho=0.01, **options)  # noqa: E731
+    ids = {ask("one").request_id, ask("two").request_id, ask("one", fresh=True).request_id}
+    assert len(ids) == 3
+    assert server.client()["census"].budget().spent == Decimal("0.03")
+
+
+def test_a_request_of_another_day_is_repeated_by_its_id(server: Server) -> None:
+    first = server.client()["census"].marginals(1).answer(rho=0.01, fresh=True)
+    again = server.client(study="other")["census"].marginals(1).answer(rho=0.01, request_id=first.request_id)
+    assert again.replayed and again.to_frame().equals(first.to_frame())
+
+
+def test_an_id_of_another_question_is_never_answered(census: cu.Dataset) -> None:
+    first = census.marginals(1).answer(rho=0.01)
+    with pytest.raises(cu.RequestIdReused) as caught:
+        census.marginals(2).answer(rho=0.01, request_id=first.request_id)
+    assert caught.value.request_id == first.request_id
+    assert "fresh=True" in str(caught.value)
+    assert census.budget().spent == Decimal("0.01")
+
+
+def test_a_study_is_made_once_also_by_several_programs_at_once(tmp_path: Path) -> None:
+    seeds: list[bytes] = []
+    threads = [threading.Thread(target=lambda: seeds.append(Study(tmp_path / "study").seed)) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(seeds)) == 1 and len(seeds[0]) == 32
+
+
+def test_a_folder_that_cannot_be_written_is_warned_of(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="will cost again"):
+        Study(tmp_path / "missing" / "study")
+
+
+def test_a_damaged_study_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "study").write_text("abc\n")
+    with pytest.raises(cu.CuratorError, match="move it away"):
+        Study(tmp_path / "study")
+
+
+def test_a_full_budget_names_its_accounts_and_the_way_out(census: cu.Dataset) -> None:
+    with pytest.raises(cu.BudgetFull) as caught:
+        census.marginals(1).answer(rho=5)
+    (account,) = caught.value.accounts
+    assert (account.account, account.counter, account.asked) == ("dataset/census", "rho", Decimal(5))
+    assert account.remaining == census.budget().left
+    assert "the owner of the dataset can raise a limit" in str(caught.value)
+
+
+def test_what_is_wrong_is_named(census: cu.Dataset, client: cu.Client) -> None:
+    with pytest.raises(cu.InvalidQuestion, match="did you mean") as caught:
+        census.marginals(["agee"]).quote(rho=0.1)
+    assert caught.value.field.endswith("names[0]")
+    with pytest.raises(cu.NotFound, match="nope"):
+        client["nope"]
+    with pytest.raises(cu.InvalidQuestion, match="give an amount"):
+        census.marginals(1).quote()
+    with pytest.raises(cu.InvalidQuestion, match="finite"):
+        census.marginals(1).quote(rho=float("nan"))
+    with pytest.raises(cu.CuratorError, match="is no UUID"):
+        census.marginals(1).answer(rho=0.01, request_id="mine")
+
+
+def test_a_server_that_is_not_there_was_sent_nothing(tmp_path: Path) -> None:
+    client = cu.connect("127.0.0.1:1", principal="ana", retry=cu.RetryPolicy(window=0.2))
+    with pytest.raises(cu.Unavailable, match="nothing was sent"):
+        client.version()
+
+
+def test_tokens_are_sent_where_nobody_can_read_them() -> None:
+    with pytest.raises(cu.CuratorError, match="over TLS"):
+        cu.connect("127.0.0.1:1", api_token="secret")
+
+
+def test_a_server_that_was_killed_answers_the_same_request_with_the_same_numbers(server: Server) -> None:
+    client = server.client()
+    census = client["census"]
+    request_id = str(uuid.uuid4())
+    first = census.marginals(2).answer(rho=0.01, request_id=request_id)
+    server.kill()
+    restart = threading.Timer(0.5, server.start)
+    restart.start()
+    again = census.marginals(2).answer(rho=0.01, request_id=request_id)
+    restart.join()
+    assert again.replayed and again.to_frame().equals(first.to_frame())
+    assert census.budget().spent == Decimal("0.01")
+
+
+def test_an_outcome_that_is_unknown_keeps_its_id(server: Server) -> None:
+    client = cu.connect(server.address, principal="ana", study=server.folder / "study", retry=cu.RetryPolicy(window=0.3))
+    census = client["census"]
+    assert UUID.fullmatch(census.marginals(1).answer(rho=0.001).request_id)
+    server.kill()
+    with pytest.raises(cu.CuratorError) as caught:
+        census.marginals(2).answer(rho=0.01)
+    server.start()
+    assert isinstance(caught.value, (cu.OutcomeUnknown, cu.Unavailable))
+    assert not census.marginals(2).answer(rho=0.01).replayed

@@ -1,0 +1,203 @@
+"""A first session, line by line, against a real server."""
+
+from __future__ import annotations
+
+import csv
+import io
+import pickle
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import curator_dp as cu
+from conftest import Server
+
+
+def test_the_list_of_datasets_shows_promises_and_what_is_left(client: cu.Client) -> None:
+    frame = client.datasets().to_frame()
+    assert list(frame["name"]) == ["census"]
+    assert frame["promise"][0] == "epsilon 2, delta 1e-9 (ZCDP)"
+    assert frame["left"][0].startswith("rho 0.056")
+
+
+def test_a_quote_has_the_price_and_charges_nothing(census: cu.Dataset) -> None:
+    question = census.marginals(2).where("age in [18,37]") + census.prefixes("income", by="sex")
+    quote = question.quote(rho="0.01")
+    assert [(each.counter, each.amount) for each in quote.costs] == [("rho", Decimal("0.01"))]
+    assert len(quote.errors) == 7
+    assert quote.errors[0].name == "age,sex where age in [18,37]"
+    assert quote.fits
+    assert census.budget().spent == 0
+
+
+def test_a_price_is_found_for_an_error(census: cu.Dataset) -> None:
+    cheapest = census.marginals(1).quote(max_error=50, confidence=0.9).cheapest
+    assert cheapest.max_error <= 50
+    answer = cheapest.answer()
+    assert answer.costs[0].amount == cheapest.amounts["rho"]
+
+
+def test_an_answer_is_tidy_and_its_categories_are_in_the_order_of_bins(census: cu.Dataset) -> None:
+    frame = census.marginals(["age", "sex"], "zone").answer(rho=0.01).to_frame()
+    assert list(frame.columns) == ["query", "age", "sex", "zone", "value", "std", "low", "high"]
+    assert len(frame) == 4 * 3 + 3
+    assert list(frame["age"].cat.categories) == ["[18, 28)", "[28, 38)", "[38, 48)", "[48, 57]"]
+    assert frame["age"].cat.ordered
+    assert frame["zone"].isna().sum() == 12
+    assert (frame["low"] < frame["value"]).all() and (frame["value"] < frame["high"]).all()
+
+
+def test_a_marginal_of_an_answer_is_found_by_its_columns_in_any_order(census: cu.Dataset) -> None:
+    answer = census.marginals(2).answer(rho=0.01)
+    assert answer["sex", "age"].columns == ("age", "sex")
+    wide = answer["age", "sex"].to_frame(wide=True)
+    assert wide.shape == (4, 3)
+    assert wide.loc["[28, 38)", "Male"] == answer["age", "sex"].to_numpy()[1, 1]
+    with pytest.raises(cu.NotFound, match="it has: age, sex"):
+        answer["age", "income", "zone"]
+
+
+def test_a_conditional_marginal_has_the_cells_that_fulfil_the_condition(census: cu.Dataset) -> None:
+    table = census.marginals(["sex", "age"]).where("age in [18,37]").answer(rho=0.01).tables[0]
+    frame = table.to_frame()
+    assert list(frame["age"].unique()) == ["[18, 28)", "[28, 38)"]
+    assert set(frame["sex"]) == {"Female", "Male", "unknown"}
+    assert len(frame) == 6
+
+
+def test_intervals_are_bins_on_demand(census: cu.Dataset) -> None:
+    frame = census.marginals("income").answer(rho=0.01)["income"].to_frame(as_intervals=True)
+    assert frame["income"][1] == pd.Interval(1000, 2500.5, closed="left")
+
+
+def test_intervals_equal_those_of_the_command_line_bit_for_bit(server: Server, census: cu.Dataset) -> None:
+    question = census.marginals(2) + census.prefixes("income") + census.ranges("age") + census.count("zone in {1,2}", by="sex")
+    answer = question.answer(rho=0.01)
+    text = server.curator("ana", "release", "show", answer.release_id, "--out", "-")
+    printed = list(csv.DictReader(io.StringIO(text)))
+    frame = answer.to_frame()
+    assert len(frame) == len(printed)
+    for column, name in (("value", "count"), ("std", "standard_deviation"), ("low", "lower"), ("high", "upper")):
+        assert [float(row[name]) for row in printed] == list(frame[column].astype(float)), column
+    for column in ("age", "sex", "zone", "income"):
+        assert [row[column] for row in printed] == list(frame[column].astype(object).fillna("")), column
+
+
+def test_another_level_and_post_processing_are_free(census: cu.Dataset) -> None:
+    answer = census.marginals(1).answer(rho=0.01)
+    spent = census.budget().spent
+    narrow = answer.at(confidence=0.5)["age"]
+    assert narrow.confidence == 0.5
+    assert (narrow.half_width < answer["age"].half_width).all()
+    rounded = answer.at(non_negative=True, integer=True)
+    assert rounded.post_processing and rounded["age"].low is None
+    assert (rounded.to_frame()["value"] >= 0).all()
+    assert census.budget().spent == spent
+
+
+def test_what_earlier_releases_determine_is_free(census: cu.Dataset) -> None:
+    census.marginals(["age", "sex"]).answer(rho=0.01)
+    free = census.marginals("age").answer(prefer_free=True)
+    assert free.free_from and not free.costs and free.receipt is None
+
+
+def test_a_model_is_learned_and_sampled(census: cu.Dataset) -> None:
+    synthesis = census.synthesize("mwem", rho=0.01, rounds=3).wait(progress=False)
+    assert synthesis.state == "DONE"
+    sample = synthesis.sample(200)
+    assert len(sample) == 200 and list(sample.columns) == ["age", "sex", "zone", "income"]
+    assert sample["sex"].cat.categories.to_list() == ["Female", "Male", "unknown"]
+    assert sample["age"].between(18, 57).all()
+    assert sample.equals(synthesis.sample(200))
+    assert len(synthesis.ask(census.marginals("age")).to_frame()) == 4
+    bins = synthesis.sample(50, as_bins=True)
+    assert bins["income"].cat.categories.to_list() == ["[0, 1000)", "[1000, 2500.5)", "[2500.5, 9000]"]
+
+
+def test_a_model_is_found_again_by_its_id(client: cu.Client, census: cu.Dataset) -> None:
+    begun = census.synthesize("mwem", rho=0.01, rounds=2)
+    assert client.operation(begun.id).wait(progress=False).release_id == begun.wait(progress=False).release_id
+
+
+def test_a_budget_is_exact(census: cu.Dataset) -> None:
+    census.marginals(1).answer(rho="0.01")
+    budget = census.budget()
+    assert budget.spent == Decimal("0.01")
+    assert budget.left == budget.accounts[0].counters[0].limit - budget.spent
+    assert budget.requests_left == 4
+    assert budget.protects == "one record, added or removed"
+    assert census.compare().comparison
+
+
+def test_a_receipt_proves_the_charge(client: cu.Client, census: cu.Dataset) -> None:
+    answer = census.marginals(1).answer(rho=0.01)
+    assert answer.receipt is not None
+    assert cu.verify(answer.receipt, client)["charge_id"] == answer.charge_id
+    forged = cu.Receipt(answer.receipt.statement.replace('"epsilon"', '"rho"') + " ", answer.receipt.signature, answer.receipt.public_key)
+    with pytest.raises(cu.LedgerContradiction, match="forged"):
+        cu.verify(forged, client)
+
+
+def test_a_mechanism_of_ones_own_is_charged_before_it_runs(census: cu.Dataset) -> None:
+    with census.charge(cu.zcdp("0.02")) as charge:
+        assert charge.state == "STARTED"
+        assert census.budget().spent == Decimal("0.02")
+    assert charge.state == "COMMITTED" and charge.receipt is not None
+
+
+def test_a_mechanism_that_fails_stays_charged(census: cu.Dataset) -> None:
+    with pytest.raises(ZeroDivisionError):
+        with census.charge(cu.zcdp("0.02")):
+            raise ZeroDivisionError
+    assert census.budget().spent == Decimal("0.02")
+
+
+def test_a_reservation_that_is_not_started_can_be_cancelled(census: cu.Dataset) -> None:
+    charge = census.charge(cu.zcdp("0.02")).reserve()
+    assert census.budget().left < Decimal("0.04")
+    charge.cancel()
+    assert census.budget().spent == 0 and census.budget().accounts[0].counters[0].held == 0
+
+
+def test_an_answer_outlives_the_program(client: cu.Client, census: cu.Dataset, tmp_path: Path) -> None:
+    question = census.marginals(["sex", "age"]).where("age in [18,37]") + census.count("zone = 1")
+    answer = question.answer(rho=0.01)
+    answer.save(tmp_path / "kept.curator")
+    loaded = cu.load(tmp_path / "kept.curator", client)
+    pd.testing.assert_frame_equal(loaded.to_frame(), answer.to_frame())
+    assert loaded.receipt == answer.receipt
+    assert loaded.at(confidence=0.5).tables[0].confidence == 0.5
+    with pytest.raises(cu.CuratorError, match="no saved answer"):
+        (tmp_path / "other").write_text("{}")
+        cu.load(tmp_path / "other")
+
+
+def test_what_notebooks_show_is_escaped(server: Server, census: cu.Dataset) -> None:
+    question = census.count("sex = Female")
+    shown = [census._repr_html_(), question.quote(rho=0.01)._repr_html_(), question.answer(rho=0.01)._repr_html_()]
+    shown += [census.budget()._repr_html_(), server.client().datasets()._repr_html_()]
+    for html in shown:
+        assert "<script" not in html and "http" not in html
+    question = census.count("sex in {'<b>x</b>'}")
+    with pytest.raises(cu.InvalidQuestion):
+        question.quote(rho=0.01)
+
+
+def test_plots_have_bars_for_the_intervals(census: cu.Dataset) -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    answer = census.marginals(["age", "sex"]).answer(rho=0.01)
+    axes = answer.plot("age", "sex")
+    assert len(axes.containers) == 3
+    assert axes.get_xlabel() == "age"
+    bars = axes.containers[0].lines[2][0].get_segments()
+    assert np.isclose(bars[0][1][1] - bars[0][0][1], 2 * answer["age", "sex"].half_width[0])
+
+
+def test_events_are_values() -> None:
+    assert cu.gaussian(sigma2=600, l2=6) == cu.gaussian(sigma2="600", l2=6.0)
+    assert hash(cu.pure(1)) == hash(cu.pure("1.0"))
+    assert pickle.loads(pickle.dumps(cu.pure(1) * 3)) == cu.composed([cu.pure(1)], 3)
