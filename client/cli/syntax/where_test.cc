@@ -4,6 +4,9 @@
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+
 namespace curator::cli {
 namespace {
 
@@ -35,6 +38,27 @@ TEST(Where, ReadsIntervalsSetsAndEqualities) {
 {"attribute":"sex","in":["Female"]}
 {"attribute":"zone","in":["1","2"]}
 )");
+}
+
+// The Python client reads the same file (client/python/tests/test_conditions.py).
+TEST(Where, ReadsTheSharedConditionsAsTheyAreMeant) {
+  std::ifstream file(CURATOR_CONDITIONS);
+  const auto shared = nlohmann::json::parse(file);
+  for (const auto& each : shared.at("conditions")) {
+    std::string meant;
+    for (const auto& condition : each.at("means")) {
+      v1::Condition proto;
+      ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(condition.dump(), &proto).ok());
+      std::string json;
+      ASSERT_TRUE(google::protobuf::util::MessageToJsonString(proto, &json).ok());
+      meant += json + "\n";
+    }
+    EXPECT_EQ(Read(each.at("text")), meant) << each.at("text");
+  }
+  for (const auto& each : shared.at("mistakes")) {
+    const std::string complaint = Complaint(each.at("text"));
+    EXPECT_EQ(complaint.substr(0, complaint.find('\n')), each.at("says")) << each.at("text");
+  }
 }
 
 TEST(Where, BlanksDoNotMatter) {

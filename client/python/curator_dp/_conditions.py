@@ -302,7 +302,8 @@ class _Reader:
             self.text = re.sub(r"\\(.)", r"\1", self.text[1:-1], flags=re.DOTALL)
 
     def fail(self, what: str) -> NoReturn:
-        raise InvalidQuestion(f"{what}\n  {self._text}\n  {' ' * self.position}^")
+        shown = "".join(c if c.isprintable() else " " for c in self._text)
+        raise InvalidQuestion(f"{what}\n  {shown}\n  {' ' * self.position}^")
 
     def take(self, kind: str, text: str) -> bool:
         is_it = self.kind == kind and self.text == text
