@@ -200,6 +200,10 @@ class Answer:
             integer: whole numbers.
 
         Changed numbers have no intervals: their errors are no longer those of the noise.
+
+        >>> answer = census.marginals(["age", "sex"]).answer(rho="0.002")
+        >>> answer.at(confidence=0.8).tables[0].confidence, answer.at(integer=True).post_processing
+        (0.8, 'integer')
         """
         if self._client is None or not self.release_id:
             raise CuratorError("only an answer that the server has stored can be changed: load it with load(path, client)")

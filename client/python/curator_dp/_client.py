@@ -85,6 +85,9 @@ class Dataset:
         Args:
             sets: one number k, for all sets of k columns; or sets of columns: marginals(["age", "sex"], "education").
             over: the columns of which all k are taken; all of the dataset when empty.
+
+        >>> census.marginals(2, over=["age", "sex", "zone"]).quote(rho="0.01").numbers
+        33
         """
         if len(sets) == 1 and isinstance(sets[0], int):
             return self._question(_questions.Marginals(k=sets[0], columns=names_of(over)))
@@ -93,7 +96,11 @@ class Dataset:
         return self._question(_questions.Marginals(sets=tuple(names_of(each) for each in sets if not isinstance(each, int))))
 
     def prefixes(self, column: str, by: Names = ()) -> Question:
-        """Cumulative counts of a column, up to and with each of its bins; for each combination of values of `by`."""
+        """Cumulative counts of a column, up to and with each of its bins; for each combination of values of `by`.
+
+        >>> [each.numbers for each in census.prefixes("income", by="sex").quote(rho="0.01").errors]
+        [9]
+        """
         return self._question(_questions.Prefixes(column, names_of(by)))
 
     def ranges(self, *columns: str, between: Sequence[tuple[Any, Any]] = ()) -> Question:
@@ -114,13 +121,21 @@ class Dataset:
 
         Args:
             where: "age in [30,40] and sex = Female", or built with col().
+
+        >>> question = census.count("age in [18,37]", cu.col("zone") == 1, by="sex")
+        >>> question.quote(rho="0.01").errors[0].numbers
+        6
         """
         if not where:
             raise InvalidQuestion("count: give a condition, count('age >= 65'); marginals(1) has the counts of all values")
         return self._question(_questions.Counts(tuple(_conditions.conditions_of(each) for each in where), names_of(by)))
 
     def thresholds(self, text: str, by: Names = ()) -> Question:
-        """How many records fulfil at least so many conditions: "at least 2 of (age >= 65, smoker = yes, zone in {1,2})"."""
+        """How many records fulfil at least so many conditions.
+
+        >>> census.thresholds("at least 1,2 of (age >= 48, zone = 1)").quote(rho="0.01").errors[0].numbers
+        2
+        """
         return self._question(_questions.ThresholdCounts(_conditions.parse_thresholds(text), names_of(by)))
 
     def parities(self, k: int, over: Names = ()) -> Question:
@@ -133,7 +148,11 @@ class Dataset:
     # ---- Calls
 
     def budget(self) -> Budget:
-        """What the accounts that your charges post to have spent, and what is left."""
+        """What the accounts that your charges post to have spent, and what is left. Exact decimals.
+
+        >>> census.budget().accounts[0].name
+        'dataset/census'
+        """
         return self._client._budget(self.name, False)
 
     def compare(self) -> Budget:
@@ -162,6 +181,10 @@ class Dataset:
             parts: of a partitioned dataset; all sealed ones when empty.
             request_id, fresh: as in Question.answer().
             settings: of the method: rounds=20.
+
+        >>> model = census.synthesize("mwem", rho="0.001", rounds=2).wait(progress=False)
+        >>> model.sample(100).shape
+        (100, 4)
         """
         request = synthesis_pb2.CreateSynthesisRequest(dataset=self.name)
         request.spec.method = method
@@ -187,6 +210,11 @@ class Dataset:
             summary: one public line for display.
             lifetime: of the reservation, seconds or a timedelta; one hour when left out.
             request_id: of a reservation that is to be found again; a new one when left out.
+
+        >>> with census.charge(cu.zcdp("0.001"), summary="a histogram of our own") as charge:
+        ...     pass  # read the data and publish
+        >>> charge.state
+        'COMMITTED'
         """
         request = accountant_pb2.ReserveBudgetRequest(dataset=self.name, event=event.to_wire(), summary=summary)
         seconds = lifetime_seconds(lifetime)
@@ -285,6 +313,10 @@ class Question:
             epsilon, delta, rho: the amount to spend, or
             max_error: the largest error of all numbers together, in records: the least amount that reaches it is found.
             confidence: of max_error and of each interval, between 0 and 1; 0.95 when left out.
+
+        >>> quote = census.marginals("age").quote(rho="0.01")
+        >>> quote.costs[0].amount, quote.fits
+        (Decimal('0.01'), True)
         """
         spend = spend_of(epsilon, delta, rho)
         if spend is None and max_error is None:
@@ -319,6 +351,12 @@ class Question:
         Raises:
             BudgetFull, QuotaExceeded, InvalidQuestion, RequestIdReused: nothing was charged.
             OutcomeUnknown: the connection was lost; the same call again finds out, and is charged once.
+
+        >>> answer = census.marginals(["age", "sex"]).answer(rho="0.002")
+        >>> answer.to_frame().columns.to_list()
+        ['query', 'age', 'sex', 'value', 'std', 'low', 'high']
+        >>> census.marginals(["age", "sex"]).answer(rho="0.002").replayed
+        True
         """
         request = query_pb2.AnswerWorkloadRequest(prefer_free=prefer_free)
         spend = spend_of(epsilon, delta, rho)
@@ -419,7 +457,11 @@ class Client:
         return Dataset(self, self._connection.unary(self._datasets.GetDataset, request, dataset_pb2.Dataset))
 
     def datasets(self) -> DatasetTable:
-        """All datasets that you may see."""
+        """All datasets that you may see.
+
+        >>> client.datasets().to_frame()["name"].to_list()
+        ['census']
+        """
         return DatasetTable(self, [Dataset(self, each) for each in self._list_datasets()])
 
     def synthesizers(self) -> pd.DataFrame:

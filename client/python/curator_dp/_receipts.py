@@ -95,6 +95,10 @@ def verify(receipt: Receipt, client: Client) -> dict[str, Any]:
 
     Raises:
         LedgerContradiction: the receipt is forged, of another ledger, or the history has lost or rewritten the charge.
+
+    >>> answer = census.marginals(["age", "sex"]).answer(rho="0.002")
+    >>> cu.verify(answer.receipt, client)["charge_id"] == answer.charge_id
+    True
     """
     key = client._receipt_key()
     _check_signature(receipt, key.public_key)

@@ -149,7 +149,11 @@ class AnswerTable:
         return tuple(self._header.sizes) if self.is_marginal else self.values.shape
 
     def to_numpy(self) -> npt.NDArray[Any]:
-        """The numbers, in the shape of the table: `shape`."""
+        """The numbers, in the shape of the table: `shape`.
+
+        >>> census.marginals(["age", "sex"]).answer(rho="0.002")["age", "sex"].to_numpy().shape
+        (4, 3)
+        """
         return self.values.reshape(self.shape)
 
     def label_columns(self) -> dict[str, pd.Categorical]:
@@ -183,6 +187,10 @@ class AnswerTable:
         Args:
             wide: a marginal of two columns as a cross table of its values.
             as_intervals: bins of numbers as pandas intervals, closed on the left.
+
+        >>> answer = census.marginals(["age", "sex"]).answer(rho="0.002")
+        >>> answer["age", "sex"].to_frame(wide=True).shape
+        (4, 3)
         """
         labels: dict[str, Any] = dict(self.label_columns())
         if as_intervals:

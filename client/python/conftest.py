@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Optional
 
 import pytest
+from _pytest.doctest import DoctestItem
 
 import curator_dp as cu
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("CURATOR_BUILD", ROOT / "build" / "dev"))
 
 SCHEMA = """{"attributes": [
@@ -118,6 +119,25 @@ def client(server: Server) -> Iterator[cu.Client]:
 @pytest.fixture
 def census(client: cu.Client) -> cu.Dataset:
     return client["census"]
+
+
+@pytest.fixture(scope="session")
+def doctest_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    started = Server(tmp_path_factory.mktemp("doctest"))
+    started.make_dataset("census", "--rule", "zcdp", "--epsilon", "2", "--delta", "1e-9")
+    yield started
+    started.stop()
+
+
+@pytest.fixture(autouse=True)
+def names_of_doctests(request: pytest.FixtureRequest) -> None:
+    """Examples of docstrings have `cu`, and `client` and `census` of a server of their own."""
+    if not isinstance(request.node, DoctestItem):
+        return
+    names = request.getfixturevalue("doctest_namespace")
+    names["cu"] = cu
+    names["client"] = request.getfixturevalue("doctest_server").client()
+    names["census"] = names["client"]["census"]
 
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
