@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import threading
 import uuid
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
+from google.protobuf.duration_pb2 import Duration
 
 import curator_dp as cu
 from conftest import UUID, Server
+from curator_dp._errors import exception_of
 from curator_dp._request_ids import Study
+from curator_dp._wire.curator.rpc import error_details_pb2, status_pb2
 
 
 def test_the_same_question_costs_once_also_after_a_restart_of_the_program(server: Server) -> None:
@@ -155,3 +161,89 @@ def test_an_outcome_that_is_unknown_keeps_its_id(server: Server) -> None:
     server.start()
     assert isinstance(caught.value, (cu.OutcomeUnknown, cu.Unavailable))
     assert not census.marginals(2).answer(rho=0.01).replayed
+
+
+def test_a_server_that_is_killed_in_mid_answer_charges_once_and_gives_one_answer(server: Server) -> None:
+    client = server.client()
+    census = client["census"]
+    question = census.marginals(4) + census.ranges("age", "zone") + census.prefixes("income", by="sex")
+    spent = Decimal(0)
+    for delay in (0.0, 0.005, 0.01, 0.02, 0.04):
+        request_id = str(uuid.uuid4())
+        ask = lambda: question.answer(rho="0.001", request_id=request_id)  # noqa: B023, E731
+        answers: list[cu.Answer] = []
+        asking = threading.Thread(target=lambda: answers.append(ask()))
+        asking.start()
+        threading.Event().wait(delay)  # where the blow falls is not to be known
+        server.kill()
+        server.start()
+        asking.join()
+        answers.append(ask())
+        assert answers[0].to_frame().equals(answers[1].to_frame())
+        spent += Decimal("0.001")
+        assert census.budget().spent == spent
+
+
+def test_an_interrupted_wait_leaves_the_synthesis_running(
+    census: cu.Dataset, client: cu.Client, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun = census.synthesize("mwem", rho=0.01, rounds=3)
+    watch = client._watch
+
+    def interrupted(operation_id: str) -> Iterator[Any]:
+        yield next(watch(operation_id))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(client, "_watch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        begun.wait(progress=False)
+    monkeypatch.undo()
+    assert f'client.operation("{begun.id}").wait()' in capsys.readouterr().err
+    assert client.operation(begun.id).wait(progress=False).state == "DONE"
+    assert census.budget().spent <= Decimal("0.01")
+
+
+def test_a_quota_says_when_to_ask_again() -> None:
+    error = grpc_error(grpc.StatusCode.RESOURCE_EXHAUSTED, "QUOTA", retry_seconds=7)
+    raised = exception_of(error, "")
+    assert isinstance(raised, cu.QuotaExceeded)
+    assert raised.retry_after.total_seconds() == 7
+    assert "ask again in 7 s" in str(raised)
+
+
+def test_unknown_outcomes_are_told_from_refusals() -> None:
+    lost = grpc_error(grpc.StatusCode.UNAVAILABLE, "")
+    assert isinstance(exception_of(lost, "an id"), cu.OutcomeUnknown)
+    assert isinstance(exception_of(lost, ""), cu.Unavailable)
+    busy = grpc_error(grpc.StatusCode.UNAVAILABLE, "OVERLOADED")
+    assert isinstance(exception_of(busy, "an id"), cu.Unavailable)
+    damaged = FakeError(grpc.StatusCode.UNAVAILABLE, b"\xff not a status")
+    assert isinstance(exception_of(damaged, ""), cu.Unavailable)
+
+
+class FakeError(grpc.RpcError):
+    """An error as a call raises it, for codes that a server seldom sends."""
+
+    def __init__(self, code: grpc.StatusCode, trailer: bytes) -> None:
+        self._code, self._trailer = code, trailer
+
+    def code(self) -> grpc.StatusCode:
+        return self._code
+
+    def details(self) -> str:
+        return "no"
+
+    def trailing_metadata(self) -> tuple[tuple[str, bytes], ...]:
+        return (("grpc-status-details-bin", self._trailer),)
+
+
+def grpc_error(code: grpc.StatusCode, reason: str, retry_seconds: int = 0) -> grpc.RpcError:
+    status = status_pb2.Status()
+    for name, detail in (
+        ("ErrorInfo", error_details_pb2.ErrorInfo(reason=reason)),
+        ("RetryInfo", error_details_pb2.RetryInfo(retry_delay=Duration(seconds=retry_seconds))),
+    ):
+        any_of = status.details.add()
+        any_of.type_url = f"type.googleapis.com/google.rpc.{name}"
+        any_of.value = detail.SerializeToString()
+    return FakeError(code, status.SerializeToString())
