@@ -247,3 +247,28 @@ def grpc_error(code: grpc.StatusCode, reason: str, retry_seconds: int = 0) -> gr
         any_of.type_url = f"type.googleapis.com/google.rpc.{name}"
         any_of.value = detail.SerializeToString()
     return FakeError(code, status.SerializeToString())
+
+
+def test_a_new_part_is_another_question_and_parts_pay_for_themselves(server: Server) -> None:
+    schema, table = server.folder / "schema.json", server.folder / "parts.csv"
+    make = ("--schema", str(schema), "--rule", "pure", "--epsilon", "1", "--partition-by", "zone")
+    server.curator("owner", "dataset", "create", "parts", *make)
+    server.curator("owner", "dataset", "grant", "parts", "ana")
+
+    def seal(part: str) -> None:
+        table.write_text("age,sex,zone,income\n" + "".join(f"20,Male,{part},{i}\n" for i in range(50)))
+        server.curator("owner", "dataset", "import", "parts", str(table), "--part", part)
+        server.curator("owner", "dataset", "seal", "parts", "--part", part)
+
+    seal("0")
+    client = server.client()
+    first = client["parts"].marginals("sex").answer(epsilon="0.1")
+    assert client["parts"].marginals("sex").answer(epsilon="0.1").replayed
+    seal("1")
+    assert client["parts"].version == 2
+    second = client["parts"].marginals("sex").answer(epsilon="0.1")
+    assert not second.replayed and second.request_id != first.request_id
+    client["parts"].marginals("sex").of_parts("1").answer(epsilon="0.2")
+    spent = {account.name: account.spent for account in client["parts"].budget().accounts}
+    assert spent["dataset/parts/part/0"] == Decimal("0.2")
+    assert spent["dataset/parts/part/1"] == Decimal("0.3")
