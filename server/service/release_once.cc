@@ -63,6 +63,10 @@ absl::StatusOr<std::optional<std::string>> FindRunning(const RunningOperations& 
   const absl::StatusOr<ledger::Charge> charge = ledger.FindCharge(request.principal, request.request_id);
   if (absl::IsNotFound(charge.status())) return std::nullopt;
   RETURN_IF_ERROR(charge.status());
+  // Its thread may still have it for a moment after the ledger says that it has ended.
+  const bool has_failed =
+      charge->state == ledger::ChargeState::kForfeited || charge->state == ledger::ChargeState::kCancelled;
+  if (has_failed) return std::nullopt;
   const bool is_stored = charge->state == ledger::ChargeState::kCommitted && !charge->release_id.empty();
   if (!is_stored && !running.ShareDone(charge->id)) return std::nullopt;
   if (!ledger::IsSameRequest(*charge, request)) return AnotherRequest();

@@ -365,6 +365,15 @@ TEST_F(ReleaseOnceTest, AnotherRequestUnderTheIdOfAQueuedDrawIsRefused) {
   EXPECT_EQ(other.status().code(), absl::StatusCode::kAlreadyExists);
 }
 
+TEST_F(ReleaseOnceTest, ADrawThatHasFailedIsNotRunningThoughItsThreadIsNotDone) {
+  const ledger::Charge queued = Queued(Order(3));
+  const auto ticket = running_.Start(queued.id);
+  ASSERT_TRUE(CancelQueuedCharge(*ledger_, queued, "stopped").ok());
+  const auto again = QueueOnce(locks_, running_, *ledger_, Order(3),
+                               {.reserve = [] { return absl::OkStatus(); }, .enqueue = {}});
+  EXPECT_EQ(again.status().code(), absl::StatusCode::kFailedPrecondition) << again.status();
+}
+
 TEST_F(ReleaseOnceTest, AQueueWithoutAPlaceHoldsNothing) {
   const auto refused = QueueOnce(locks_, running_, *ledger_, Order(3),
                                  {.reserve = [] { return absl::UnavailableError("full"); }, .enqueue = {}});
