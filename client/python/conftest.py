@@ -12,10 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Optional
 
+import grpc
 import pytest
 from _pytest.doctest import DoctestItem
+from google.protobuf.duration_pb2 import Duration
 
 import curator_dp as cu
+from curator_dp._wire.curator.rpc import error_details_pb2, status_pb2
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("CURATOR_BUILD", ROOT / "build" / "dev"))
@@ -141,3 +144,31 @@ def names_of_doctests(request: pytest.FixtureRequest) -> None:
 
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+class FakeError(grpc.RpcError):
+    """An error as a call raises it, for codes that a server seldom sends."""
+
+    def __init__(self, code: grpc.StatusCode, trailer: bytes) -> None:
+        self._code, self._trailer = code, trailer
+
+    def code(self) -> grpc.StatusCode:
+        return self._code
+
+    def details(self) -> str:
+        return "no"
+
+    def trailing_metadata(self) -> tuple[tuple[str, bytes], ...]:
+        return (("grpc-status-details-bin", self._trailer),)
+
+
+def grpc_error(code: grpc.StatusCode, reason: str, retry_seconds: int = 0) -> grpc.RpcError:
+    status = status_pb2.Status()
+    for name, detail in (
+        ("ErrorInfo", error_details_pb2.ErrorInfo(reason=reason)),
+        ("RetryInfo", error_details_pb2.RetryInfo(retry_delay=Duration(seconds=retry_seconds))),
+    ):
+        any_of = status.details.add()
+        any_of.type_url = f"type.googleapis.com/google.rpc.{name}"
+        any_of.value = detail.SerializeToString()
+    return FakeError(code, status.SerializeToString())

@@ -20,23 +20,17 @@ from curator_dp._questions import Names, names_of
 from curator_dp._quotes import Quote, confidence_of
 from curator_dp._request_ids import Study, checked_request_id, new_request_id
 from curator_dp._schema import Schema
+from curator_dp._services import Service
 from curator_dp._spend import Amount, spend_of
 from curator_dp._synthesis import Synthesis
 from curator_dp._wire.curator.v1 import (
     accountant_pb2,
-    accountant_pb2_grpc,
     budget_pb2,
-    budget_pb2_grpc,
     dataset_pb2,
-    dataset_pb2_grpc,
     operation_pb2,
-    operation_pb2_grpc,
     query_pb2,
-    query_pb2_grpc,
     synthesis_pb2,
-    synthesis_pb2_grpc,
     version_pb2,
-    version_pb2_grpc,
     workload_pb2,
 )
 
@@ -373,7 +367,7 @@ def _of_draw(request: query_pb2.AnswerWorkloadRequest) -> query_pb2.AnswerWorklo
     """What the draw and the charge depend on: intervals can be computed again for any level, free."""
     drawn = query_pb2.AnswerWorkloadRequest()
     drawn.CopyFrom(request)
-    for field in ("confidence_level", "prefer_free", "post_processing", "request_id"):
+    for field in ("confidence_level", "prefer_free", "post_processing"):
         drawn.ClearField(field)
     return drawn
 
@@ -423,22 +417,18 @@ class DatasetTable(Sequence[Dataset]):
 class Client:
     """A connection to a server, made by connect(). Thread-safe. A context manager that closes it."""
 
-    def __init__(self, connection: Connection, study: Optional[Study], study_path: Union[str, os.PathLike[str], None]) -> None:
+    def __init__(self, connection: Connection, study_path: Union[str, os.PathLike[str], None]) -> None:
         self._connection = connection
-        self._study = study
+        self._study: Optional[Study] = None  # made with the first derived id
         self._study_path = study_path
         channel = connection.channel
-
-        def stub(service: Any) -> Any:  # generated, without types
-            return service(channel)
-
-        self._versions = stub(version_pb2_grpc.VersionServiceStub)
-        self._datasets = stub(dataset_pb2_grpc.DatasetServiceStub)
-        self._queries = stub(query_pb2_grpc.QueryServiceStub)
-        self._budgets = stub(budget_pb2_grpc.BudgetServiceStub)
-        self._accountant = stub(accountant_pb2_grpc.AccountantServiceStub)
-        self._syntheses = stub(synthesis_pb2_grpc.SynthesisServiceStub)
-        self._operations = stub(operation_pb2_grpc.OperationServiceStub)
+        self._versions = Service(channel, version_pb2, "VersionService")
+        self._datasets = Service(channel, dataset_pb2, "DatasetService")
+        self._queries = Service(channel, query_pb2, "QueryService")
+        self._budgets = Service(channel, budget_pb2, "BudgetService")
+        self._accountant = Service(channel, accountant_pb2, "AccountantService")
+        self._syntheses = Service(channel, synthesis_pb2, "SynthesisService")
+        self._operations = Service(channel, operation_pb2, "OperationService")
 
     def __enter__(self) -> Client:
         return self
@@ -562,17 +552,16 @@ class Client:
         request = operation_pb2.CancelOperationRequest(operation_id=operation_id)
         return self._connection.unary(self._operations.CancelOperation, request, operation_pb2.Operation)
 
-    def _watch(self, operation_id: str) -> Iterator[operation_pb2.Operation]:
-        """What the server sends of an operation until it has ended; a lost connection is made again."""
+    def _watch(self, operation_id: str, see: Callable[[operation_pb2.Operation], None]) -> None:
+        """Has `see` called whenever the operation changes, until it has ended. A lost connection is made again."""
         request = operation_pb2.WatchOperationRequest(operation_id=operation_id)
-        yield self._operation(operation_id)
-        last = None
-        while last is None or last.state in (operation_pb2.Operation.RUNNING, operation_pb2.Operation.QUEUED):
-            # Only the opening of the stream is repeated; what it has sent is not asked for twice.
-            call = self._connection.run(lambda metadata: _Opened(self._operations.WatchOperation(request, metadata=metadata)))
-            with cancelled_unless_read(call):
-                for last in call:
-                    yield last
+
+        def attempt(metadata: Metadata) -> None:
+            with cancelled_unless_read(self._operations.WatchOperation(request, metadata=metadata)) as call:
+                for operation in call:
+                    see(operation)
+
+        self._connection.run(attempt)
 
     def _sample(self, release_id: str, rows: Optional[int], as_bins: bool, dataset: str) -> tuple[bytes, Schema]:
         request = synthesis_pb2.SampleModelRequest(release_id=release_id, as_bins=as_bins)
@@ -601,22 +590,6 @@ class Client:
 
     def _chain_links(self, dataset: str, after: int) -> list[budget_pb2.ChainLink]:
         return self._stream(self._budgets.ListChainLinks, budget_pb2.ListChainLinksRequest(dataset=dataset, after_sequence=after))
-
-
-class _Opened:
-    """A stream whose first message was read, so that an error of its opening is seen by who opens it."""
-
-    def __init__(self, call: Any) -> None:
-        self._call = call
-        self._first = next(iter(call), None)
-
-    def __iter__(self) -> Iterator[Any]:
-        if self._first is not None:
-            yield self._first
-        yield from self._call
-
-    def cancel(self) -> None:
-        self._call.cancel()
 
 
 def _token_of(
@@ -674,4 +647,4 @@ def connect(
         key=key,
         retry=retry or RetryPolicy(),
     )
-    return Client(Connection(options), None, study)
+    return Client(Connection(options), study)

@@ -73,7 +73,7 @@ class Condition:
         wire = workload_pb2.Condition(attribute=self.column)
         if self.values is not None:
             for value in self.values:
-                wire.__getattribute__("in").add().string_value = value
+                getattr(wire, "in").add().string_value = value
             return wire
         wire.between.SetInParent()
         if self.low is not None:

@@ -62,7 +62,7 @@ class BudgetFull(CuratorError):
 
 
 class QuotaExceeded(CuratorError):
-    """You have used up what you may use of the server for now. No budget was charged.
+    """You are over one of your quotas of the server. No budget was charged.
 
     Attributes:
         retry_after: when the same request may be sent again.

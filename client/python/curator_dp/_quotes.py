@@ -54,7 +54,6 @@ class Choice:
         self.spend = words_of(wire.spend)
         self.amounts = settings_of(wire.spend)
         self.max_error: float = wire.max_error
-        self.std: float = wire.standard_deviation
         self.costs = costs_of(wire.costs)
         self.fits: bool = wire.fits
 
@@ -86,6 +85,7 @@ class Quote:
 
     def __init__(self, question: Question, confidence: float, wire: query_pb2.EstimateWorkloadResponse) -> None:
         self._question = question
+        self._wire = wire
         self.confidence = confidence
         self.costs: tuple[Cost, ...] = costs_of(wire.costs)
         self.spend = words_of(wire.spend)
@@ -102,12 +102,11 @@ class Quote:
     @property
     def cheapest(self) -> Choice:
         """What was quoted: for an error, the least amount that reaches it."""
-        wire = query_pb2.EstimateWorkloadResponse.Choice(max_error=self.max_error, fits=self.fits)
-        for name, amount in self.amounts.items():
-            setattr(wire.spend, name, format(amount, "f"))
-        choice = Choice(self._question, wire)
-        choice.costs = self.costs
-        return choice
+        wire = self._wire
+        choice = query_pb2.EstimateWorkloadResponse.Choice(
+            spend=wire.spend, costs=wire.costs, fits=wire.fits, max_error=wire.max_error
+        )
+        return Choice(self._question, choice)
 
     def answer(self, **options: Any) -> Answer:
         """Asks the question for the quoted amount. Options as in Question.answer()."""

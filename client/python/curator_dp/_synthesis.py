@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional
 
 import pandas as pd
@@ -17,8 +17,6 @@ from curator_dp._wire.curator.v1 import operation_pb2, synthesis_pb2
 if TYPE_CHECKING:
     from curator_dp._answers import Answer
     from curator_dp._client import Client, Question
-
-_ENDED = (operation_pb2.Operation.DONE, operation_pb2.Operation.FAILED, operation_pb2.Operation.INTERRUPTED)
 
 
 class _Progress:
@@ -83,10 +81,13 @@ class Synthesis:
         """
         shows = _is_watched() if progress is None else progress
         bar = _Progress(f"{self.method or 'synthesis'} of {self.dataset}", shows)
+
+        def see(operation: operation_pb2.Operation) -> None:
+            self._take(operation)
+            bar.show(operation)
+
         try:
-            for operation in self._operations():
-                self._take(operation)
-                bar.show(operation)
+            self._follow(see)
         except KeyboardInterrupt:
             print(f'{self.method or "the synthesis"} goes on; come back with: client.operation("{self.id}").wait()', file=sys.stderr)
             raise
@@ -94,18 +95,14 @@ class Synthesis:
             bar.close()
         return self._checked()
 
-    def _operations(self) -> Iterator[operation_pb2.Operation]:
-        """What is sent until the operation has ended; an interrupted one is asked for again, once, under its request id."""
+    def _follow(self, see: Callable[[operation_pb2.Operation], None]) -> None:
+        """Until the operation has ended; one that the server was stopped in is asked for again, once, under its request id."""
         may_ask_again = self._request is not None
-        while True:
-            last = None
-            for last in self._client._watch(self.id):
-                yield last
-            if last is not None and last.state == operation_pb2.Operation.INTERRUPTED and may_ask_again:
+        while self.state in ("QUEUED", "RUNNING"):
+            self._client._watch(self.id, see)
+            if self.state == "INTERRUPTED" and may_ask_again:
                 may_ask_again = False
-                yield self._client._create_synthesis(self._request)
-            elif last is None or last.state in _ENDED:
-                return
+                see(self._client._create_synthesis(self._request))
 
     def _checked(self) -> Synthesis:
         if self.state == "DONE":

@@ -10,10 +10,10 @@ import grpc
 import pytest
 
 import curator_dp as cu
+from conftest import grpc_error
 from curator_dp import _tokens
 from curator_dp._client import _token_of
 from curator_dp._connection import Connection, Options
-from curator_dp._wire.curator.rpc import error_details_pb2, status_pb2
 
 SERVER = "https://curator.example"
 LOGIN = {"issuer": "https://issuer.example/", "client_id": "curator", "token": "old", "refresh_token": "first", "is_id_token": True}
@@ -118,22 +118,6 @@ def test_the_environment_names_a_file_for_programs(login_file: Path, tmp_path: P
         token_of(api_token="a", token_command="b")
 
 
-class Expired(grpc.RpcError):
-    """As a server refuses a token that has expired."""
-
-    def code(self) -> grpc.StatusCode:
-        return grpc.StatusCode.UNAUTHENTICATED
-
-    def details(self) -> str:
-        return "the token has expired"
-
-    def trailing_metadata(self) -> tuple[tuple[str, bytes], ...]:
-        status = status_pb2.Status()
-        detail = status.details.add(type_url="type.googleapis.com/google.rpc.ErrorInfo")
-        detail.value = error_details_pb2.ErrorInfo(reason="TOKEN_EXPIRED").SerializeToString()
-        return (("grpc-status-details-bin", status.SerializeToString()),)
-
-
 def test_an_expired_token_is_replaced_within_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
 
@@ -141,6 +125,7 @@ def test_an_expired_token_is_replaced_within_the_call(monkeypatch: pytest.Monkey
         asked.append(has_expired)
         return f"token {len(asked)}"
 
+    expired = grpc_error(grpc.StatusCode.UNAUTHENTICATED, "TOKEN_EXPIRED")
     connection = Connection(Options(server="unix:/nowhere", token=source))
     monkeypatch.setattr(connection, "_connect_before", lambda deadline: True)
     sent: list[Any] = []
@@ -148,12 +133,12 @@ def test_an_expired_token_is_replaced_within_the_call(monkeypatch: pytest.Monkey
     def attempt(metadata: Any) -> str:
         sent.append(metadata)
         if len(sent) == 1:
-            raise Expired
+            raise expired
         return "answered"
 
     assert connection.run(attempt) == "answered"
     assert asked == [False, True]
     assert sent[1] == [("authorization", "Bearer token 2")]
     with pytest.raises(cu.NotAuthenticated):
-        connection.run(lambda metadata: (_ for _ in ()).throw(Expired()))
+        connection.run(lambda metadata: (_ for _ in ()).throw(expired))
     connection.close()

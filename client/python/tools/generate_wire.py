@@ -6,9 +6,10 @@
 
 The modules are committed, so that installing the package needs no compiler. They lie within the package, whatever other packages a
 program has. The messages of google.rpc get a package name of their own: googleapis-common-protos registers others under theirs, and
-one process can have only one of each name. Their bytes are the same.
+one process can have only one of each name. Their bytes are the same. What is for administrators, auditors and owners alone is left out,
+and so are the classes of gRPC's own generator, most of which serve: curator_dp/_services.py calls by the descriptors.
 
-Needs Debian 12's protobuf-compiler and protobuf-compiler-grpc: other versions write other files.
+Needs Debian 12's protobuf-compiler: other versions write other files.
 """
 
 import argparse
@@ -24,11 +25,14 @@ PYTHON = Path(__file__).resolve().parent.parent
 PROTO = PYTHON.parent.parent / "proto"
 WIRE = PYTHON / "curator_dp" / "_wire"
 PACKAGE = "curator_dp._wire"
+UNUSED = ("audit", "identity", "owner")
 
 
 def copy_protos(folder: Path) -> list[str]:
     """Copies the .proto files below `folder` and returns their paths in it."""
     for source in sorted(PROTO.glob("curator/v1/*.proto")):
+        if source.stem in UNUSED:
+            continue
         target = folder / "curator" / "v1" / source.name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
@@ -50,14 +54,9 @@ def generate(wire: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         protos = copy_protos(folder)
-        services = [proto for proto in protos if re.search(r"^service ", (folder / proto).read_text(), re.MULTILINE)]
         wire.mkdir(parents=True)
-        protoc = ["protoc", f"-I{folder}", "-I/usr/include"]
-        subprocess.run([*protoc, f"--python_out={wire}", f"--pyi_out={wire}", *protos], check=True, cwd=folder)
-        plugin = shutil.which("grpc_python_plugin")
-        subprocess.run(
-            [*protoc, f"--plugin=protoc-gen-grpc={plugin}", f"--grpc_out={wire}", *services], check=True, cwd=folder
-        )
+        command = ["protoc", f"-I{folder}", "-I/usr/include", f"--python_out={wire}", f"--pyi_out={wire}", *protos]
+        subprocess.run(command, check=True, cwd=folder)
     for path in [*wire.rglob("*.py"), *wire.rglob("*.pyi")]:
         relocate(path)
     for package in [wire, *(path for path in sorted(wire.rglob("*")) if path.is_dir())]:
