@@ -202,7 +202,7 @@ absl::Status Directory::Make(const PrincipalForgotten& change, const ledger::Ent
   if (found == nullptr) return NoPrincipal(change.pseudonym);
   const PrincipalRecord record = *found;
   const std::string& name = record.name;
-  // What it proposed ends with it: whoever stands behind it could approve it, and nobody can be asked.
+  // Removes what it proposed, too: an administrator who could act as it could otherwise approve it.
   EraseCredentialsOf(record);
   std::erase_if(roles_, [&](const auto& each) {
     const RoleBinding& role = each.second;

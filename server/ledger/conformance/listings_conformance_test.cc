@@ -234,6 +234,12 @@ TEST_P(ListingConformance, AccountsAreListedByTheirKeysAndThoseThatPayByPrincipa
                    ledger_->FindAccount(dataset.id, ScopeType::kAnalyst, "zoe").status());
 }
 
+std::vector<std::string> IdsOf(const std::vector<LimitProposal>& proposals) {
+  std::vector<std::string> ids;
+  for (const LimitProposal& proposal : proposals) ids.push_back(proposal.id);
+  return ids;
+}
+
 TEST_P(ListingConformance, ProposalsAreListedNewestFirstForSomeAccountsOrForAll) {
   const Dataset dataset = MakeDataset(*ledger_, "census", 100);
   const int64_t whole = FirstAccount(*ledger_, dataset);
@@ -257,18 +263,13 @@ TEST_P(ListingConformance, ProposalsAreListedNewestFirstForSomeAccountsOrForAll)
   const LimitProposal first = propose("p1", whole, 200);
   const LimitProposal second = propose("p2", ana, 6);
   const LimitProposal third = propose("p3", whole, 300);
-  const auto ids = [](const std::vector<LimitProposal>& proposals) {
-    std::vector<std::string> found;
-    for (const LimitProposal& proposal : proposals) found.push_back(proposal.id);
-    return found;
-  };
   const std::vector<std::string> all = {third.id, second.id, first.id};
-  EXPECT_EQ(ids(Must(ledger_->ListLimitProposals(dataset.id))), all);
-  EXPECT_THAT(ids(Must(ledger_->ListLimitProposals(dataset.id, {ana}))), ElementsAre(second.id));
-  EXPECT_THAT(ids(Must(ledger_->ListLimitProposals(dataset.id, {whole, ana}, {.limit = 2}))),
+  EXPECT_EQ(IdsOf(Must(ledger_->ListLimitProposals(dataset.id))), all);
+  EXPECT_THAT(IdsOf(Must(ledger_->ListLimitProposals(dataset.id, {ana}))), ElementsAre(second.id));
+  EXPECT_THAT(IdsOf(Must(ledger_->ListLimitProposals(dataset.id, {whole, ana}, {.limit = 2}))),
               ElementsAre(all[0], all[1]));
   const ProposalPage after_newest{.before_us = third.proposed_at_us, .before_id = third.id};
-  EXPECT_THAT(ids(Must(ledger_->ListLimitProposals(dataset.id, {}, after_newest))),
+  EXPECT_THAT(IdsOf(Must(ledger_->ListLimitProposals(dataset.id, {}, after_newest))),
               ElementsAre(all[1], all[2]));
   EXPECT_EQ(Must(ledger_->GetLimitProposal(second.id)).request_id, "p2");
   EXPECT_EQ(Must(ledger_->FindLimitProposal(TestPrincipal("olga"), "p1")).id, first.id);
@@ -289,14 +290,9 @@ TEST_P(ListingConformance, ProposalsAreInTheirOrderHoweverFastTheyAreMade) {
                                                .proposed_by = TestPrincipal("olga")}))
                        .id);
   }
-  const auto ids = [](const std::vector<LimitProposal>& proposals) {
-    std::vector<std::string> found;
-    for (const LimitProposal& proposal : proposals) found.push_back(proposal.id);
-    return found;
-  };
-  EXPECT_EQ(ids(Must(ledger_->ListOpenProposals(dataset.id))), made);
+  EXPECT_EQ(IdsOf(Must(ledger_->ListOpenProposals(dataset.id))), made);
   std::ranges::reverse(made);
-  EXPECT_EQ(ids(Must(ledger_->ListLimitProposals(dataset.id))), made);
+  EXPECT_EQ(IdsOf(Must(ledger_->ListLimitProposals(dataset.id))), made);
 }
 
 TEST_P(ListingConformance, ADatasetWhoseEventsCannotBeCountedStopsTheCountsOfNoOther) {

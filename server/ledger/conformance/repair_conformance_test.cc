@@ -66,6 +66,15 @@ class RepairConformance : public LedgerConformance {
     std::filesystem::rename(away, anchor);
     Restore(backup);
   }
+  void RaiseLimit(int64_t limit) {
+    const LimitProposal proposal = Must(ledger_->ProposeLimit({.request_id = "p",
+                                                               .account_id = account_,
+                                                               .counter = "rho",
+                                                               .new_limit = limit,
+                                                               .reason = "more",
+                                                               .proposed_by = TestPrincipal("olga")}));
+    Must(ledger_->ApproveLimit(proposal.id, TestPrincipal("otto")));
+  }
   RepairOrder Order(const std::vector<LostCharge>& receipts = {}) const {
     return {.dataset_id = dataset_.id,
             .reason = "the disk failed",
@@ -284,13 +293,7 @@ TEST_P(RepairConformance, AQueuedDrawIsSpentAndForfeited) {
 
 TEST_P(RepairConformance, ALimitThatWasRaisedInTheLostHistoryIsRaisedToWhatWasSpent) {
   const std::string backup = Backup();
-  const LimitProposal proposal = Must(ledger_->ProposeLimit({.request_id = "p",
-                                                             .account_id = account_,
-                                                             .counter = "rho",
-                                                             .new_limit = 20,
-                                                             .reason = "more",
-                                                             .proposed_by = TestPrincipal("olga")}));
-  Must(ledger_->ApproveLimit(proposal.id, TestPrincipal("otto")));
+  RaiseLimit(20);
   Must(ledger_->Begin(Request("lost", 11)));
   Restore(backup);
   const RepairReport report = Must(Repair());
@@ -427,13 +430,7 @@ TEST_P(RepairConformance, ALossInAnotherDatasetOfTheLineageIsReportedAndRepaired
 
 TEST_P(RepairConformance, NothingIsWrittenThatIsNotWhatWasExpected) {
   const std::string backup = Backup();
-  const LimitProposal proposal = Must(ledger_->ProposeLimit({.request_id = "p",
-                                                             .account_id = account_,
-                                                             .counter = "rho",
-                                                             .new_limit = 20,
-                                                             .reason = "more",
-                                                             .proposed_by = TestPrincipal("olga")}));
-  Must(ledger_->ApproveLimit(proposal.id, TestPrincipal("otto")));
+  RaiseLimit(20);
   Must(ledger_->Begin(Request("lost", 8)));
   std::unique_ptr<Ledger> lost_history = std::move(ledger_);
   ledger_ = Must(TryOpenCopy(backup));

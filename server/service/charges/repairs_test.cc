@@ -222,7 +222,7 @@ TEST_F(LostEntriesTest, PassesCountInTheQuotaOfWhoProposesAndOfWhoApproves) {
         << "the approver's pass";
   }
   EXPECT_FALSE(restored_->DatasetHealth(census.record.id).ok()) << "nothing was done";
-  ASSERT_TRUE(ApproveRestored(proposed->proposal).ok()) << "where nobody has quotas";
+  ASSERT_TRUE(ApproveRestored(proposed->proposal).ok()) << "without quotas";
   for (int i = 0; i < 3; ++i) {
     EXPECT_TRUE(ProposeRestored(&quotas).ok()) << "no pass is made over a sound history without receipts";
     EXPECT_TRUE(ApproveRestored(proposed->proposal, Intent::kDo, &quotas).ok());
