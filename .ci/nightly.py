@@ -10,6 +10,7 @@
   fuzz-*                    libFuzzer on every parser of foreign bytes; a corpus is kept in build/nightly/corpus
   one-by-one                a build of each file alone, without precompiled headers: it must include what it uses
   benchmarks                a build of all benchmarks, which no other stage builds
+  python                    the Python client behind haproxy, with an identity provider and PostgreSQL
   asan, tsan                tests under the address and undefined-behaviour, and under the thread sanitizer
   timing                    reports: what the time of a draw and of an answer tells
   tenants                   the latency of one principal's charges beside watches and a loop of another: below twice

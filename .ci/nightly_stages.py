@@ -350,27 +350,26 @@ class Reports(Listed):
         return Outcome(items=part.items, findings=[self.finding(what, part, run, Path(part.items[0]).name)])
 
 
-class Builds(Listed):
-    """All targets of a preset."""
+class OneCommand(Listed):
+    """A command that takes all processors. One that fails is a finding."""
 
-    jobs = 1  # the build takes all processors
+    jobs = 1
 
-    def __init__(self, name, share, preset, places):
-        super().__init__(name, share, preset, [], 1, "builds", places)
+    def __init__(self, name, share, preset, command, unit, places):
+        super().__init__(name, share, preset, [], 1, unit, places)
+        self._command = command
 
     def list_items(self):
-        return [self.preset]
+        return [self.name]
 
     def next_slice(self, record, busy):
         left = self._left(record, busy)
-        if not left:
-            return None
-        return Slice(("cmake", "--build", "--preset", self.preset), items=(self.preset,), longest_seconds=4 * 3600)
+        return Slice(self._command, items=(left[0],), longest_seconds=4 * 3600) if left else None
 
     def judge(self, part, run):
         if run.passed():
             return Outcome(count=1, items=part.items)
-        return Outcome(items=part.items, findings=[self.finding(run.ending(), part, run, self.preset)])
+        return Outcome(items=part.items, findings=[self.finding(run.ending(), part, run, "failed")])
 
 
 FUZZ_TARGETS = re.compile(r"^curator_fuzz\((\w+)", re.MULTILINE)
@@ -398,6 +397,9 @@ def tonight(places):
         program, test = program_and_test
         return Cases(name, share, program, test + backend, wanted, unit, of_a_slice, places)
 
+    def build(name, preset):
+        return OneCommand(name, 1, preset, ("cmake", "--build", "--preset", preset), "builds", places)
+
     targets = FUZZ_TARGETS.findall((places.root / "tests/fuzz/CMakeLists.txt").read_text())
     canaries = [target for target in targets if target.endswith("_canary")]
     fuzzed = [target for target in targets if not target.endswith("_canary")]
@@ -423,8 +425,9 @@ def tonight(places):
         Audits("audits", 9, AUDITED, 3, places),
         *[FuzzingCanary(target, 0.2, places) for target in canaries],
         *[Fuzzing(target, 10 / len(fuzzed), places) for target in fuzzed],
-        Builds("one-by-one", 1, "one-by-one", places),
-        Builds("benchmarks", 1, "bench", places),
+        build("one-by-one", "one-by-one"),
+        build("benchmarks", "bench"),
+        OneCommand("python", 1, "dev", ("tests/python", "--installation=edge-postgres"), "runs", places),
         SanitizedTests("asan", 7, "asan-ubsan", [""], 1, SANITIZERS, places),
         SanitizedTests("tsan", 2, "tsan", modules, 10,
                        {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}, places),

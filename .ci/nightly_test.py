@@ -375,8 +375,9 @@ class StagesTest(unittest.TestCase):
         self.assertIn("no cost is negative", outcome.findings[0]["what"])
         self.assertTrue(outcome.findings[0]["repeat"].endswith("tests/fuzz/fuzz_event findings/fuzz-event-crash-1"))
 
-    def test_a_build_that_fails_is_a_finding_that_is_repeated_by_building_again(self):
-        stage = nightly_stages.Builds("one-by-one", 1, "one-by-one", self.places)
+    def test_a_command_that_fails_is_a_finding_that_is_repeated_by_it(self):
+        command = ("cmake", "--build", "--preset", "one-by-one")
+        stage = nightly_stages.OneCommand("one-by-one", 1, "one-by-one", command, "builds", self.places)
         stage.prepare()
         _, built = self.judge(stage, "")
         self.assertEqual((built.count, built.findings), (1, []))

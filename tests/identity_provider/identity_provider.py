@@ -7,6 +7,7 @@ loopback. Everybody whom a test names may log in. The paths below /test/ are wha
   POST /test/publish                     a new key is published, and does not sign yet
   POST /test/use                         the newest key signs from now on; the old ones stay published
   POST /test/withdraw                    only the key that signs stays published
+  POST /test/lifetime seconds            of tokens from now on; one of less than 0 has expired already
   GET  /test/fetches                     how often the keys were fetched
 
 Says on standard error where it serves: {"event":"serving","address":"https://localhost:PORT"}.
@@ -71,8 +72,8 @@ class Provider:
                 "id_token_signing_alg_values_supported": ["ES256"], "code_challenge_methods_supported": ["S256"]}
 
     def tokens(self, subject, nonce=None):
-        now = int(time.time())
-        claims = {"iss": self.issuer, "sub": subject, "aud": self.client_id, "iat": now, "exp": now + self.lifetime,
+        ends = int(time.time()) + self.lifetime
+        claims = {"iss": self.issuer, "sub": subject, "aud": self.client_id, "iat": ends - abs(self.lifetime), "exp": ends,
                   "preferred_username": subject}
         if nonce:
             claims["nonce"] = nonce
@@ -145,6 +146,10 @@ class Provider:
         self.signing = self.keys[-1]
         return 200, {"kid": self.signing.kid}
 
+    def set_lifetime(self, form):
+        self.lifetime = int(form["seconds"])
+        return 200, {}
+
     def withdraw(self):
         self.keys = [self.signing]
         return 200, {}
@@ -180,7 +185,8 @@ class Handler(BaseHTTPRequestHandler):
             answers = {"/device": lambda: provider.device(form), "/token": lambda: provider.token(form),
                        "/test/approve": lambda: provider.decide(form, "approved"),
                        "/test/deny": lambda: provider.decide(form, "denied"), "/test/publish": provider.publish,
-                       "/test/use": provider.use, "/test/withdraw": provider.withdraw}
+                       "/test/use": provider.use, "/test/withdraw": provider.withdraw,
+                       "/test/lifetime": lambda: provider.set_lifetime(form)}
             self.answer(*answers.get(self.path, lambda: (404, {}))())
 
     def answer(self, status, document):

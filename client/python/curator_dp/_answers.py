@@ -65,10 +65,16 @@ class Receipt:
 
     @classmethod
     def of_wire(cls, wire: budget_pb2.Receipt) -> Optional[Receipt]:
+        """None where nothing was charged."""
         return cls(wire.statement, wire.signature, wire.public_key) if wire.statement else None
 
     def fields(self) -> dict[str, Any]:
-        """What the statement says: "ledger_id", "dataset_id", "sequence", "entry_hash", "charge_id", ..."""
+        """What the statement says: "ledger_id", "dataset_id", "sequence", "entry_hash", "charge_id", ...
+
+        >>> answer = census.marginals(["age", "sex"]).answer(rho="0.002")
+        >>> answer.receipt.fields()["charge_id"] == answer.charge_id
+        True
+        """
         fields: dict[str, Any] = json.loads(self.statement)
         return fields
 
@@ -116,7 +122,14 @@ class Answer:
         self.post_processing: str = header.post_processing
 
     def __getitem__(self, columns: Union[str, int, tuple[str, ...]]) -> AnswerTable:
-        """The marginal over these columns, in any order: a["age"], a["age", "sex"]. Or the table with this index: a[0]."""
+        """The marginal over these columns, in any order: a["age"], a["age", "sex"]. Or the table with this index: a[0].
+
+        NotFound where there is none.
+
+        >>> answer = census.marginals(["age", "sex"]).answer(rho="0.002")
+        >>> answer["sex", "age"].columns
+        ('age', 'sex')
+        """
         if isinstance(columns, int):
             return self.tables[columns]
         wanted = {columns} if isinstance(columns, str) else set(columns)
@@ -138,6 +151,13 @@ class Answer:
 
         Columns: "query" (the name of the table that a number belongs to), each label column (missing where a table does not have
         it), "value", "std", "low", "high". Categories are ordered as bins are.
+
+        Args:
+            as_intervals: of the only table: bins of numbers as pandas intervals, closed on the left.
+
+        >>> frame = census.marginals(["age", "sex"]).answer(rho="0.002").to_frame()
+        >>> frame.shape, frame["age"].cat.categories.to_list()
+        ((12, 7), ['[18, 28)', '[28, 38)', '[38, 48)', '[48, 57]'])
         """
         if as_intervals and len(self.tables) != 1:
             raise CuratorError("as_intervals=True is for one table: answer[...].to_frame(as_intervals=True)")
@@ -166,13 +186,17 @@ class Answer:
         return np.concatenate([np.full(size, np.nan) if part is None else part for part, size in zip(parts, sizes)] or [np.zeros(0)])
 
     def to_numpy(self) -> Any:
-        """The numbers of the only table, in its shape."""
+        """The numbers of the only table, in its shape: one dimension for each column of a marginal.
+
+        >>> census.marginals(["age", "sex"]).answer(rho="0.002").to_numpy().shape
+        (4, 3)
+        """
         if len(self.tables) != 1:
             raise CuratorError("to_numpy() is for one table: answer['age', 'sex'].to_numpy()")
         return self.tables[0].to_numpy()
 
     def to_polars(self) -> Any:
-        """to_frame() as a polars.DataFrame. Needs polars."""
+        """to_frame() as a polars.DataFrame. Needs polars and pyarrow."""
         import polars
 
         return polars.from_pandas(self.to_frame())
@@ -214,8 +238,12 @@ class Answer:
         """Numbers as dots with their intervals as bars. Needs matplotlib. Returns the axes.
 
         Args:
-            columns: of the table to plot; may be left out where there is one.
-            ax: the axes to draw on.
+            columns: of the table to plot; the first table when left out.
+            ax: the axes to draw on; new ones when left out.
+
+        >>> axes = census.marginals(["age", "sex"]).answer(rho="0.002").plot("age", "sex")
+        >>> axes.get_xlabel()
+        'age'
         """
         from curator_dp import _plots
 
@@ -223,7 +251,13 @@ class Answer:
         return _plots.plot_table(table, ax)
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
-        """Writes all that came from the server, with the receipt, to one JSON file. `curator_dp.load` reads it."""
+        """Writes all that came from the server, with the receipt, to one JSON file. `curator_dp.load` reads it.
+
+        >>> answer = census.marginals(["age", "sex"]).answer(rho="0.002")
+        >>> answer.save(folder / "ages.curator")
+        >>> cu.load(folder / "ages.curator").to_frame().equals(answer.to_frame())
+        True
+        """
         document = {
             "document": "curator.answer.v1",
             "dataset": self.dataset,
@@ -261,7 +295,7 @@ def _joined(parts: list[Optional[pd.Categorical]], sizes: list[int]) -> pd.Categ
 
 
 def load(path: Union[str, os.PathLike[str]], client: Optional[Client] = None) -> Answer:
-    """Reads an answer that Answer.save() wrote. With a client, `at()` works on it."""
+    """Reads an answer that Answer.save() wrote. With a client, `at()` works on it. CuratorError where the file is no such answer."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
         if document["document"] != "curator.answer.v1":

@@ -34,6 +34,7 @@ class Counter:
 
     @property
     def summary(self) -> str:
+        """For display: "0.03 of 0.056, 0.026 left"."""
         return f"{self.spent + self.held} of {self.limit}, {self.left} left"
 
 
@@ -66,7 +67,15 @@ class Account:
 
 @dataclass(frozen=True)
 class CalculatedEpsilon:
-    """The epsilon of a history by one calculator; for information. `epsilon` is None where it was not computed."""
+    """The epsilon of a history by one calculator, for information: no account counts by it.
+
+    Attributes:
+        calculator: "basic", "rdp", "numerical", ...
+        epsilon: at the delta of the promise; None where it cannot count these charges.
+        adaptive: whether it also holds where each question was chosen after the answers before.
+        is_lower_bound: the true epsilon is at least this; otherwise at most.
+        remark: of the calculation, for display.
+    """
 
     calculator: str
     epsilon: Optional[Decimal]
@@ -104,7 +113,12 @@ class Budget:
 
     @property
     def left(self) -> Decimal:
-        """Of the first counter of the first account. Other accounts may have less: see `accounts`."""
+        """Of the first counter of the first account. Other accounts may have less: see `accounts`.
+
+        >>> budget = census.budget()
+        >>> budget.left + budget.spent == budget.accounts[0].counters[0].limit
+        True
+        """
         return self.accounts[0].left
 
     @property
@@ -119,7 +133,11 @@ class Budget:
         return min(known) if known else None
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each counter: "account", "promise", "counter", "limit", "spent", "held", "left" (exact decimals)."""
+        """One row for each counter: "account", "promise", "counter", "limit", "spent", "held", "left" (exact decimals).
+
+        >>> census.budget().to_frame()[["account", "counter"]].values.tolist()
+        [['dataset/census', 'rho']]
+        """
         rows = [
             (account.name, account.promise, counter.name, counter.limit, counter.spent, counter.held, counter.left)
             for account in self.accounts

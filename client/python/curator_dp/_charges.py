@@ -22,21 +22,31 @@ Number = Union[int, float, str, Fraction]
 @dataclass(frozen=True)
 class Event:
     """What a mechanism does to the data, independent of how accounts count it. Sensitivities are those under the dataset's own
-    neighbour relation and unit."""
+    neighbour relation and unit. Made by gaussian(), laplace(), pure(), ..., and repeated by `*`.
+
+    Attributes:
+        wire_bytes: of the message `Event`.
+    """
 
     wire_bytes: bytes
 
     @classmethod
     def of(cls, wire: event_pb2.Event) -> Event:
+        """The same event."""
         return cls(wire.SerializeToString(deterministic=True))
 
     def to_wire(self) -> event_pb2.Event:
+        """The message of a request."""
         wire = event_pb2.Event()
         wire.ParseFromString(self.wire_bytes)
         return wire
 
     def __mul__(self, times: int) -> Event:
-        """The same mechanism so many times."""
+        """The same mechanism so many times.
+
+        >>> (cu.zcdp("0.001") * 5).to_wire().composed.parts[0].count
+        5
+        """
         return composed([self], times)
 
 
@@ -64,47 +74,79 @@ def gaussian(sigma2: Number, l2: Number = 1) -> Event:
 
 
 def laplace(scale: Number, l1: Number = 1) -> Event:
-    """Laplace noise on a real vector of L1 sensitivity `l1`."""
+    """Laplace noise of scale `scale` on a real vector of L1 sensitivity `l1`.
+
+    >>> cu.laplace(scale=20).to_wire().laplace.scale
+    '20'
+    """
     wire = event_pb2.LaplaceEvent(scale=_quotient(scale, "scale"), l1_sensitivity=_quotient(l1, "l1"))
     return Event.of(event_pb2.Event(laplace=wire))
 
 
 def discrete_gaussian(sigma2: Number, l2_squared: int = 1) -> Event:
-    """Discrete Gaussian noise on an integer vector whose squared L2 sensitivity is `l2_squared`."""
+    """Discrete Gaussian noise of parameter `sigma2` on an integer vector whose squared L2 sensitivity is `l2_squared`.
+
+    >>> cu.discrete_gaussian(sigma2="1e4", l2_squared=2).to_wire().discrete_gaussian.sigma_squared
+    '10000'
+    """
     wire = event_pb2.DiscreteGaussianEvent(sigma_squared=_quotient(sigma2, "sigma2"), l2_sensitivity_squared=l2_squared)
     return Event.of(event_pb2.Event(discrete_gaussian=wire))
 
 
 def discrete_laplace(scale: Number, l1: int = 1) -> Event:
-    """Discrete Laplace noise on an integer vector of L1 sensitivity `l1`."""
+    """Discrete Laplace noise of scale `scale` on an integer vector of L1 sensitivity `l1`.
+
+    >>> cu.discrete_laplace(scale="1/3").to_wire().discrete_laplace.scale
+    '1/3'
+    """
     wire = event_pb2.DiscreteLaplaceEvent(scale=_quotient(scale, "scale"), l1_sensitivity=l1)
     return Event.of(event_pb2.Event(discrete_laplace=wire))
 
 
 def exponential(range: Amount) -> Event:  # noqa: A002 (the field's name for it)
-    """The exponential mechanism, whose log-probability ratios of neighbours span at most `range`."""
+    """The exponential mechanism, whose log-probability ratios of neighbours span at most `range`.
+
+    >>> cu.exponential("0.1").to_wire().exponential_mechanism.range
+    '0.1'
+    """
     wire = event_pb2.ExponentialMechanismEvent(range=amount_text(range, "range"))
     return Event.of(event_pb2.Event(exponential_mechanism=wire))
 
 
 def pure(epsilon: Amount) -> Event:
-    """Any epsilon-DP mechanism."""
+    """Any epsilon-DP mechanism.
+
+    >>> cu.pure(0.5).to_wire().pure.epsilon
+    '0.5'
+    """
     return Event.of(event_pb2.Event(pure=event_pb2.PureEvent(epsilon=amount_text(epsilon, "epsilon"))))
 
 
 def approximate(epsilon: Amount, delta: Amount) -> Event:
-    """Any (epsilon, delta)-DP mechanism."""
+    """Any (epsilon, delta)-DP mechanism.
+
+    >>> cu.approximate(0.5, delta="1e-9").to_wire().approximate.delta
+    '0.000000001'
+    """
     wire = event_pb2.ApproximateEvent(epsilon=amount_text(epsilon, "epsilon"), delta=amount_text(delta, "delta"))
     return Event.of(event_pb2.Event(approximate=wire))
 
 
 def zcdp(rho: Amount) -> Event:
-    """Any rho-zCDP mechanism."""
+    """Any rho-zCDP mechanism.
+
+    >>> cu.zcdp(0.01).to_wire().zcdp.rho
+    '0.01'
+    """
     return Event.of(event_pb2.Event(zcdp=event_pb2.ZcdpEvent(rho=amount_text(rho, "rho"))))
 
 
 def composed(events: list[Event], times: int = 1) -> Event:
-    """All of these, each `times` times."""
+    """All of these, each `times` times.
+
+    >>> len(cu.composed([cu.pure(0.5), cu.zcdp(0.01)], times=3).to_wire().composed.parts)
+    2
+    """
     parts = [event_pb2.ComposedEvent.Part(event=each.to_wire(), count=times) for each in events]
     return Event.of(event_pb2.Event(composed=event_pb2.ComposedEvent(parts=parts)))
 

@@ -103,6 +103,9 @@ class Dataset:
         Args:
             columns: one, or several for boxes.
             between: the intervals of one column, [(30, 40), (18, 37)]; all there are when empty. None is the column's own end.
+
+        >>> census.ranges("age", between=[(18, 37), (38, None)]).quote(rho="0.01").numbers
+        2
         """
         if between and len(columns) != 1:
             raise InvalidQuestion("ranges: between= is for one column; boxes are conditions: count('age in [30,40] and zone in [1,2]')")
@@ -133,7 +136,10 @@ class Dataset:
         return self._question(_questions.ThresholdCounts(_conditions.parse_thresholds(text), names_of(by)))
 
     def parities(self, k: int, over: Names = ()) -> Question:
-        """Records with an even number of second values minus those with an odd number, of all sets of 1 to k two-valued columns."""
+        """Records with an even number of second values minus those with an odd number, of all sets of 1 to k two-valued columns.
+
+        InvalidQuestion where a column of `over` has other than two bins.
+        """
         return self._question(_questions.Parities(k, names_of(over)))
 
     def _question(self, queries: _questions.QuerySet) -> Question:
@@ -150,7 +156,11 @@ class Dataset:
         return self._client._budget(self.name, False)
 
     def compare(self) -> Budget:
-        """The budget with the epsilon of the charges so far under other rules, which takes the server longer."""
+        """The budget with the epsilon of the charges so far under other rules, which takes the server longer.
+
+        >>> "rdp" in [each.calculator for each in census.compare().comparison]
+        True
+        """
         return self._client._budget(self.name, True)
 
     def synthesize(
@@ -247,11 +257,19 @@ class Question:
     mechanism: str = "auto"
 
     def where(self, conditions: AnyConditions) -> Question:
-        """The same counts of the records alone that fulfil the conditions."""
+        """The same counts of the records alone that fulfil the conditions: "age in [18,37] and sex = Female", or built with col().
+
+        >>> census.marginals(["sex", "zone"]).where("age in [18,37]").quote(rho="0.01").errors[0].name
+        'sex,zone where age in [18,37]'
+        """
         return replace(self, sets=_questions.with_where(self.sets, conditions))
 
     def __add__(self, other: Question) -> Question:
-        """Both questions as one, answered together at one price."""
+        """Both questions as one, answered together at one price.
+
+        >>> (census.marginals("age") + census.prefixes("income")).quote(rho="0.01").numbers
+        7
+        """
         if (self.dataset.name, self.parts, self.strategy, self.mechanism) != (
             other.dataset.name,
             other.parts,
@@ -262,7 +280,11 @@ class Question:
         return replace(self, sets=self.sets + other.sets)
 
     def measured(self, *, strategy: str = "auto", mechanism: str = "auto") -> Question:
-        """The same question, measured in another way."""
+        """The same question, measured in another way: see `strategy` and `mechanism`.
+
+        >>> census.ranges("age").measured(strategy="tree").quote(rho="0.01").numbers
+        10
+        """
         return replace(self, strategy=strategy, mechanism=mechanism)
 
     def of_parts(self, parts: Names) -> Question:
@@ -405,6 +427,7 @@ class DatasetTable(Sequence[Dataset]):
             return None
 
     def to_frame(self) -> pd.DataFrame:
+        """One row for each dataset: "name", "owner", "state", "protects", "promise", "left"."""
         return pd.DataFrame(self.rows(), columns=list(self.columns))
 
     def __repr__(self) -> str:
@@ -437,12 +460,17 @@ class Client:
         self.close()
 
     def close(self) -> None:
+        """Ends the connection. Work on the server goes on."""
         self._connection.close()
 
     # ---- For users
 
     def __getitem__(self, name: str) -> Dataset:
-        """The dataset of this name."""
+        """The dataset of this name. NotFound where there is none that you may see.
+
+        >>> client["census"].schema["age"].labels
+        ['[18, 28)', '[28, 38)', '[38, 48)', '[48, 57]']
+        """
         request = dataset_pb2.GetDatasetRequest(dataset=name)
         return Dataset(self, self._connection.unary(self._datasets.GetDataset, request, dataset_pb2.Dataset))
 
@@ -455,7 +483,11 @@ class Client:
         return DatasetTable(self, [Dataset(self, each) for each in self._list_datasets()])
 
     def synthesizers(self) -> pd.DataFrame:
-        """The methods of synthesize() and their settings: "method", "setting", "default", "summary"."""
+        """The methods of synthesize() and their settings: "method", "setting", "default", "summary".
+
+        >>> sorted(set(client.synthesizers()["method"]))
+        ['dpsyn', 'mwem', 'nested', 'prior', 'priview', 'rap']
+        """
         listed = self._connection.unary(
             self._syntheses.ListSynthesizers, synthesis_pb2.ListSynthesizersRequest(), synthesis_pb2.ListSynthesizersResponse
         )
@@ -466,11 +498,16 @@ class Client:
         return pd.DataFrame(rows, columns=["method", "setting", "default", "summary"])
 
     def operation(self, operation_id: str) -> Synthesis:
-        """A synthesis that was begun before, by its id."""
+        """A synthesis that was begun before, by its id. NotFound where you may see none.
+
+        >>> begun = census.synthesize("mwem", rho="0.001", rounds=2)
+        >>> client.operation(begun.id).wait(progress=False).state
+        'DONE'
+        """
         return Synthesis(self, self._operation(operation_id))
 
     def version(self) -> str:
-        """Of the server."""
+        """Of the server: "0.1.0". Empty where it does not know who you are; what it shows then is that it can be reached."""
         response = self._connection.unary(self._versions.GetVersion, version_pb2.GetVersionRequest(), version_pb2.GetVersionResponse)
         return str(response.version)
 

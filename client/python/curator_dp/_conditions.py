@@ -368,7 +368,11 @@ def _read_condition(reader: _Reader) -> Condition:
 
 
 def parse_where(text: str) -> Conditions:
-    """The conditions of a text. InvalidQuestion shows the place that cannot be read."""
+    """The conditions of a text. InvalidQuestion shows the place that cannot be read.
+
+    >>> str(parse_where("age < 65 and sex = Female"))
+    'age in [,65) and sex in {Female}'
+    """
     reader = _Reader(text)
     conditions = [_read_condition(reader)]
     while reader.take("word", "and"):
@@ -379,7 +383,11 @@ def parse_where(text: str) -> Conditions:
 
 
 def parse_thresholds(text: str) -> Thresholds:
-    """The thresholds of a text. InvalidQuestion shows the place that cannot be read."""
+    """The thresholds of a text. InvalidQuestion shows the place that cannot be read.
+
+    >>> parse_thresholds("at least 1,2 of (age >= 48, zone = 1)").at_least
+    (1, 2)
+    """
     reader = _Reader(text)
     reader.expect("word", "at", "first: at least 2 of (age >= 65, smoker = yes, zone in {1,2})")
     reader.expect("word", "least", "after 'at'")

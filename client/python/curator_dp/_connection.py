@@ -25,6 +25,7 @@ T = TypeVar("T")
 # Answers come in chunks of at most 1 MiB; a list of datasets with large schemas is one message.
 _LARGEST_MESSAGE_BYTES = 16 << 20
 _HTTPS = "https://"
+_GET_VERSION = "/curator.v1.VersionService/GetVersion"
 # A little more than gRPC's own interval.
 _WATCH_SECONDS = 0.3
 
@@ -33,7 +34,7 @@ Metadata = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """When a request is sent again.
+    """When a request is sent again: only where it can have been charged at most once under its request id, or was not charged.
 
     Attributes:
         first_delay: seconds after the first failure; doubled after each one.
@@ -143,6 +144,14 @@ class Connection:
         self._was_ready = True
         return True
 
+    def _why_not_connected(self) -> str:
+        """A call that does not wait for a connection has the last error; it proves nothing of who calls."""
+        try:
+            self.channel.unary_unary(_GET_VERSION)(b"", timeout=1)
+        except grpc.RpcError as error:
+            return error.details() or "unknown"
+        return "it was too slow"
+
     def _metadata(self, has_expired: bool) -> Metadata:
         metadata = []
         if self._options.principal:
@@ -189,7 +198,7 @@ class Connection:
                     break
                 time.sleep(delay)
         if last is None:
-            raise _errors.Unavailable(f"no server answers at {self._options.server}; nothing was sent")
+            raise _errors.Unavailable(f"no server answers at {self._options.server}: {self._why_not_connected()}; nothing was sent")
         raise _errors.exception_of(last, request_id) from None
 
     def unary(self, method: Any, request: Any, response: type[T], request_id: str = "") -> T:

@@ -62,7 +62,7 @@ class BudgetFull(CuratorError):
 
 
 class QuotaExceeded(CuratorError):
-    """You are over one of your quotas of the server. No budget was charged.
+    """You are over one of your quotas of the server, which are about its work, not about privacy. No budget was charged.
 
     Attributes:
         retry_after: when the same request may be sent again.
@@ -131,7 +131,7 @@ class OutcomeUnknown(CuratorError):
 
     def __init__(self, message: str, request_id: str) -> None:
         super().__init__(
-            f"{message}\nrun the same call again: request id {request_id} is charged once, and its answer stays the same",
+            f"{message}\nrun the same call again, with request_id={request_id!r}: it is charged once, and its answer stays the same",
             "UNKNOWN_OUTCOME",
         )
         self.request_id = request_id

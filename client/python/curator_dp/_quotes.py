@@ -58,7 +58,7 @@ class Choice:
         self.fits: bool = wire.fits
 
     def answer(self, **options: Any) -> Answer:
-        """Asks the question for this amount. Options as in Question.answer()."""
+        """Asks the question for this amount, and charges it. Options as in Question.answer()."""
         arguments: dict[str, Any] = {**self.amounts, **options}
         return self._question.answer(**arguments)
 
@@ -75,6 +75,7 @@ class Quote:
         amounts: the same as arguments of answer().
         event: what would be recorded, for display.
         errors: one ExpectedError for each table of the answer.
+        numbers: how many the answer has.
         max_error: no number of the answer is wrong by more, with probability `confidence`.
         confidence: of `max_error` and of each half width.
         fits: whether all accounts have that much left now.
@@ -93,15 +94,20 @@ class Quote:
         self.event: str = wire.event
         self.max_error: float = wire.max_error
         self.fits: bool = wire.fits
-        self.numbers: int = wire.total_cells
         self.errors = _errors_of(wire, [each.name if each else "" for each in question._namings()])
+        self.numbers: int = sum(each.numbers for each in self.errors)
         self.choices = tuple(Choice(question, each) for each in wire.choices)
         self.free_from = tuple(wire.free_from)
         self.refused_by_rule: str = wire.refused_by_rule
 
     @property
     def cheapest(self) -> Choice:
-        """What was quoted: for an error, the least amount that reaches it."""
+        """What was quoted: for an error, the least amount that reaches it.
+
+        >>> cheapest = census.marginals("age").quote(max_error=60).cheapest
+        >>> cheapest.max_error <= 60, cheapest.fits
+        (True, True)
+        """
         wire = self._wire
         choice = query_pb2.EstimateWorkloadResponse.Choice(
             spend=wire.spend, costs=wire.costs, fits=wire.fits, max_error=wire.max_error
@@ -109,14 +115,22 @@ class Quote:
         return Choice(self._question, choice)
 
     def answer(self, **options: Any) -> Answer:
-        """Asks the question for the quoted amount. Options as in Question.answer()."""
+        """Asks the question for the quoted amount, and charges it. Options as in Question.answer().
+
+        >>> census.marginals(["age", "sex"]).quote(rho="0.002").answer().costs[0].amount
+        Decimal('0.002')
+        """
         if not self.amounts:
             raise CuratorError("the quote has no amount: give answer() one")
         arguments: dict[str, Any] = {**self.amounts, **options}
         return self._question.answer(**arguments)
 
     def to_frame(self) -> pd.DataFrame:
-        """The expected errors: columns "query", "numbers", "std", "half_width", "strategy"."""
+        """The expected errors, in records: columns "query", "numbers", "std", "half_width", "strategy".
+
+        >>> census.marginals("age").quote(rho="0.01").to_frame()["query"].to_list()
+        ['age']
+        """
         rows = [(each.name, each.numbers, each.std, each.half_width, each.strategy) for each in self.errors]
         return pd.DataFrame(rows, columns=["query", "numbers", "std", "half_width", "strategy"])
 

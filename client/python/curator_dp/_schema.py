@@ -25,6 +25,10 @@ def number_text(number: float) -> str:
 class Attribute:
     """One column, whose values lie in bins.
 
+    >>> age = census.schema["age"]
+    >>> age.kind, age.size, age.intervals()[0]
+    ('integer', 4, Interval(18, 28, closed='left'))
+
     Attributes:
         name: of the column.
         kind: "categorical", "integer", "numeric" or "coded".
@@ -135,7 +139,14 @@ def _stepped(wire: schema_pb2.Numeric) -> list[Edge]:
 
 
 class Schema:
-    """All columns of a dataset, in their order."""
+    """All columns of a dataset, in their order: schema["age"] is one of them.
+
+    Attributes:
+        attributes: as a tuple of Attribute.
+
+    >>> census.schema.names
+    ('age', 'sex', 'zone', 'income')
+    """
 
     def __init__(self, wire: schema_pb2.Schema) -> None:
         self.attributes = tuple(Attribute(each) for each in wire.attributes)
@@ -143,9 +154,11 @@ class Schema:
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Of the columns."""
         return tuple(each.name for each in self.attributes)
 
     def __getitem__(self, name: str) -> Attribute:
+        """The column of this name. CuratorError where there is none."""
         try:
             return self._by_name[name]
         except KeyError:

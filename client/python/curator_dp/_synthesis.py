@@ -141,12 +141,21 @@ class Synthesis:
 
         Returns:
             One row for each record; categories are ordered as bins are.
+
+        >>> model = census.synthesize("mwem", rho="0.001", rounds=2).wait(progress=False)
+        >>> model.sample(3, as_bins=True)["age"].cat.categories.to_list()
+        ['[18, 28)', '[28, 38)', '[38, 48)', '[48, 57]']
         """
         csv, schema = self._client._sample(self._model(), rows, as_bins, self.dataset)
         return frame_of_csv(csv, schema, as_bins)
 
     def ask(self, question: Question) -> Answer:
-        """The model's answer to a question. Free; the errors do not include that of the model itself."""
+        """The model's answer to a question. Free; the errors do not include that of the model itself.
+
+        >>> model = census.synthesize("mwem", rho="0.001", rounds=2).wait(progress=False)
+        >>> model.ask(census.marginals("age")).to_frame().shape[0]
+        4
+        """
         return self._client._query_model(self._model(), question)
 
     def __repr__(self) -> str:

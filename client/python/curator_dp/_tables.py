@@ -157,7 +157,7 @@ class AnswerTable:
         return self.values.reshape(self.shape)
 
     def label_columns(self) -> dict[str, pd.Categorical]:
-        """What identifies each number: for each column the labels, as ordered categories where they are bins of the dataset."""
+        """What identifies each number: for each column the labels, shape (numbers,), as ordered categories where they are bins."""
         if self.is_marginal:
             return self._marginal_labels()
         texts = np.array(self._labels, dtype=object).reshape(len(self.values), len(self.columns))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curator_dp as cu
-from conftest import ROOT
+from testing.server import ROOT
 from curator_dp._wire.curator.v1 import schema_pb2, workload_pb2
 
 SHARED = json.loads((ROOT / "client" / "testing" / "conditions.json").read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import BUILD, ROOT, Server
+from testing.server import BUILD, ROOT, Server
 
 NOTEBOOKS = sorted((ROOT / "client" / "python" / "notebooks").glob("*.ipynb"))
 

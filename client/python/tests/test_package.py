@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import curator_dp as cu
-from conftest import ROOT
+from testing.server import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,10 @@ import grpc
 import pytest
 
 import curator_dp as cu
-from conftest import UUID, FakeError, Server, grpc_error
+from conftest import UUID, FakeError, grpc_error
 from curator_dp._errors import exception_of
 from curator_dp._request_ids import Study
+from testing.server import Server
 
 
 def test_the_same_question_costs_once_also_after_a_restart_of_the_program(server: Server) -> None:
@@ -151,7 +152,7 @@ def test_a_server_that_was_killed_answers_the_same_request_with_the_same_numbers
 
 
 def test_an_outcome_that_is_unknown_keeps_its_id(server: Server) -> None:
-    client = cu.connect(server.address, principal="ana", study=server.folder / "study", retry=cu.RetryPolicy(window=0.3))
+    client = server.client(retry=cu.RetryPolicy(window=0.3))
     census = client["census"]
     assert UUID.fullmatch(census.marginals(1).answer(rho=0.001).request_id)
     server.kill()

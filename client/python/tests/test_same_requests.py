@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import curator_dp as cu
-from conftest import BUILD, Server
 from curator_dp._wire.curator.v1 import query_pb2
+from testing.server import BUILD, Server
 
 ESTIMATE = "/curator.v1.QueryService/EstimateWorkload"
 
@@ -53,8 +53,8 @@ class Recorder(grpc.GenericRpcHandler):
 
 
 @pytest.fixture
-def recorder(server: Server) -> Iterator[Recorder]:
-    recording = Recorder(server.address)
+def recorder(development_server: Server) -> Iterator[Recorder]:
+    recording = Recorder(development_server.address)
     yield recording
     recording.stop()
 

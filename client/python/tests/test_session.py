@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import curator_dp as cu
-from conftest import Server
+from testing.server import Server
 
 
 def test_the_list_of_datasets_shows_promises_and_what_is_left(client: cu.Client) -> None:
