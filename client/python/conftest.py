@@ -62,22 +62,29 @@ def census(client: cu.Client) -> cu.Dataset:
 
 
 @pytest.fixture(scope="session")
-def doctest_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    started = Server(tmp_path_factory.mktemp("doctest"))
+def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """For examples, and for tests that charge nothing."""
+    started = Server(tmp_path_factory.mktemp("shared"))
     started.make_dataset("census", *PROMISE)
     yield started
     started.stop()
 
 
+@pytest.fixture
+def shared_census(shared_server: Server) -> Iterator[cu.Dataset]:
+    with shared_server.client() as connected:
+        yield connected["census"]
+
+
 @pytest.fixture(autouse=True)
 def names_of_doctests(request: pytest.FixtureRequest) -> None:
-    """Examples of docstrings have `cu`, an empty `folder`, and `client` and `census` of a server of their own."""
+    """Examples of docstrings have `cu`, an empty `folder`, and `client` and `census` of a server."""
     if not isinstance(request.node, DoctestItem):
         return
     names = request.getfixturevalue("doctest_namespace")
     names["cu"] = cu
     names["folder"] = request.getfixturevalue("tmp_path")
-    names["client"] = request.getfixturevalue("doctest_server").client()
+    names["client"] = request.getfixturevalue("shared_server").client()
     names["census"] = names["client"]["census"]
 
 

@@ -19,9 +19,10 @@ from curator_dp._charges import (
     pure,
     zcdp,
 )
-from curator_dp._client import Client, Dataset, DatasetTable, Question, connect
+from curator_dp._client import Client, connect
 from curator_dp._conditions import Condition, Conditions, Thresholds, col, parse_thresholds, parse_where
 from curator_dp._connection import RetryPolicy
+from curator_dp._datasets import Dataset, DatasetTable
 from curator_dp._errors import (
     BudgetFull,
     CuratorError,
@@ -36,6 +37,7 @@ from curator_dp._errors import (
     RequestIdReused,
     Unavailable,
 )
+from curator_dp._questions import Question
 from curator_dp._quotes import Choice, ExpectedError, Quote
 from curator_dp._receipts import verify
 from curator_dp._schema import Attribute, Schema

@@ -16,9 +16,9 @@ from google.protobuf import json_format
 
 from curator_dp import _html
 from curator_dp._errors import CuratorError, NotFound
-from curator_dp._questions import Naming
+from curator_dp._query_sets import Naming
 from curator_dp._schema import Schema
-from curator_dp._tables import AnswerTable, read_tables
+from curator_dp._tables import NUMBER_COLUMNS, AnswerTable, label_name, read_tables
 from curator_dp._wire.curator.v1 import budget_pb2, query_pb2, schema_pb2
 
 if TYPE_CHECKING:
@@ -137,7 +137,8 @@ class Answer:
         if not found:
             raise NotFound(f"the answer has no table over {', '.join(sorted(wanted))}; it has: {'; '.join(self._names())}")
         if len(found) > 1:
-            raise CuratorError(f"the answer has {len(found)} tables over {', '.join(sorted(wanted))}: take one by its index")
+            indices = ", ".join(str(i) for i, table in enumerate(self.tables) if table in found)
+            raise CuratorError(f"the answer has {len(found)} tables over {', '.join(sorted(wanted))}: take one by its index, {indices}")
         return found[0]
 
     def __len__(self) -> int:
@@ -167,8 +168,8 @@ class Answer:
             return frame
         sizes = [len(table.values) for table in self.tables]
         names = pd.Categorical(np.repeat([table.name for table in self.tables], sizes))
-        frame = pd.DataFrame({"query": names, **self._labels(sizes)})
-        for name in ("value", "std", "low", "high"):
+        frame = pd.DataFrame({"query": names, **{label_name(name): column for name, column in self._labels(sizes).items()}})
+        for name in NUMBER_COLUMNS:
             frame[name] = self._numbers(name, sizes)
         return frame
 
@@ -197,14 +198,18 @@ class Answer:
 
     def to_polars(self) -> Any:
         """to_frame() as a polars.DataFrame. Needs polars and pyarrow."""
-        import polars
-
+        try:
+            import polars
+        except ImportError:
+            raise CuratorError("to_polars() needs polars and pyarrow, which Debian 12 does not have: pip install polars pyarrow") from None
         return polars.from_pandas(self.to_frame())
 
     def to_arrow(self) -> Any:
         """to_frame() as a pyarrow.Table. Needs pyarrow."""
-        import pyarrow
-
+        try:
+            import pyarrow
+        except ImportError:
+            raise CuratorError("to_arrow() needs pyarrow, which Debian 12 does not have: pip install pyarrow") from None
         return pyarrow.Table.from_pandas(self.to_frame(), preserve_index=False)
 
     def at(
@@ -230,16 +235,20 @@ class Answer:
         (0.8, 'integer')
         """
         if self._client is None or not self.release_id:
-            raise CuratorError("only an answer that the server has stored can be changed: load it with load(path, client)")
+            raise CuratorError("at() is for an answer that was charged for, and asks the server: load(path, client) gives one a client")
         chunks = self._client._release(self.release_id, confidence, non_negative, consistent, integer)
         return Answer(chunks, self._wire_schema, self.dataset, self._client, self._namings)
 
     def plot(self, *columns: str, ax: Any = None) -> Any:
-        """Numbers as dots with their intervals as bars. Needs matplotlib. Returns the axes.
+        """Numbers as dots with their intervals as bars. Needs matplotlib.
 
         Args:
-            columns: of the table to plot; the first table when left out.
-            ax: the axes to draw on; new ones when left out.
+            columns: of the table to plot: the one over exactly these; otherwise each table of at most two columns that has them, in a
+                plot of its own, with the first of them along the axis. The first table when left out.
+            ax: the axes to draw one table on; new ones when left out.
+
+        Returns:
+            The axes; a list of them for several tables.
 
         >>> axes = census.marginals(["age", "sex"]).answer(rho="0.002").plot("age", "sex")
         >>> axes.get_xlabel()
@@ -247,8 +256,18 @@ class Answer:
         """
         from curator_dp import _plots
 
-        table = self[columns] if columns else self.tables[0]
-        return _plots.plot_table(table, ax)
+        tables = self._tables_with(columns) if columns else self.tables[:1]
+        if len(tables) != 1 and ax is not None:
+            raise CuratorError(f"{len(tables)} tables have {', '.join(columns)}, and ax= is for one: name the columns of one")
+        axes = [_plots.plot_table(table, ax, columns[:1]) for table in tables]
+        return axes[0] if len(axes) == 1 else axes
+
+    def _tables_with(self, columns: tuple[str, ...]) -> list[AnswerTable]:
+        exact = [table for table in self.tables if set(table.columns) == set(columns)]
+        found = exact or [table for table in self.tables if set(table.columns) >= set(columns) and len(table.columns) <= 2]
+        if not found:
+            raise NotFound(f"the answer has no table of at most two columns with {', '.join(columns)}; it has: {'; '.join(self._names())}")
+        return found
 
     def save(self, path: Union[str, os.PathLike[str]]) -> None:
         """Writes all that came from the server, with the receipt, to one JSON file. `curator_dp.load` reads it.
@@ -302,7 +321,11 @@ def load(path: Union[str, os.PathLike[str]], client: Optional[Client] = None) ->
             raise KeyError("document")
         schema = json_format.ParseDict(document["schema"], schema_pb2.Schema())
         chunks = [json_format.ParseDict(chunk, query_pb2.AnswerChunk()) for chunk in document["chunks"]]
-        namings = [Naming(each["name"], tuple(each["columns"]), each["labels"]) if each else None for each in document["names"]]
+        namings = [_naming_of(each) if each else None for each in document["names"]]
+        return Answer(chunks, schema, str(document["dataset"]), client, namings)
     except (ValueError, KeyError, TypeError, json_format.ParseError) as error:
         raise CuratorError(f"{os.fspath(path)} is no saved answer: {error}") from None
-    return Answer(chunks, schema, document["dataset"], client, namings)
+
+
+def _naming_of(saved: dict[str, Any]) -> Naming:
+    return Naming(saved["name"], saved["predicates"], tuple(saved["columns"]), {name: tuple(texts) for name, texts in saved["labels"].items()})

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 import pandas as pd
 
 from curator_dp import _html
+from curator_dp._enums import name_of
+from curator_dp._errors import CuratorError
 from curator_dp._wire.curator.v1 import budget_pb2
+
+if TYPE_CHECKING:
+    from curator_dp._client import Client
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,8 @@ class Budget:
         comparison: the epsilon of the charges so far under other rules; empty unless asked for with compare().
     """
 
-    def __init__(self, dataset: str, wire: budget_pb2.GetBudgetResponse) -> None:
+    def __init__(self, client: Client, dataset: str, wire: budget_pb2.GetBudgetResponse) -> None:
+        self._client = client
         self.dataset = dataset
         self.accounts = tuple(_account_of(each) for each in wire.accounts)
         self.protects: str = wire.protects
@@ -111,6 +117,20 @@ class Budget:
             for each in wire.comparison.calculated
         )
 
+    def compare(self) -> Budget:
+        """The budget of now, with the epsilon of the charges so far under other rules, which takes the server longer.
+
+        >>> "rdp" in [each.calculator for each in census.budget().compare().comparison]
+        True
+        """
+        return self._client._budget(self.dataset, with_comparison=True)
+
+    @property
+    def _first(self) -> Account:
+        if not self.accounts:
+            raise CuratorError(f"{self.dataset} has no account yet: no part of it was made")
+        return self.accounts[0]
+
     @property
     def left(self) -> Decimal:
         """Of the first counter of the first account. Other accounts may have less: see `accounts`.
@@ -119,12 +139,12 @@ class Budget:
         >>> budget.left + budget.spent == budget.accounts[0].counters[0].limit
         True
         """
-        return self.accounts[0].left
+        return self._first.left
 
     @property
     def spent(self) -> Decimal:
         """Of the first counter of the first account."""
-        return self.accounts[0].spent
+        return self._first.spent
 
     @property
     def requests_left(self) -> Optional[int]:
@@ -154,7 +174,8 @@ class Budget:
 
 
 def promise_of(wire: budget_pb2.BudgetLimit) -> str:
-    rule = budget_pb2.Rule.Name(wire.rule).removeprefix("RULE_")
+    """For display: "epsilon 2, delta 1e-9 (ZCDP)"."""
+    rule = name_of(budget_pb2.Rule, wire.rule, "RULE_")
     delta = f", delta {wire.delta}" if wire.delta else ""
     return f"epsilon {wire.epsilon}{delta} ({rule})"
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, Optional, Union
 
 from curator_dp._answers import Cost, Receipt, costs_of
-from curator_dp._errors import CuratorError, InvalidQuestion
-from curator_dp._spend import Amount, amount_text
+from curator_dp._enums import name_of
+from curator_dp._errors import CuratorError, InvalidQuestion, OutcomeUnknown
+from curator_dp._spend import Amount, amount_text, exact
 from curator_dp._wire.curator.v1 import accountant_pb2, event_pb2
 
 if TYPE_CHECKING:
     from curator_dp._client import Client
 
-Number = Union[int, float, str, Fraction]
+Number = Union[int, float, str, Fraction, Decimal]
+Lifetime = Union[timedelta, int, float]
 
 
 @dataclass(frozen=True)
@@ -49,12 +53,14 @@ class Event:
         """
         return composed([self], times)
 
+    __rmul__ = __mul__
+
 
 def _quotient(value: Number, field: str) -> str:
     """An exact quotient. A float is taken as it is written: 0.1 is one tenth."""
     try:
-        fraction = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
-    except (ValueError, TypeError, ZeroDivisionError):
+        fraction = Fraction(exact(value))
+    except (ValueError, TypeError, ArithmeticError):
         raise InvalidQuestion(f"{field}: {value!r} is no number", field) from None
     if fraction <= 0:
         raise InvalidQuestion(f"{field}: {value!r} must be greater than 0", field)
@@ -157,8 +163,9 @@ class Charge:
     with d.charge(cu.gaussian(sigma2=600, l2=6)) as charge:
         ...  # read the data and publish
 
-    The block's end commits it. An exception inside leaves it spent: the server cannot know what was published. Each block is a charge
-    of its own, because each runs its mechanism again.
+    The block's end commits it. An exception inside leaves it spent: the server cannot know what was published. A charge is entered
+    once: a block that runs its mechanism again is another charge. Where the start fails, the block does not run, and the reservation
+    is cancelled.
 
     Attributes:
         id, request_id: as the server has them; empty before it is reserved.
@@ -176,7 +183,7 @@ class Charge:
 
     def _take(self, wire: accountant_pb2.Charge) -> Charge:
         self.id: str = wire.id
-        self.state = accountant_pb2.Charge.State.Name(wire.state) if wire.state else ""
+        self.state = name_of(accountant_pb2.Charge.State, wire.state) if wire.state else ""
         self.costs: tuple[Cost, ...] = costs_of(wire.costs)
         self.receipt = Receipt.of_wire(wire.receipt)
         self.dataset_version: int = wire.dataset_version
@@ -184,35 +191,49 @@ class Charge:
 
     def reserve(self) -> Charge:
         """Holds the cost, for `lifetime`; a reservation that is neither started nor cancelled until then counts as spent."""
-        return self._take(self._client._reserve(self._request))
+        return self._call("reserve", lambda: self._client._reserve(self._request))
 
     def start(self) -> Charge:
         """Makes the cost durable: from now on the data may be read, and the charge stands."""
-        return self._take(self._client._start_charge(self.id, self.request_id))
+        return self._call("start", lambda: self._client._start_charge(self.id, self.request_id))
 
     def commit(self) -> Charge:
         """Says that the mechanism has ended."""
-        return self._take(self._client._commit_charge(self.id, self.request_id))
+        return self._call("commit", lambda: self._client._commit_charge(self.id, self.request_id))
 
     def cancel(self, reason: str = "") -> Charge:
         """Gives the cost back, before the start only."""
-        return self._take(self._client._cancel_charge(self.id, reason, self.request_id))
+        return self._call("cancel", lambda: self._client._cancel_charge(self.id, reason, self.request_id))
+
+    def _call(self, step: str, call: Callable[[], accountant_pb2.Charge]) -> Charge:
+        try:
+            return self._take(call())
+        except OutcomeUnknown as error:
+            raise OutcomeUnknown(
+                error.message, self.request_id, f"{step}() of this charge again finds out; each step is done once, whatever is repeated"
+            ) from None
 
     def __enter__(self) -> Charge:
-        if self.state:
-            raise CuratorError("this charge was entered before: d.charge(...) makes a new one for each run of a mechanism")
-        self.reserve()
+        if not self.state:
+            self.reserve()
+        if self.state != "RESERVED":
+            raise CuratorError(
+                f"the charge {self.id} is {self.state}: its mechanism may have run; d.charge(...) with a new request id pays for another run"
+            )
         try:
             return self.start()
-        except CuratorError:
-            self._cancel_unless_started()
+        except BaseException as error:  # Ctrl-C, too
+            is_cancelled = self._cancel_unless_started()
+            fate = "was cancelled" if is_cancelled else "could not be cancelled, and counts as spent"
+            error.add_note(f"the block did not run, and the charge {self.id} {fate}")
             raise
 
-    def _cancel_unless_started(self) -> None:
+    def _cancel_unless_started(self) -> bool:
         try:
             self.cancel("the start failed")
         except CuratorError:
-            pass  # It was started all the same, or the server cannot be reached: then it counts as spent after its deadline.
+            return False  # it was started all the same, or the server cannot be reached
+        return True
 
     def __exit__(
         self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
@@ -224,10 +245,11 @@ class Charge:
         return f"<Charge {self.id or '(not reserved)'}: {self.state or 'new'}>"
 
 
-def lifetime_seconds(lifetime: Optional[Union[timedelta, int, float]]) -> Optional[int]:
+def lifetime_seconds(lifetime: Optional[Lifetime]) -> Optional[int]:
+    """Whole seconds. InvalidQuestion where it is less than one."""
     if lifetime is None:
         return None
     seconds = lifetime.total_seconds() if isinstance(lifetime, timedelta) else float(lifetime)
-    if not seconds >= 1:
-        raise InvalidQuestion("lifetime: at least one second", "lifetime")
+    if not 1 <= seconds < 1 << 31:
+        raise InvalidQuestion(f"lifetime: at least one second, not {lifetime!r}", "lifetime")
     return int(seconds)

@@ -13,18 +13,20 @@ end, ")" and "<" do not. Bins of numeric columns are [edge, next edge), and take
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
+from numbers import Integral, Real
 from typing import NoReturn, Optional, Union
 
 from curator_dp._errors import InvalidQuestion
 from curator_dp._schema import Attribute, Schema, number_text
 from curator_dp._wire.curator.v1 import workload_pb2
 
-Value = Union[str, int, float, Decimal]
+Value = Union[str, int, float, Decimal]  # and NumPy's numbers
 
 LONGEST_TEXT = 1 << 16
 _KEYWORDS = ("and", "in", "of", "each")
@@ -38,19 +40,29 @@ class UpperEnd(Enum):
     EXCLUDED = "excluded"
 
 
-def value_text(value: Value) -> str:
+def value_text(value: object) -> str:
     """A value as it is in the table."""
     if isinstance(value, str):
         return value
-    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-        raise InvalidQuestion(f"a value is a text or a number, not {value!r}")
-    if isinstance(value, float):
-        return number_text(value)
-    return str(value)
+    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)) or not math.isfinite(value):
+        raise InvalidQuestion(f"a value is a text or a finite number, not {value!r}")
+    if isinstance(value, Integral):
+        return str(int(value))
+    return str(value) if isinstance(value, Decimal) else number_text(float(value))
+
+
+class _NoTruthValue:
+    """`a and b`, `not a` and `18 <= a < 38` ask for a truth value, and would drop a condition."""
+
+    def __bool__(self) -> NoReturn:
+        raise InvalidQuestion(
+            "a condition is neither true nor false: join conditions with &, each in parentheses, and write an interval with "
+            "col(...).between(low, high)"
+        )
 
 
 @dataclass(frozen=True)
-class Condition:
+class Condition(_NoTruthValue):
     """One condition on one column: a set of values, or an interval.
 
     Attributes:
@@ -66,10 +78,11 @@ class Condition:
     high: Optional[str] = None
     upper: UpperEnd = UpperEnd.ABSENT
 
-    def __and__(self, other: Union[Condition, Conditions]) -> Conditions:
+    def __and__(self, other: AnyConditions) -> Conditions:
         return Conditions((self,)) & other
 
     def to_wire(self) -> workload_pb2.Condition:
+        """The message of a request."""
         wire = workload_pb2.Condition(attribute=self.column)
         if self.values is not None:
             for value in self.values:
@@ -102,14 +115,10 @@ class Condition:
             )
 
     def bins(self, schema: Schema) -> list[int]:
-        """The codes of the bins whose values fulfil it. InvalidQuestion where it cuts a bin."""
+        """The codes of the bins whose values fulfil it, ascending. InvalidQuestion where it cuts a bin."""
         column = schema[self.column]
         if self.values is not None:
-            codes = sorted({column.bin_of(value) for value in self.values})
-            wide = [code for code in codes if column.kind == "integer" and len(set(column.value_range(code))) == 2]
-            if wide:
-                raise InvalidQuestion(f"the condition on {self.column} cuts the bin {column.labels[wide[0]]}: write an interval of whole bins")
-            return codes
+            return sorted({column.whole_bin(value) for value in self.values})
         first = 0 if self.low is None else column.bin_of(self.low)
         last = column.size - 1 if self.high is None else self._last_bin(column)
         low, high = column.value_range(first)[0], column.value_range(last)[1]
@@ -156,18 +165,20 @@ def _is_number(text: str, number: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Conditions:
+class Conditions(_NoTruthValue):
     """Conditions that must all hold."""
 
     all_of: tuple[Condition, ...]
 
-    def __and__(self, other: Union[Condition, Conditions]) -> Conditions:
-        return Conditions(self.all_of + (other.all_of if isinstance(other, Conditions) else (other,)))
+    def __and__(self, other: AnyConditions) -> Conditions:
+        return Conditions(self.all_of + conditions_of(other).all_of)
 
     def to_wire(self) -> workload_pb2.Predicate:
+        """The message of a request."""
         return workload_pb2.Predicate(all_of=[each.to_wire() for each in self.all_of])
 
     def check(self, schema: Schema) -> None:
+        """As Condition.check()."""
         for each in self.all_of:
             each.check(schema)
 
@@ -190,6 +201,7 @@ class Thresholds:
     each: int = 0
 
     def check(self, schema: Schema) -> None:
+        """As Condition.check()."""
         for condition in self.conditions:
             condition.check(schema)
 
@@ -199,15 +211,19 @@ class Thresholds:
         return f"at least {numbers} of {each}({', '.join(str(condition) for condition in self.conditions)})"
 
 
-class Column:
+class Column(_NoTruthValue):
     """A column of a condition that is being built; see `col`."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def isin(self, values: Iterable[Value]) -> Condition:
-        """One of these values."""
+        """One of these values: a list, or anything else with several."""
+        if isinstance(values, str):
+            raise InvalidQuestion(f"isin takes a list: isin([{values!r}])")
         texts = tuple(value_text(value) for value in values)
+        if isinstance(values, (set, frozenset)):
+            texts = tuple(sorted(texts))  # in the same order in each run
         if not texts:
             raise InvalidQuestion(f"the condition on {self._name}: a set has at least one value")
         return Condition(self._name, values=texts)
@@ -220,9 +236,7 @@ class Column:
         return Condition(self._name, low=value_text(low), high=value_text(high), upper=upper)
 
     def __eq__(self, value: object) -> Condition:  # type: ignore[override]
-        if not isinstance(value, (str, int, float, Decimal)):
-            raise InvalidQuestion(f"a value is a text or a number, not {value!r}")
-        return self.isin([value])
+        return Condition(self._name, values=(value_text(value),))
 
     def __ge__(self, value: Value) -> Condition:
         return Condition(self._name, low=value_text(value))
@@ -263,7 +277,7 @@ def quoted(text: str) -> str:
 
 _TOKEN = re.compile(
     r"""[ \t\n\r]*(?:
-      (?P<quoted>'(?:[^'\\]|\\.|\\$)*' | "(?:[^"\\]|\\.|\\$)*")
+      (?P<quoted>'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*")
     | (?P<word>[0-9A-Za-z_\-+.:/&%\u0080-\U0010ffff]+)
     | (?P<sign><=|>=|[\[\](){},=<>])
     | (?P<end>$)
@@ -413,6 +427,11 @@ AnyConditions = Union[str, Condition, Conditions]
 
 
 def conditions_of(where: AnyConditions) -> Conditions:
+    """Of a text or a built condition. InvalidQuestion where it is neither."""
     if isinstance(where, str):
         return parse_where(where)
-    return where if isinstance(where, Conditions) else Conditions((where,))
+    if isinstance(where, Condition):
+        return Conditions((where,))
+    if not isinstance(where, Conditions):
+        raise InvalidQuestion(f'a condition is a text, "age >= 65", or built with col("age") >= 65, not {where!r}')
+    return where

@@ -106,9 +106,18 @@ def _channel_of(options: Options) -> Any:
     return grpc.secure_channel(_target_of(options.server), credentials, options=settings)
 
 
+def _is_header_text(text: str) -> bool:
+    """What HTTP/2 can carry as the value of a header."""
+    return all(" " <= character <= "~" for character in text)
+
+
 def _check(options: Options) -> None:
-    if not options.principal.isascii() or not (options.principal.isprintable() or not options.principal):
+    if not _is_header_text(options.principal):
         raise _errors.CuratorError("principal: only printable ASCII can be sent")
+    if bool(options.certificate) != bool(options.key):
+        raise _errors.CuratorError("certificate and key: give both, or neither")
+    if (options.authorities or options.certificate) and not options.server.startswith(_HTTPS):
+        raise _errors.CuratorError("authorities, certificate and key are for a server with TLS: https://HOST")
     if options.token is not None and not takes_tokens(options.server):
         raise _errors.CuratorError(
             "server: a token is sent over TLS (https://HOST) or a unix socket (unix:/PATH) only, so that nobody on the way can read it"
@@ -123,9 +132,11 @@ class Connection:
         self._options = options
         self.channel = _channel_of(options)
         self._was_ready = False
+        self._is_closed = False
         self._watched_until = 0.0
 
     def close(self) -> None:
+        self._is_closed = True
         # gRPC's thread that watches the state ends within its interval, and fails where its channel is gone.
         time.sleep(max(0.0, self._watched_until + _WATCH_SECONDS - time.monotonic()))
         self.channel.close()
@@ -157,7 +168,10 @@ class Connection:
         if self._options.principal:
             metadata.append(("curator-principal", self._options.principal))
         if self._options.token is not None:
-            metadata.append(("authorization", f"Bearer {self._options.token(has_expired)}"))
+            token = self._options.token(has_expired)
+            if not _is_header_text(token):
+                raise _errors.CuratorError("token: only printable ASCII can be sent")  # without the token itself
+            metadata.append(("authorization", f"Bearer {token}"))
         return metadata
 
     def _attempt(self, attempt: Callable[[Metadata], T]) -> T:
@@ -177,9 +191,12 @@ class Connection:
 
     def run(self, attempt: Callable[[Metadata], T], request_id: str = "") -> T:
         """What `attempt` returns, which is called with the metadata of each attempt and raises grpc.RpcError."""
+        if self._is_closed:
+            raise _errors.CuratorError("the client is closed: connect() makes another one")
         policy = self._options.retry
         deadline = time.monotonic() + policy.window
         last: Optional[grpc.RpcError] = None
+        is_unknown = False
         failures = 0
         while self._connect_before(deadline):
             try:
@@ -187,7 +204,8 @@ class Connection:
             except grpc.RpcError as error:
                 details = _errors.details_of(error)
                 if not _errors.may_retry(error.code(), details):
-                    raise _errors.exception_of(error, request_id) from None
+                    raise _errors.exception_of(error, request_id, is_unknown) from None
+                is_unknown = is_unknown or _errors.is_unknown(error.code(), details)
                 last = error
                 failures += 1
                 self._was_ready = error.code() != grpc.StatusCode.UNAVAILABLE
@@ -199,7 +217,7 @@ class Connection:
                 time.sleep(delay)
         if last is None:
             raise _errors.Unavailable(f"no server answers at {self._options.server}: {self._why_not_connected()}; nothing was sent")
-        raise _errors.exception_of(last, request_id) from None
+        raise _errors.exception_of(last, request_id, is_unknown) from None
 
     def unary(self, method: Any, request: Any, response: type[T], request_id: str = "") -> T:
         """The response, a message of this type."""

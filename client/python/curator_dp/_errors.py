@@ -1,6 +1,6 @@
 """What went wrong, as exceptions that carry what the server said.
 
-Every exception prints the way out. ``CuratorError`` is the base of all of them.
+Every exception says what can be done. ``CuratorError`` is the base of all of them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from typing import Optional
+from typing import Any, Optional
 
 import grpc
 
@@ -27,6 +27,17 @@ class CuratorError(Exception):
     def __init__(self, message: str, reason: str = "") -> None:
         super().__init__(message)
         self.reason = reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As it is, for another process: constructors of subclasses add advice to their messages."""
+        return (_restored, (type(self), self.args, self.__dict__))
+
+
+def _restored(kind: type[CuratorError], args: tuple[Any, ...], fields: dict[str, Any]) -> CuratorError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 @dataclass(frozen=True)
@@ -127,14 +138,14 @@ class OutcomeUnknown(CuratorError):
 
     Attributes:
         request_id: under which to ask again: answer(..., request_id=error.request_id).
+        message: of the server or the connection, without the advice that the exception prints.
     """
 
-    def __init__(self, message: str, request_id: str) -> None:
-        super().__init__(
-            f"{message}\nrun the same call again, with request_id={request_id!r}: it is charged once, and its answer stays the same",
-            "UNKNOWN_OUTCOME",
-        )
+    def __init__(self, message: str, request_id: str, advice: str = "") -> None:
+        usual = f"run the same call again, with request_id={request_id!r}: it is charged once, and its answer stays the same"
+        super().__init__(f"{message}\n{advice or usual}", "UNKNOWN_OUTCOME")
         self.request_id = request_id
+        self.message = message
 
 
 class LedgerContradiction(CuratorError):
@@ -168,8 +179,12 @@ def details_of(error: grpc.RpcError) -> Details:
     status = status_pb2.Status()
     try:
         status.ParseFromString(trailers.get(_TRAILER, b""))
+        return _details_in(status)
     except Exception:  # what a proxy wrote there
         return Details()
+
+
+def _details_in(status: status_pb2.Status) -> Details:
     reason, field = "", ""
     retry_after: Optional[timedelta] = None
     accounts: tuple[FullAccount, ...] = ()
@@ -200,21 +215,34 @@ def may_retry(code: grpc.StatusCode, details: Details) -> bool:
     return (code == grpc.StatusCode.ABORTED or is_over_quota(code, details)) and details.retry_after is not None
 
 
-def was_refused(code: grpc.StatusCode, details: Details) -> bool:
-    """Whether the server says that it refused the request and changed nothing."""
-    return details.reason in ("OVERLOADED", "STORE_FULL") or is_over_quota(code, details)
+def is_unknown(code: grpc.StatusCode, details: Details) -> bool:
+    """Whether a request may have been charged though no answer came: the rule of the command line."""
+    if details.reason in ("OVERLOADED", "STORE_FULL"):  # the server says that it changed nothing
+        return False
+    is_broken_stream = code == grpc.StatusCode.DATA_LOSS and not details.reason
+    return is_broken_stream or code in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
-def exception_of(error: grpc.RpcError, request_id: str = "", was_sent: bool = True) -> CuratorError:
-    """The exception for a failed call. `request_id` is that of the request, where it has one."""
+def settles(code: grpc.StatusCode, details: Details) -> bool:
+    """Whether an error tells that no earlier attempt under the same request id was charged."""
+    return bool(details.accounts) or code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.ALREADY_EXISTS)
+
+
+def exception_of(error: grpc.RpcError, request_id: str = "", is_earlier_unknown: bool = False) -> CuratorError:
+    """The exception for a failed call.
+
+    Args:
+        request_id: of the request, where it has one.
+        is_earlier_unknown: whether the outcome of an attempt before this one is unknown.
+    """
     code, message, details = error.code(), error.details() or "", details_of(error)
+    if request_id and (is_unknown(code, details) or (is_earlier_unknown and not settles(code, details))):
+        return OutcomeUnknown(message, request_id)
     if details.accounts:
         return BudgetFull(message.partition("\n")[0], details.accounts)
     if is_over_quota(code, details):
         return QuotaExceeded(message, details.retry_after or timedelta())
     if code == grpc.StatusCode.UNAVAILABLE:
-        if request_id and was_sent and not was_refused(code, details):
-            return OutcomeUnknown(message, request_id)
         return Unavailable(message, details.reason)
     if code == grpc.StatusCode.ALREADY_EXISTS and request_id:
         return RequestIdReused(message, request_id)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 if TYPE_CHECKING:
     from curator_dp._answers import Answer
     from curator_dp._budgets import Budget
-    from curator_dp._client import Dataset, DatasetTable
+    from curator_dp._datasets import Dataset, DatasetTable
     from curator_dp._quotes import Quote
     from curator_dp._synthesis import Synthesis
 

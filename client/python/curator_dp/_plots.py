@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from curator_dp._tables import AnswerTable
 _MOST_MARKS = 2000
 
 
-def plot_table(table: AnswerTable, ax: Any = None) -> Any:
-    """Dots with bars for the intervals: one column on the axis, a second one as colours."""
+def plot_table(table: AnswerTable, ax: Any = None, first: Sequence[str] = ()) -> Any:
+    """Dots with bars for the intervals: one column along the axis (`first`, if it is given), a second one as colours."""
     try:
         from matplotlib import pyplot
     except ImportError:
@@ -24,8 +25,9 @@ def plot_table(table: AnswerTable, ax: Any = None) -> Any:
         raise CuratorError(f"{table.name} has {len(table.values)} numbers; at most {_MOST_MARKS} are plotted")
     axes = ax if ax is not None else pyplot.subplots(figsize=(7, 4), layout="constrained")[1]
     labels = table.label_columns()
-    x = labels[table.columns[0]]
-    groups = labels[table.columns[1]] if len(table.columns) == 2 else None
+    columns = sorted(table.columns, key=lambda name: name not in first)
+    x = labels[columns[0]]
+    groups = labels[columns[1]] if len(columns) == 2 else None
     names = list(groups.categories) if groups is not None else [None]
     for i, name in enumerate(names):
         is_shown = np.ones(len(table.values), dtype=bool) if groups is None else groups.codes == i
@@ -35,9 +37,10 @@ def plot_table(table: AnswerTable, ax: Any = None) -> Any:
             x.codes[is_shown] + shift, table.values[is_shown], yerr=errors, fmt="o", markersize=4, capsize=2, label=name
         )
     axes.set_xticks(range(len(x.categories)), [str(each) for each in x.categories], rotation=45, ha="right")
-    axes.set_xlabel(table.columns[0])
+    axes.set_title(table.name)
+    axes.set_xlabel(columns[0])
     axes.set_ylabel(f"records, {100 * table.confidence:g}% intervals" if table.confidence else "records")
     axes.axhline(0, linewidth=0.5, color="0.5")
     if groups is not None:
-        axes.legend(title=table.columns[1])
+        axes.legend(title=columns[1])
     return axes

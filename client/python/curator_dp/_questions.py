@@ -1,234 +1,216 @@
-"""Questions: immutable descriptions of counts, which nothing is charged for until they are answered.
-
-A question is a sum of query sets. It is composed without the server; `Dataset` has the methods that make one.
-"""
+"""Questions of a dataset: what they would cost, and their answers."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+import sys
 from dataclasses import dataclass, replace
-from typing import Optional, Union
+from typing import TYPE_CHECKING, Any, Optional
 
-from curator_dp._conditions import AnyConditions, Conditions, Thresholds, bin_condition, conditions_of, value_text
+from curator_dp import _query_sets
+from curator_dp._answers import Answer
+from curator_dp._conditions import AnyConditions
 from curator_dp._errors import InvalidQuestion
-from curator_dp._schema import Schema
-from curator_dp._wire.curator.v1 import workload_pb2
+from curator_dp._query_sets import Names, names_of
+from curator_dp._quotes import Quote
+from curator_dp._request_ids import AnyRequestId
+from curator_dp._spend import DEFAULT_CONFIDENCE, Amount, spend_of
+from curator_dp._wire.curator.v1 import query_pb2, workload_pb2
 
-Names = Union[str, Sequence[str]]
+if TYPE_CHECKING:
+    from curator_dp._datasets import Dataset
 
-
-@dataclass(frozen=True)
-class Naming:
-    """What the answers of a query set are called, where the server knows them as predicates.
-
-    Attributes:
-        name: of the table.
-        columns: of the labels, in their order; those that are not in `labels` are the predicates' own.
-        labels: of each column one text for each predicate.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    labels: dict[str, tuple[str, ...]]
-
-
-NamedSet = tuple[workload_pb2.QuerySet, Optional[Naming]]
-
-_STRATEGIES = {
-    "auto": workload_pb2.STRATEGY_UNSPECIFIED,
-    "direct": workload_pb2.STRATEGY_DIRECT,
-    "histogram": workload_pb2.STRATEGY_BASE_HISTOGRAM,
-    "tree": workload_pb2.STRATEGY_TREE,
+_MECHANISMS = {
+    "auto": workload_pb2.MECHANISM_UNSPECIFIED,
+    "laplace": workload_pb2.MECHANISM_DISCRETE_LAPLACE,
+    "gaussian": workload_pb2.MECHANISM_DISCRETE_GAUSSIAN,
 }
 
 
-def names_of(names: Names) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def checked_parts(parts: Names) -> tuple[str, ...]:
+    """InvalidQuestion where there are none: no parts at all in a request are all of them."""
+    names = names_of(parts)
+    if not names:
+        raise InvalidQuestion("parts: the list is empty; leave it out for all parts", "parts")
+    return names
 
 
-def _predicates(wheres: Iterable[Conditions], by: Sequence[str]) -> workload_pb2.QuerySet:
-    wire = workload_pb2.QuerySet()
-    wire.predicates.predicates.extend(each.to_wire() for each in wheres)
-    wire.predicates.by.extend(by)
-    return wire
-
-
-def _conditional_marginal(where: Conditions, names: Sequence[str], schema: Schema) -> NamedSet:
-    """The cells of a marginal that fulfil the conditions. Columns with conditions have their own bins as predicates."""
-    codes: dict[str, list[int]] = {}
-    for condition in where.all_of:
-        if condition.column in names:
-            bins = condition.bins(schema)
-            codes[condition.column] = [code for code in codes.get(condition.column, bins) if code in bins]
-    others = tuple(each for each in where.all_of if each.column not in codes)
-    cells = list(itertools.product(*codes.values()))
-    wheres = [Conditions(tuple(bin_condition(schema[name], code) for name, code in zip(codes, cell)) + others) for cell in cells]
-    labels = {name: tuple(schema[name].labels[cell[i]] for cell in cells) for i, name in enumerate(codes)}
-    naming = Naming(f"{','.join(names)} where {where}", tuple(names), labels)
-    return _predicates(wheres, [name for name in names if name not in codes]), naming
-
-
-def _both(one: Optional[Conditions], other: Conditions) -> Conditions:
-    return other if one is None else one & other
+def _mechanism_of(name: str) -> Any:
+    if name not in _MECHANISMS:
+        raise InvalidQuestion(f"mechanism: {name!r} is none of {', '.join(_MECHANISMS)}", "mechanism")
+    return _MECHANISMS[name]
 
 
 @dataclass(frozen=True)
-class Marginals:
-    """Counts of each combination of values: of explicit sets of columns, or of all `k` of some columns."""
+class Question:
+    """A question that nothing was charged for yet. Immutable: where() and + make new ones.
 
-    sets: tuple[tuple[str, ...], ...] = ()
-    k: int = 0
-    columns: tuple[str, ...] = ()  # all when empty
-    where: Optional[Conditions] = None
+    Attributes:
+        dataset: the Dataset that it is about.
+        sets: what is counted.
+        parts: of a partitioned dataset; all sealed ones when empty, as without of_parts().
+        strategy: "auto", "direct", "histogram" or "tree": what noise is added to, except for marginals.
+        mechanism: "auto", "laplace" or "gaussian".
+    """
 
-    def with_where(self, where: Conditions) -> Marginals:
-        return replace(self, where=_both(self.where, where))
+    dataset: Dataset
+    sets: tuple[_query_sets.QuerySet, ...]
+    parts: tuple[str, ...] = ()
+    strategy: str = "auto"
+    mechanism: str = "auto"
 
-    def column_sets(self, schema: Schema) -> tuple[tuple[str, ...], ...]:
-        return self.sets or tuple(itertools.combinations(self.columns or schema.names, self.k))
+    def where(self, conditions: AnyConditions) -> Question:
+        """The same counts of the records alone that fulfil the conditions: "age in [18,37] and sex = Female", or built with col().
 
-    def to_wire(self, schema: Schema) -> list[NamedSet]:
-        if self.where is not None:
-            self.where.check(schema)
-            return [_conditional_marginal(self.where, names, schema) for names in self.column_sets(schema)]
-        wire = workload_pb2.QuerySet()
-        if self.sets:
-            wire.marginals.sets.extend(workload_pb2.AttributeNames(names=names) for names in self.sets)
-        else:
-            wire.marginals.all_k_way.k = self.k
-            wire.marginals.all_k_way.attributes.extend(self.columns)
-        return [(wire, None)]
+        >>> census.marginals(["sex", "zone"]).where("age in [18,37]").quote(rho="0.01").errors[0].name
+        'sex,zone where age in [18,37]'
+        """
+        return replace(self, sets=_query_sets.with_where(self.sets, conditions))
+
+    def __add__(self, other: Question) -> Question:
+        """Both questions as one, answered together at one price.
+
+        >>> (census.marginals("age") + census.prefixes("income")).quote(rho="0.01").numbers
+        7
+        """
+        if (self.dataset.name, self.parts, self.strategy, self.mechanism) != (
+            other.dataset.name,
+            other.parts,
+            other.strategy,
+            other.mechanism,
+        ):
+            raise InvalidQuestion("questions that are added are about one dataset, the same parts, and measured in the same way")
+        return replace(self, sets=self.sets + other.sets)
+
+    def measured(self, *, strategy: Optional[str] = None, mechanism: Optional[str] = None) -> Question:
+        """The same question, measured in another way: see `strategy` and `mechanism`. What is left out stays as it is.
+
+        >>> census.ranges("age").measured(strategy="tree").quote(rho="0.01").numbers
+        10
+        """
+        return replace(self, strategy=strategy or self.strategy, mechanism=mechanism or self.mechanism)
+
+    def of_parts(self, parts: Names) -> Question:
+        """The same question of some parts of a partitioned dataset, whose accounts alone are charged."""
+        return replace(self, parts=checked_parts(parts))
+
+    def to_wire(self) -> workload_pb2.Workload:
+        """The message of a request."""
+        return _query_sets.workload_of(self.sets, self.dataset.schema, self.strategy)
+
+    def workload_for_model(self, dataset: str) -> workload_pb2.Workload:
+        """The message, for a model of this dataset: which parts it is of, and how they were measured, is the model's own.
+
+        InvalidQuestion where the question has parts, a mechanism, or another dataset.
+        """
+        if self.dataset.name != dataset:
+            raise InvalidQuestion(f"the question is about {self.dataset.name}, and the model about {dataset}", "workload")
+        if self.parts or self.mechanism != "auto":
+            raise InvalidQuestion("a question for a model has no parts and no mechanism: synthesize(..., parts=...) has them", "workload")
+        return self.to_wire()
+
+    def _namings(self) -> list[Optional[_query_sets.Naming]]:
+        return _query_sets.namings_of(self.sets, self.dataset.schema)
+
+    def _fill(self, request: Any, spend: Optional[workload_pb2.Spend], max_error: Optional[float], confidence: Optional[float]) -> None:
+        if spend is not None and max_error is not None:
+            raise InvalidQuestion("give either an amount, epsilon= or rho=, or max_error=")
+        request.dataset = self.dataset.name
+        request.workload.CopyFrom(self.to_wire())
+        request.mechanism = _mechanism_of(self.mechanism)
+        request.parts.extend(self.parts)
+        if spend is not None:
+            request.spend.CopyFrom(spend)
+        if max_error is not None:
+            request.target.max_error = max_error
+            if confidence is not None:
+                request.target.confidence = confidence
+        if confidence is not None:
+            request.confidence_level = confidence
+
+    def quote(
+        self,
+        *,
+        epsilon: Optional[Amount] = None,
+        delta: Optional[Amount] = None,
+        rho: Optional[Amount] = None,
+        max_error: Optional[float] = None,
+        confidence: Optional[float] = None,
+    ) -> Quote:
+        """The price and the expected errors. Free: from public facts alone.
+
+        Args:
+            epsilon, delta, rho: the amount to spend, or
+            max_error: the largest error of all numbers together, in records: the least amount that reaches it is found.
+            confidence: of max_error and of each interval, between 0 and 1; 0.95 when left out.
+
+        >>> quote = census.marginals("age").quote(rho="0.01")
+        >>> quote.costs[0].amount, quote.fits
+        (Decimal('0.01'), True)
+        """
+        spend = spend_of(epsilon, delta, rho)
+        if spend is None and max_error is None:
+            raise InvalidQuestion("quote: give an amount, epsilon= or rho=, or the error to reach, max_error=")
+        request = query_pb2.EstimateWorkloadRequest()
+        self._fill(request, spend, max_error, confidence)
+        return Quote(self, confidence, self.dataset._client._estimate(request))
+
+    def answer(
+        self,
+        *,
+        epsilon: Optional[Amount] = None,
+        delta: Optional[Amount] = None,
+        rho: Optional[Amount] = None,
+        max_error: Optional[float] = None,
+        confidence: Optional[float] = None,
+        prefer_free: bool = False,
+        request_id: Optional[AnyRequestId] = None,
+        fresh: bool = False,
+    ) -> Answer:
+        """Charges the amount and answers with noise. The same call again, also on another day, costs nothing and returns the same.
+
+        Args:
+            epsilon, delta, rho, max_error: as in quote().
+            confidence: of each interval, between 0 and 1; 0.95 when left out. It does not affect the noise or the charge, but for
+                max_error.
+            prefer_free: answer from earlier releases, free, if they determine all numbers; then no amount is needed.
+            request_id: of a request of another day, which is returned again. By default it is derived from the whole request and from
+                the study (see connect()).
+            fresh: ask under a new id: pay again, for new noise.
+
+        Raises:
+            BudgetFull, QuotaExceeded, InvalidQuestion, RequestIdReused: nothing was charged.
+            OutcomeUnknown: the connection was lost; the same call again finds out, and is charged once.
+
+        >>> answer = census.marginals(["age", "sex"]).answer(rho="0.002")
+        >>> answer.to_frame().columns.to_list()
+        ['query', 'age', 'sex', 'value', 'std', 'low', 'high']
+        >>> census.marginals(["age", "sex"]).answer(rho="0.002").replayed
+        True
+        """
+        request = query_pb2.AnswerWorkloadRequest(prefer_free=prefer_free)
+        spend = spend_of(epsilon, delta, rho)
+        if spend is None and max_error is None and not prefer_free:
+            raise InvalidQuestion("answer: give an amount, epsilon= or rho=, the error to reach, max_error=, or prefer_free=True")
+        self._fill(request, spend, max_error, confidence)
+        client = self.dataset._client
+        request.request_id = client._request_id("workload", _of_draw(request), self.dataset, request_id, fresh)
+        try:
+            chunks = client._answer(request)
+        except KeyboardInterrupt:
+            print(
+                f"the request may have been charged; its answer, which is charged once: answer(..., request_id={request.request_id!r})",
+                file=sys.stderr,
+            )
+            raise
+        return Answer(chunks, self.dataset._wire.schema, self.dataset.name, client, self._namings())
 
 
-@dataclass(frozen=True)
-class Prefixes:
-    """Cumulative counts of one column, up to and with each bin."""
-
-    column: str
-    by: tuple[str, ...] = ()
-    where: Optional[Conditions] = None
-
-    def with_where(self, where: Conditions) -> Prefixes:
-        return replace(self, where=_both(self.where, where))
-
-    def to_wire(self, schema: Schema) -> list[NamedSet]:
-        if self.where is None and not self.by:
-            return [(workload_pb2.QuerySet(prefixes=workload_pb2.Prefixes(attribute=self.column)), None)]
-        if self.where is not None:
-            self.where.check(schema)
-        wire = workload_pb2.QuerySet()
-        for end in schema[self.column].ends:
-            predicate = wire.predicates.predicates.add()
-            if self.where is not None:
-                predicate.CopyFrom(self.where.to_wire())
-            condition = predicate.all_of.add(attribute=self.column)
-            condition.between.to.string_value = value_text(end)
-        wire.predicates.by.extend(self.by)
-        column = schema[self.column]
-        labels = {self.column: tuple(column.prefix_label(last) for last in range(column.size))}
-        name = f"prefixes of {self.column}" + (f" where {self.where}" if self.where is not None else "")
-        return [(wire, Naming(name, (*self.by, self.column), labels))]
-
-
-@dataclass(frozen=True)
-class Ranges:
-    """How many records lie between two ends, of one column or of several at once: the listed boxes, or all there are."""
-
-    columns: tuple[str, ...]
-    boxes: tuple[tuple[tuple[Optional[str], Optional[str]], ...], ...] = ()
-
-    def with_where(self, where: Conditions) -> Ranges:
-        raise InvalidQuestion("ranges take no where(...): write the ranges as conditions, count('age in [30,40] and sex = Female')")
-
-    def to_wire(self, schema: Schema) -> list[NamedSet]:
-        wire = workload_pb2.QuerySet()
-        wire.ranges.attributes.extend(self.columns)
-        for box in self.boxes:
-            sides = wire.ranges.boxes.add().sides
-            for low, high in box:
-                side = sides.add()
-                if low is not None:
-                    getattr(side, "from").string_value = low
-                if high is not None:
-                    side.to.string_value = high
-        return [(wire, None)]
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How many records fulfil conditions; one count for each of `wheres`, and for each combination of values of `by`."""
-
-    wheres: tuple[Conditions, ...]
-    by: tuple[str, ...] = ()
-
-    def with_where(self, where: Conditions) -> Counts:
-        return replace(self, wheres=tuple(each & where for each in self.wheres))
-
-    def to_wire(self, schema: Schema) -> list[NamedSet]:
-        for each in self.wheres:
-            each.check(schema)
-        return [(_predicates(self.wheres, self.by), None)]
-
-
-@dataclass(frozen=True)
-class ThresholdCounts:
-    """How many records fulfil at least so many of some conditions."""
-
-    thresholds: Thresholds
-    by: tuple[str, ...] = ()
-
-    def with_where(self, where: Conditions) -> ThresholdCounts:
-        raise InvalidQuestion("thresholds take no where(...): use by= with the columns of the conditions")
-
-    def to_wire(self, schema: Schema) -> list[NamedSet]:
-        self.thresholds.check(schema)
-        wire = workload_pb2.QuerySet()
-        wire.thresholds.conditions.extend(each.to_wire() for each in self.thresholds.conditions)
-        wire.thresholds.at_least.extend(self.thresholds.at_least)
-        wire.thresholds.k = self.thresholds.each
-        wire.thresholds.by.extend(self.by)
-        return [(wire, None)]
-
-
-@dataclass(frozen=True)
-class Parities:
-    """Records with an even number of second values minus those with an odd number, of all sets of 1 to `k` columns."""
-
-    k: int
-    columns: tuple[str, ...] = ()  # all when empty
-
-    def with_where(self, where: Conditions) -> Parities:
-        raise InvalidQuestion("parities take no where(...)")
-
-    def to_wire(self, schema: Schema) -> list[NamedSet]:
-        wire = workload_pb2.QuerySet()
-        wire.parities.up_to_k_way.k = self.k
-        wire.parities.up_to_k_way.attributes.extend(self.columns)
-        return [(wire, None)]
-
-
-QuerySet = Union[Marginals, Prefixes, Ranges, Counts, ThresholdCounts, Parities]
-
-
-def workload_of(sets: Sequence[QuerySet], schema: Schema, strategy: str) -> workload_pb2.Workload:
-    """The request's workload. The strategy is that of all sets but marginals, which are measured directly."""
-    if strategy not in _STRATEGIES:
-        raise InvalidQuestion(f"strategy: {strategy!r} is none of {', '.join(_STRATEGIES)}")
-    workload = workload_pb2.Workload()
-    for each in sets:
-        for wire, _ in each.to_wire(schema):
-            if wire.WhichOneof("queries") != "marginals":
-                wire.strategy = _STRATEGIES[strategy]
-            workload.query_sets.append(wire)
-    return workload
-
-
-def namings_of(sets: Sequence[QuerySet], schema: Schema) -> list[Optional[Naming]]:
-    """One for each query set of the request's workload."""
-    return [naming for each in sets for _, naming in each.to_wire(schema)]
-
-
-def with_where(sets: Sequence[QuerySet], where: AnyConditions) -> tuple[QuerySet, ...]:
-    conditions = conditions_of(where)
-    return tuple(each.with_where(conditions) for each in sets)
+def _of_draw(request: query_pb2.AnswerWorkloadRequest) -> query_pb2.AnswerWorkloadRequest:
+    """What the draw and the charge depend on: intervals can be computed again for any level, free."""
+    drawn = query_pb2.AnswerWorkloadRequest()
+    drawn.CopyFrom(request)
+    for field in ("confidence_level", "prefer_free", "post_processing"):
+        drawn.ClearField(field)
+    if drawn.HasField("target") and not drawn.target.HasField("confidence"):
+        drawn.target.confidence = DEFAULT_CONFIDENCE
+    return drawn

@@ -11,12 +11,12 @@ import pandas as pd
 from curator_dp import _html
 from curator_dp._answers import Cost, costs_of
 from curator_dp._errors import CuratorError
-from curator_dp._spend import settings_of, words_of
+from curator_dp._spend import DEFAULT_CONFIDENCE, settings_of, words_of
 from curator_dp._wire.curator.v1 import query_pb2
 
 if TYPE_CHECKING:
     from curator_dp._answers import Answer
-    from curator_dp._client import Question
+    from curator_dp._questions import Question
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,9 @@ class Choice:
         fits: whether all accounts have that much left now.
     """
 
-    def __init__(self, question: Question, wire: query_pb2.EstimateWorkloadResponse.Choice) -> None:
+    def __init__(self, question: Question, confidence: Optional[float], wire: query_pb2.EstimateWorkloadResponse.Choice) -> None:
         self._question = question
+        self._confidence = confidence
         self.spend = words_of(wire.spend)
         self.amounts = settings_of(wire.spend)
         self.max_error: float = wire.max_error
@@ -58,8 +59,8 @@ class Choice:
         self.fits: bool = wire.fits
 
     def answer(self, **options: Any) -> Answer:
-        """Asks the question for this amount, and charges it. Options as in Question.answer()."""
-        arguments: dict[str, Any] = {**self.amounts, **options}
+        """Asks the question for this amount, and charges it. Options as in Question.answer(); the confidence is the quote's."""
+        arguments: dict[str, Any] = {"confidence": self._confidence, **self.amounts, **options}
         return self._question.answer(**arguments)
 
     def __repr__(self) -> str:
@@ -84,10 +85,11 @@ class Quote:
         refused_by_rule: the rule of the owner that would refuse the question; empty when none would.
     """
 
-    def __init__(self, question: Question, confidence: float, wire: query_pb2.EstimateWorkloadResponse) -> None:
+    def __init__(self, question: Question, confidence: Optional[float], wire: query_pb2.EstimateWorkloadResponse) -> None:
         self._question = question
         self._wire = wire
-        self.confidence = confidence
+        self._asked_confidence = confidence
+        self.confidence = DEFAULT_CONFIDENCE if confidence is None else confidence
         self.costs: tuple[Cost, ...] = costs_of(wire.costs)
         self.spend = words_of(wire.spend)
         self.amounts: dict[str, Decimal] = settings_of(wire.spend)
@@ -96,7 +98,7 @@ class Quote:
         self.fits: bool = wire.fits
         self.errors = _errors_of(wire, [each.name if each else "" for each in question._namings()])
         self.numbers: int = sum(each.numbers for each in self.errors)
-        self.choices = tuple(Choice(question, each) for each in wire.choices)
+        self.choices = tuple(Choice(question, confidence, each) for each in wire.choices)
         self.free_from = tuple(wire.free_from)
         self.refused_by_rule: str = wire.refused_by_rule
 
@@ -112,18 +114,17 @@ class Quote:
         choice = query_pb2.EstimateWorkloadResponse.Choice(
             spend=wire.spend, costs=wire.costs, fits=wire.fits, max_error=wire.max_error
         )
-        return Choice(self._question, choice)
+        return Choice(self._question, self._asked_confidence, choice)
 
     def answer(self, **options: Any) -> Answer:
-        """Asks the question for the quoted amount, and charges it. Options as in Question.answer().
+        """Asks the question for the quoted amount, and charges it. Options as in Question.answer(); the confidence is the quote's.
 
         >>> census.marginals(["age", "sex"]).quote(rho="0.002").answer().costs[0].amount
         Decimal('0.002')
         """
         if not self.amounts:
             raise CuratorError("the quote has no amount: give answer() one")
-        arguments: dict[str, Any] = {**self.amounts, **options}
-        return self._question.answer(**arguments)
+        return self.cheapest.answer(**options)
 
     def to_frame(self) -> pd.DataFrame:
         """The expected errors, in records: columns "query", "numbers", "std", "half_width", "strategy".
@@ -154,7 +155,3 @@ def _errors_of(wire: query_pb2.EstimateWorkloadResponse, names: list[str]) -> tu
         error = ExpectedError(name, other.answers, other.standard_deviation, other.confidence_half_width, other.words)
         placed.append((other.query_set, error))
     return tuple(error for _, error in sorted(placed, key=lambda each: each[0]))
-
-
-def confidence_of(confidence: Optional[float]) -> float:
-    return 0.95 if confidence is None else confidence

@@ -82,16 +82,15 @@ class _Chain:
                 raise LedgerContradiction(f"entry {link.sequence} does not have the hash of its content")
         self._last = link
 
-    @property
-    def head(self) -> bytes:
-        return self._last.hash if self._last is not None else b""
 
-
-def verify(receipt: Receipt, client: Client) -> dict[str, Any]:
+def verify(receipt: Optional[Receipt], client: Client, public_key: Optional[bytes] = None) -> dict[str, Any]:
     """Checks that the ledger still holds the charge of a receipt, and returns what the receipt states.
 
-    The signature is checked with the server's public key, and the chain of hashes from the charge's entry to its present end. Pin the
-    key of a server that you do not trust: it is `receipt.public_key` of your first receipt.
+    The signature is checked, and the chain of hashes from the charge's entry to its present end.
+
+    Args:
+        public_key: that you know to be the server's, 32 bytes: `receipt.public_key` of an earlier receipt, or what its administrator
+            says. Without it, the key that the server names now is believed, so that a server with a new key passes.
 
     Raises:
         LedgerContradiction: the receipt is forged, of another ledger, or the history has lost or rewritten the charge.
@@ -100,7 +99,11 @@ def verify(receipt: Receipt, client: Client) -> dict[str, Any]:
     >>> cu.verify(answer.receipt, client)["charge_id"] == answer.charge_id
     True
     """
+    if receipt is None:
+        raise CuratorError("there is no receipt: nothing was charged for this answer")
     key = client._receipt_key()
+    if public_key is not None and key.public_key != public_key:
+        raise LedgerContradiction(f"the server signs with another key, {key.public_key.hex()}, than the given one, {public_key.hex()}")
     _check_signature(receipt, key.public_key)
     statement = _statement_of(receipt)
     if statement.get("ledger_id") != key.ledger_id:

@@ -14,15 +14,17 @@ import secrets
 import uuid
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
 
-from curator_dp._errors import CuratorError
+from curator_dp._errors import CuratorError, InvalidQuestion
 
 STUDY_FILE = ".curator-study"
 _SEED_BYTES = 32
+
+AnyRequestId = Union[str, uuid.UUID]
 
 
 class Study:
@@ -61,7 +63,7 @@ class Study:
                 file.flush()
                 os.fsync(file.fileno())
             try:
-                os.link(temporary, self.path)  # of several programs that begin at once, one makes it
+                _publish(temporary, self.path)
             finally:
                 temporary.unlink()
         except FileExistsError:
@@ -88,6 +90,17 @@ class Study:
         return str(uuid.UUID(int=number))
 
 
+def _publish(temporary: Path, path: Path) -> None:
+    """FileExistsError where another program was first: of several that begin at once, one makes the file."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        with open(path, "x", encoding="ascii") as file:
+            file.write(temporary.read_text(encoding="ascii"))
+
+
 def fields_of(request: Message) -> dict[str, Any]:
     """The fields of a request but its id."""
     fields: dict[str, Any] = json_format.MessageToDict(request, preserving_proto_field_name=True)
@@ -104,8 +117,8 @@ def new_request_id() -> str:
     return str(uuid.uuid4())
 
 
-def checked_request_id(text: str) -> str:
+def checked_request_id(given: AnyRequestId) -> str:
     try:
-        return str(uuid.UUID(text))
-    except (ValueError, AttributeError, TypeError):
-        raise CuratorError(f"request_id: {text!r} is no UUID, such as {new_request_id()}") from None
+        return str(uuid.UUID(str(given)))
+    except ValueError:
+        raise InvalidQuestion(f"request_id: {given!r} is no UUID, such as {new_request_id()}", "request_id") from None

@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
-from typing import Optional, Union
+from numbers import Integral, Rational, Real
+from typing import Any, Optional, Union
 
 from curator_dp._errors import InvalidQuestion
 from curator_dp._wire.curator.v1 import workload_pb2
 
 Amount = Union[Decimal, int, str, float]
 
+DEFAULT_CONFIDENCE = 0.95  # the server's
+
 
 def decimal_of(amount: Amount, field: str) -> Decimal:
-    """An exact decimal. A float is taken as it is written: 0.1 is one tenth."""
+    """An exact decimal. A float is taken as it is written: 0.1 is one tenth. So are NumPy's numbers."""
     if isinstance(amount, bool):
         raise InvalidQuestion(f"{field}: {amount!r} is no amount", field)
     try:
-        number = Decimal(repr(amount)) if isinstance(amount, float) else Decimal(amount)
+        number = Decimal(exact(amount))
     except (InvalidOperation, TypeError, ValueError):
         raise InvalidQuestion(f"{field}: {amount!r} is no amount, such as 0.03 or Decimal('0.03')", field) from None
     if not number.is_finite() or number < 0:
         raise InvalidQuestion(f"{field}: {amount!r} must be a finite amount that is not negative", field)
     return number
+
+
+def exact(number: Any) -> Any:
+    """What Decimal and Fraction read exactly. A float is taken as it is written."""
+    if isinstance(number, Integral):
+        return int(number)
+    return repr(float(number)) if isinstance(number, Real) and not isinstance(number, Rational) else number
 
 
 def amount_text(amount: Amount, field: str) -> str:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Optional
 import pandas as pd
 
 from curator_dp import _html
+from curator_dp._enums import name_of
 from curator_dp._errors import CuratorError
-from curator_dp._schema import Schema
+from curator_dp._schema import Attribute, Schema
 from curator_dp._wire.curator.v1 import operation_pb2, synthesis_pb2
 
 if TYPE_CHECKING:
     from curator_dp._answers import Answer
-    from curator_dp._client import Client, Question
+    from curator_dp._client import Client
+    from curator_dp._questions import Question
 
 
 class _Progress:
@@ -68,7 +70,7 @@ class Synthesis:
         self.id: str = operation.id
         self.dataset: str = operation.dataset
         self.request_id: str = operation.request_id
-        self.state = operation_pb2.Operation.State.Name(operation.state)
+        self.state = name_of(operation_pb2.Operation.State, operation.state)
         self.percent: float = operation.percent
         self.release_id: str = operation.release_id
         self.error: str = operation.error
@@ -89,7 +91,7 @@ class Synthesis:
         try:
             self._follow(see)
         except KeyboardInterrupt:
-            print(f'{self.method or "the synthesis"} goes on; come back with: client.operation("{self.id}").wait()', file=sys.stderr)
+            print(f'{self.method or "the synthesis"} goes on: client.operation("{self.id}").wait() waits for it again', file=sys.stderr)
             raise
         finally:
             bar.close()
@@ -98,11 +100,13 @@ class Synthesis:
     def _follow(self, see: Callable[[operation_pb2.Operation], None]) -> None:
         """Until the operation has ended; one that the server was stopped in is asked for again, once, under its request id."""
         may_ask_again = self._request is not None
-        while self.state in ("QUEUED", "RUNNING"):
-            self._client._watch(self.id, see)
+        while True:
             if self.state == "INTERRUPTED" and may_ask_again:
                 may_ask_again = False
                 see(self._client._create_synthesis(self._request))
+            if self.state not in ("QUEUED", "RUNNING"):
+                return
+            self._client._watch(self.id, see)
 
     def _checked(self) -> Synthesis:
         if self.state == "DONE":
@@ -128,9 +132,12 @@ class Synthesis:
     def _model(self) -> str:
         if not self.release_id:
             self.refresh()
-        if not self.release_id:
+        if self.release_id:
+            return self.release_id
+        if self.state in ("QUEUED", "RUNNING"):
             raise CuratorError(f"the model is not ready: it is {self.state}; wait() for it first")
-        return self.release_id
+        self._checked()
+        raise CuratorError(f"the synthesis {self.id} is {self.state}, and has no model")
 
     def sample(self, rows: Optional[int] = None, *, as_bins: bool = False) -> pd.DataFrame:
         """Synthetic records. Free; the same model and the same number of rows give the same records.
@@ -156,7 +163,7 @@ class Synthesis:
         >>> model.ask(census.marginals("age")).to_frame().shape[0]
         4
         """
-        return self._client._query_model(self._model(), question)
+        return self._client._query_model(self._model(), self.dataset, question)
 
     def __repr__(self) -> str:
         return f"<Synthesis {self.id} of {self.dataset}: {self.state}, {self.percent:.0f}%>"
@@ -169,13 +176,20 @@ def _is_watched() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
+def _categorical(texts: pd.Series, attribute: Attribute) -> pd.Categorical:
+    unknown = set(texts) - set(attribute.labels)
+    if unknown:
+        raise CuratorError(f"{attribute.name} has the unknown bin {min(unknown)!r}: install a newer curator_dp")
+    return pd.Categorical(texts, categories=attribute.labels, ordered=True)
+
+
 def frame_of_csv(csv: bytes, schema: Schema, as_bins: bool) -> pd.DataFrame:
     """Synthetic records as a table."""
     frame = pd.read_csv(io.BytesIO(csv), dtype=str, keep_default_na=False, na_filter=False)
     for name in frame.columns:
         attribute = schema[name] if name in schema else None
         if attribute is not None and (as_bins or attribute.kind == "categorical"):
-            frame[name] = pd.Categorical(frame[name], categories=attribute.labels, ordered=True)
+            frame[name] = _categorical(frame[name], attribute)
         elif attribute is None or attribute.kind in ("integer", "coded"):
             frame[name] = frame[name].astype("int64")
         else:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from curator_dp._errors import CuratorError
-from curator_dp._questions import Naming
+from curator_dp._query_sets import Naming
 from curator_dp._schema import Schema
 from curator_dp._wire.curator.v1 import query_pb2
 
@@ -102,18 +102,19 @@ class AnswerTable:
         self._set_errors(deviations, half_widths, answer)
 
     def _name_as(self, naming: Naming) -> None:
-        """Labels by columns in the place of the texts of conditions. Answers are predicate by predicate."""
-        predicates = len(next(iter(naming.labels.values()), ()))
-        if "where" not in self.columns or predicates == 0 or len(self.values) % predicates:
+        """Labels by columns in the place of the texts of conditions, the first column. Answers are predicate by predicate."""
+        self.name = naming.name
+        if naming.predicates == 0:
             return
-        each = len(self.values) // predicates
-        own = {name: self._labels[i :: len(self.columns)] for i, name in enumerate(self.columns)}
-        texts = own.pop("where")
-        if any(len(set(texts[i * each : (i + 1) * each])) > 1 for i in range(predicates)):
-            return
+        each = len(self.values) // naming.predicates
+        texts = self._labels[:: len(self.columns)]
+        if each * naming.predicates != len(self.values) or any(
+            len(set(texts[i * each : (i + 1) * each])) > 1 for i in range(naming.predicates)
+        ):
+            raise IncompleteAnswer("the answer cannot be read: its predicates are not those of the question")
+        own = {name: self._labels[i :: len(self.columns)] for i, name in enumerate(self.columns) if i > 0}
         for name, labels in naming.labels.items():
             own[name] = [label for label in labels for _ in range(each)]
-        self.name = naming.name
         self.columns = naming.columns
         self._labels = [text for row in zip(*(own[name] for name in naming.columns)) for text in row]
 
@@ -182,7 +183,8 @@ class AnswerTable:
         return dict(reversed(labels.items()))
 
     def to_frame(self, *, wide: bool = False, as_intervals: bool = False) -> pd.DataFrame:
-        """One row for each number: label columns, then value, std, low and high.
+        """One row for each number: label columns, then value, std, low and high. A label column with one of these names, or "query",
+        is called "value (column)".
 
         Args:
             wide: a marginal of two columns as a cross table of its values.
@@ -198,7 +200,7 @@ class AnswerTable:
                 intervals = self._schema[name].intervals() if name in self._schema else None
                 if intervals is not None and list(labels[name].categories) == self._schema[name].labels:
                     labels[name] = pd.Categorical.from_codes(labels[name].codes, categories=intervals, ordered=True)
-        frame = pd.DataFrame(labels)
+        frame = pd.DataFrame({label_name(name): column for name, column in labels.items()})
         frame["value"] = self.values
         for name, numbers in (("std", self.std), ("low", self.low), ("high", self.high)):
             frame[name] = np.nan if numbers is None else numbers
@@ -206,7 +208,18 @@ class AnswerTable:
             return frame
         if len(self.columns) < 2:
             raise CuratorError(f"{self.name} has one column: wide=True is for two or more")
-        return frame.pivot(index=list(self.columns[:-1]), columns=self.columns[-1], values="value")
+        *index, across = (label_name(name) for name in self.columns)
+        if frame.duplicated([*index, across]).any():
+            raise CuratorError(f"{self.name} has several numbers with the same labels: wide=True shows one for each")
+        return frame.pivot(index=index, columns=across, values="value")
+
+
+NUMBER_COLUMNS = ("value", "std", "low", "high")
+
+
+def label_name(column: str) -> str:
+    """What a column of the dataset is called in a frame: "value" is "value (column)", beside the numbers' own."""
+    return f"{column} (column)" if column in ("query", *NUMBER_COLUMNS) else column
 
 
 def read_tables(

@@ -16,6 +16,7 @@ import threading
 import urllib.error
 import urllib.parse
 import urllib.request
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,7 +99,10 @@ def _read_logins(path: Path) -> dict[str, Any]:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """As `curator` does, so that of several programs one renews a login."""
-    file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        file = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise CuratorError(f"{path}.lock cannot be opened ({error.strerror}), so the login cannot be renewed") from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -117,12 +121,19 @@ def _write_logins(path: Path, logins: dict[str, Any]) -> None:
     new.rename(path)
 
 
+def _keep_logins(path: Path, logins: dict[str, Any]) -> None:
+    try:
+        _write_logins(path, logins)
+    except OSError as error:
+        warnings.warn(f"{path} cannot be written ({error.strerror}): other programs will have to log in again", stacklevel=2)
+
+
 def _fetch(url: str, login: dict[str, Any], fields: Optional[dict[str, str]] = None) -> dict[str, Any]:
     if not url.startswith("https://"):
         raise NotAuthenticated(f"the issuer's address is not https: {url}")
-    context = ssl.create_default_context(cafile=login.get("issuer_authorities") or None)
     data = urllib.parse.urlencode(fields).encode() if fields else None
     try:
+        context = ssl.create_default_context(cafile=login.get("issuer_authorities") or None)
         with urllib.request.urlopen(url, data=data, timeout=_HTTP_SECONDS, context=context) as response:
             document = json.loads(response.read())
     except (OSError, ValueError, urllib.error.URLError) as error:
@@ -166,13 +177,14 @@ class _LoginTokens:
         with _locked(self._path):
             logins = _read_logins(self._path)
             kept = logins.get(self._server)
-            if not isinstance(kept, dict) or kept.get("issuer") != self._login.get("issuer"):
+            if not isinstance(kept, dict) or any(kept.get(name) != self._login.get(name) for name in ("issuer", "client_id")):
                 raise NotAuthenticated("your login has ended")
             # Another program may have renewed it: many issuers end a login whose refresh token is used twice.
             if kept.get("token") == self._login["token"]:
                 kept = _renewed(kept)
                 logins[self._server] = kept
-                _write_logins(self._path, logins)
+                self._login = kept  # also where it cannot be written: its old refresh token may serve no second time
+                _keep_logins(self._path, logins)
             self._login = kept
 
 

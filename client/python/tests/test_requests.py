@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import uuid
+from collections.abc import Iterator
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,11 @@ import pytest
 
 import curator_dp as cu
 from conftest import UUID, FakeError, grpc_error
+from curator_dp._connection import Connection, Options
 from curator_dp._errors import exception_of
 from curator_dp._request_ids import Study
+from curator_dp._wire.curator.rpc import status_pb2
+from curator_dp._wire.curator.v1 import operation_pb2
 from testing.server import Server
 
 
@@ -40,6 +46,7 @@ def test_every_part_of_a_request_makes_another_id(census: cu.Dataset, tmp_path: 
         question.where("age in [18,37]").answer(rho=0.001),
         question.where("age in [18,27]").answer(rho=0.001),
         question.answer(max_error=500),
+        question.answer(max_error=500, confidence=0.5),
     ]
     assert len({answer.request_id for answer in answers}) == len(answers)
     assert not any(answer.replayed for answer in answers)
@@ -57,6 +64,7 @@ def test_intervals_of_another_level_are_of_the_same_request(census: cu.Dataset) 
     assert other.replayed and other.request_id == one.request_id
     question.answer(rho=0.01, prefer_free=True)
     assert census.budget().spent == Decimal("0.01")
+    assert question.answer(max_error=500, confidence=0.95).request_id == question.answer(max_error=500).request_id, "which is the default"
     assert other["age"].confidence == 0.5
 
 
@@ -97,13 +105,34 @@ def test_a_folder_that_cannot_be_written_is_warned_of(tmp_path: Path) -> None:
         Study(tmp_path / "missing" / "study")
 
 
+def test_a_study_is_kept_where_there_are_no_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refuse)
+    assert Study(tmp_path / "study").seed == Study(tmp_path / "study").seed
+
+
+def test_a_study_lies_in_the_folder_in_which_the_client_was_made(
+    shared_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "first")
+    client = cu.connect(shared_server.address, principal="ana")
+    monkeypatch.chdir(tmp_path / "second")
+    client["census"].marginals("age").answer(rho="0.0001")
+    assert (tmp_path / "first" / ".curator-study").exists()
+    assert not list((tmp_path / "second").iterdir())
+
+
 def test_a_damaged_study_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "study").write_text("abc\n")
     with pytest.raises(cu.CuratorError, match="move it away"):
         Study(tmp_path / "study")
 
 
-def test_a_full_budget_names_its_accounts_and_the_way_out(census: cu.Dataset) -> None:
+def test_a_full_budget_names_its_accounts_and_what_can_be_done(census: cu.Dataset) -> None:
     with pytest.raises(cu.BudgetFull) as caught:
         census.marginals(1).answer(rho=5)
     (account,) = caught.value.accounts
@@ -175,7 +204,7 @@ def test_a_server_that_is_killed_in_mid_answer_charges_once_and_gives_one_answer
         answers: list[cu.Answer] = []
         asking = threading.Thread(target=lambda: answers.append(ask()))
         asking.start()
-        threading.Event().wait(delay)  # where the blow falls is not to be known
+        threading.Event().wait(delay)  # the moment is not to be known
         server.kill()
         server.start()
         asking.join()
@@ -231,10 +260,106 @@ def test_unknown_outcomes_are_told_from_refusals() -> None:
     lost = grpc_error(grpc.StatusCode.UNAVAILABLE, "")
     assert isinstance(exception_of(lost, "an id"), cu.OutcomeUnknown)
     assert isinstance(exception_of(lost, ""), cu.Unavailable)
+    for code in (grpc.StatusCode.UNKNOWN, grpc.StatusCode.DEADLINE_EXCEEDED, grpc.StatusCode.DATA_LOSS):
+        assert isinstance(exception_of(grpc_error(code, ""), "an id"), cu.OutcomeUnknown)
+    assert isinstance(exception_of(grpc_error(grpc.StatusCode.DATA_LOSS, "LEDGER_CONTRADICTS_ITSELF"), "an id"), cu.LedgerContradiction)
     busy = grpc_error(grpc.StatusCode.UNAVAILABLE, "OVERLOADED")
     assert isinstance(exception_of(busy, "an id"), cu.Unavailable)
     damaged = FakeError(grpc.StatusCode.UNAVAILABLE, b"\xff not a status")
     assert isinstance(exception_of(damaged, ""), cu.Unavailable)
+
+
+@pytest.mark.parametrize(
+    "later, is_settled",
+    [
+        (grpc_error(grpc.StatusCode.RESOURCE_EXHAUSTED, "QUOTA", retry_seconds=60), False),
+        (grpc_error(grpc.StatusCode.UNAVAILABLE, "OVERLOADED", retry_seconds=60), False),
+        (grpc_error(grpc.StatusCode.UNAUTHENTICATED, ""), False),
+        (grpc_error(grpc.StatusCode.INVALID_ARGUMENT, ""), True),
+        (grpc_error(grpc.StatusCode.ALREADY_EXISTS, ""), True),
+    ],
+    ids=["quota", "overloaded", "no token", "invalid", "id reused"],
+)
+def test_a_refusal_after_a_lost_connection_says_nothing_of_the_lost_attempt(
+    monkeypatch: pytest.MonkeyPatch, later: grpc.RpcError, is_settled: bool
+) -> None:
+    connection = Connection(Options(server="127.0.0.1:1", retry=cu.RetryPolicy(first_delay=0.001)))
+    monkeypatch.setattr(connection, "_connect_before", lambda deadline: True)
+    errors = iter([grpc_error(grpc.StatusCode.UNAVAILABLE, ""), later])
+
+    def attempt(metadata: Any) -> None:
+        raise next(errors)
+
+    with pytest.raises(cu.CuratorError) as caught:
+        connection.run(attempt, "an id")
+    assert isinstance(caught.value, cu.OutcomeUnknown) != is_settled
+    connection.close()
+
+
+def test_a_wait_survives_any_number_of_lost_connections_that_brought_something(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = server.client(retry=cu.RetryPolicy(first_delay=0.01, window=0.05))
+    begun = client["census"].synthesize("mwem", rho="0.002", rounds=2).wait(progress=False)
+    done = client._operation(begun.id)
+    running = operation_pb2.Operation()
+    running.CopyFrom(done)
+    running.state = operation_pb2.Operation.RUNNING
+    watches = 0
+
+    class Watch:
+        def cancel(self) -> None:
+            pass
+
+        def __iter__(self) -> Iterator[operation_pb2.Operation]:
+            nonlocal watches
+            watches += 1
+            yield running if watches < 10 else done
+            if watches < 10:
+                raise grpc_error(grpc.StatusCode.UNAVAILABLE, "")
+
+    monkeypatch.setattr(client._operations, "WatchOperation", lambda request, metadata: Watch())
+    begun.state = "RUNNING"
+    assert begun.wait(progress=False).state == "DONE"
+    assert watches == 10
+
+
+def test_ctrl_c_in_a_question_names_its_request(
+    shared_census: cu.Dataset, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(request: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shared_census._client, "_answer", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        shared_census.marginals("age").answer(rho="0.01", fresh=True)
+    assert UUID.search(capsys.readouterr().err)
+
+
+def test_a_closed_client_says_so(shared_server: Server) -> None:
+    client = shared_server.client()
+    client.close()
+    with pytest.raises(cu.CuratorError, match="the client is closed"):
+        client.version()
+
+
+def test_exceptions_pass_from_process_to_process() -> None:
+    full = cu.FullAccount("dataset/census", "ZCDP", "rho", Decimal(1), Decimal(0))
+    for error in (
+        cu.BudgetFull("full", (full,)),
+        cu.OutcomeUnknown("lost", "an id"),
+        cu.QuotaExceeded("too much", timedelta(seconds=3)),
+        cu.NotAuthenticated("who are you?", "TOKEN_EXPIRED"),
+        cu.RequestIdReused("reused", "an id"),
+        cu.InvalidQuestion("wrong", "workload"),
+    ):
+        copied = pickle.loads(pickle.dumps(error))
+        assert type(copied) is type(error) and str(copied) == str(error) and vars(copied) == vars(error)
+
+
+def test_a_detail_that_cannot_be_read_is_ignored() -> None:
+    status = status_pb2.Status()
+    status.details.add(type_url="type.googleapis.com/google.rpc.ErrorInfo", value=b"\xff\xff")
+    damaged = FakeError(grpc.StatusCode.NOT_FOUND, status.SerializeToString())
+    assert isinstance(exception_of(damaged), cu.NotFound)
 
 
 def test_a_new_part_is_another_question_and_parts_pay_for_themselves(server: Server) -> None:
@@ -252,9 +377,11 @@ def test_a_new_part_is_another_question_and_parts_pay_for_themselves(server: Ser
     client = server.client()
     first = client["parts"].marginals("sex").answer(epsilon="0.1")
     assert client["parts"].marginals("sex").answer(epsilon="0.1").replayed
+    kept = client["parts"]
     seal("1")
     assert client["parts"].version == 2
-    second = client["parts"].marginals("sex").answer(epsilon="0.1")
+    second = kept.marginals("sex").answer(epsilon="0.1")
+    assert client["parts"].marginals("sex").answer(epsilon="0.1").request_id == second.request_id, "however old the dataset's object is"
     assert not second.replayed and second.request_id != first.request_id
     client["parts"].marginals("sex").of_parts("1").answer(epsilon="0.2")
     spent = {account.name: account.spent for account in client["parts"].budget().accounts}

@@ -46,7 +46,7 @@ def issuer(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
     return asked
 
 
-def token_of(url: str = SERVER, **given: Optional[str]) -> Optional[_tokens.TokenSource]:
+def token_of(url: str = SERVER, **given: Any) -> Optional[_tokens.TokenSource]:
     names = ("api_token", "token_file", "token_command")
     return _token_of(url, *(given.get(name) for name in names), has_other=False)
 
@@ -116,6 +116,40 @@ def test_the_environment_names_a_file_for_programs(login_file: Path, tmp_path: P
     assert source is not None and source(False) == "of a program"
     with pytest.raises(cu.CuratorError, match="one of"):
         token_of(api_token="a", token_command="b")
+    with pytest.raises(cu.CuratorError, match="empty text"):
+        token_of(api_token="")
+
+
+def test_a_token_that_cannot_be_sent_is_not_shown() -> None:
+    client = cu.connect("unix:/nowhere", api_token="secret\n", retry=cu.RetryPolicy(window=0.1))
+    client._connection._was_ready = True
+    with pytest.raises(cu.CuratorError, match="only printable ASCII") as caught:
+        client.version()
+    assert "secret" not in str(caught.value)
+
+
+def test_a_certificate_comes_with_its_key_and_for_a_server_with_tls() -> None:
+    with pytest.raises(cu.CuratorError, match="give both"):
+        cu.connect(SERVER, certificate="c.pem")
+    with pytest.raises(cu.CuratorError, match="give both"):
+        cu.connect(SERVER, key="c.key")
+    with pytest.raises(cu.CuratorError, match="for a server with TLS"):
+        cu.connect("127.0.0.1:1", principal="ana", authorities="ca.pem")
+
+
+def test_a_renewed_login_is_used_also_where_it_cannot_be_written(
+    login_file: Path, issuer: list[dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, logins: dict[str, Any]) -> None:
+        raise OSError(28, "No space left on device")
+
+    source = token_of()
+    monkeypatch.setattr(_tokens, "_write_logins", full)
+    assert source is not None
+    with pytest.warns(UserWarning, match="No space left"):
+        assert source(True) == "new 1"
+    assert source(False) == "new 1"
+    assert len(issuer) == 1
 
 
 def test_an_expired_token_is_replaced_within_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
