@@ -124,6 +124,38 @@ TEST(Client, RepeatsWhenTheServerAsksForIt) {
   EXPECT_THAT(calls.entries(), SizeIs(2));
 }
 
+// A refusal says nothing of an attempt before it that was lost, and may have been charged.
+TEST(Client, ARefusalAfterALostAttemptLeavesTheOutcomeUnknown) {
+  google::rpc::ErrorInfo quota;
+  quota.set_reason("QUOTA");
+  google::rpc::ErrorInfo overloaded;
+  overloaded.set_reason("OVERLOADED");
+  google::rpc::RetryInfo later;
+  later.mutable_retry_delay()->set_seconds(60);
+  const auto outcome_after = [](const grpc::Status& refusal) {
+    FakeServer server;
+    Log calls;
+    server.services.on_create_dataset = [&](auto&, auto&, auto&) {
+      return calls.Add("") == 1 ? kAway : refusal;
+    };
+    return ClientOf(server).CreateDataset({}).status();
+  };
+  using client::testing::DetailedError;
+  using grpc::StatusCode;
+  for (const grpc::Status& refusal :
+       {DetailedError(StatusCode::RESOURCE_EXHAUSTED, "slow down", {&quota, &later}),
+        DetailedError(StatusCode::UNAVAILABLE, "busy", {&overloaded, &later}),
+        grpc::Status(StatusCode::UNAUTHENTICATED, "who are you?")}) {
+    const absl::Status status = outcome_after(refusal);
+    EXPECT_TRUE(client::IsOutcomeUnknown(status)) << status;
+    EXPECT_THAT(status.message(), HasSubstr(refusal.error_message()));
+  }
+  for (const StatusCode settled :
+       {StatusCode::INVALID_ARGUMENT, StatusCode::ALREADY_EXISTS, StatusCode::FAILED_PRECONDITION}) {
+    EXPECT_FALSE(client::IsOutcomeUnknown(outcome_after(grpc::Status(settled, "no"))));
+  }
+}
+
 TEST(Client, GivesUpWhenTheNextAttemptWouldComeAfterTheWindow) {
   using std::chrono::seconds;
   FakeServer server;

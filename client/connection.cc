@@ -133,17 +133,22 @@ absl::Status Connection::RunOnce(const Attempt& attempt) const {
 absl::Status Connection::Run(std::string_view request_id, const Attempt& attempt) const {
   if (const absl::Status usable = CheckOptions(); !usable.ok()) return usable;
   absl::Status last_failure = NeverReached(server_);
+  absl::Status unknown;  // how the last attempt ended whose outcome is unknown
+  const auto outcome = [&](const absl::Status& last) {
+    return unknown.ok() || request_id.empty() ? last : AfterUnknownOutcome(unknown, last);
+  };
   auto deadline = std::chrono::steady_clock::now() + policy_.window;
   for (int failures = 1; ConnectBefore(deadline); ++failures) {
     const absl::Status status = AttemptOnce(attempt);
-    if (!MayRetry(status)) return status;
+    if (!MayRetry(status)) return outcome(status);
     last_failure = status;
+    if (IsOutcomeUnknown(status)) unknown = status;
     if (failures == 1) deadline = std::chrono::steady_clock::now() + policy_.window;
     const auto delay = DelayAfter(policy_, failures, status, request_id);
     if (std::chrono::steady_clock::now() + delay > deadline) break;
     std::this_thread::sleep_for(delay);
   }
-  return last_failure;
+  return outcome(last_failure);
 }
 
 }  // namespace curator::client

@@ -95,6 +95,24 @@ bool WasRefused(const absl::Status& status) {
   return reason == "OVERLOADED" || reason == "STORE_FULL" || IsOverQuota(status);
 }
 
+bool IsOutcomeUnknown(const absl::Status& status) {
+  if (IsNeverReached(status) || WasRefused(status)) return false;
+  // Damage that the server reports has a reason, and nothing was charged; a stream that broke off has none.
+  const bool is_broken_stream = absl::IsDataLoss(status) && Reason(status).empty();
+  return absl::IsUnavailable(status) || absl::IsUnknown(status) || absl::IsDeadlineExceeded(status) ||
+         is_broken_stream;
+}
+
+absl::Status AfterUnknownOutcome(const absl::Status& earlier, const absl::Status& last) {
+  const bool is_settled = last.ok() || absl::IsInvalidArgument(last) || absl::IsAlreadyExists(last) ||
+                          absl::IsFailedPrecondition(last) || !FullAccounts(last).empty();
+  if (is_settled || IsOutcomeUnknown(last)) return last;
+  absl::Status unknown(earlier.code(), absl::StrCat(last.message(), "; the attempt before it was lost"));
+  earlier.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { unknown.SetPayload(url, payload); });
+  return unknown;
+}
+
 absl::Status Unreachable(std::string_view server, std::string_view cause) {
   absl::Status status = absl::UnavailableError(
       absl::StrCat("the server at ", std::string(server), " is gone: ", std::string(cause)));

@@ -63,6 +63,14 @@ bool IsOverQuota(const absl::Status& status);
 // full, or the caller is over a quota. The request can be sent again, and no outcome is unknown.
 bool WasRefused(const absl::Status& status);
 
+// Whether the request may have reached the server and been charged though no answer came back.
+bool IsOutcomeUnknown(const absl::Status& status);
+
+// What a request ends with whose last attempt ended with `last`, after one that ended with `earlier`, whose
+// outcome is unknown. `last`, where it settles what became of the earlier attempt: under one request id the
+// server first looks for a charge. Else a status whose outcome is unknown, with the message of `last`.
+absl::Status AfterUnknownOutcome(const absl::Status& earlier, const absl::Status& last);
+
 // UNAVAILABLE because the connection to `server` was lost; `cause` is the last error of the transport.
 absl::Status Unreachable(std::string_view server, std::string_view cause);
 

@@ -182,15 +182,6 @@ ExitStatus RunProgram(const std::vector<std::string>& arguments, const Terminal&
 
 namespace {
 
-// Whether the request may have reached the server and been charged though no answer came back.
-bool IsOutcomeUnknown(const absl::Status& status) {
-  if (client::IsNeverReached(status) || client::WasRefused(status)) return false;
-  // Damage that the server reports has a reason, and nothing was charged; a stream that broke off has none.
-  const bool is_broken_stream = absl::IsDataLoss(status) && client::Reason(status).empty();
-  return absl::IsUnavailable(status) || absl::IsUnknown(status) || absl::IsDeadlineExceeded(status) ||
-         is_broken_stream;
-}
-
 std::string MessageOf(const absl::Status& status) {
   return std::string(status.message());
 }
@@ -284,7 +275,7 @@ void PrintError(const absl::Status& status, const std::string& request_id, Outpu
       error << Printable("  " + violation.field + ": " + violation.description) << "\n";
     }
   }
-  if (!request_id.empty() && IsOutcomeUnknown(status)) {
+  if (!request_id.empty() && client::IsOutcomeUnknown(status)) {
     error << "  the outcome is unknown; repeat the request with --request-id " << request_id
           << ": it is never charged twice\n";
   }

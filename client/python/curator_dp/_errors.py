@@ -225,7 +225,8 @@ def is_unknown(code: grpc.StatusCode, details: Details) -> bool:
 
 def settles(code: grpc.StatusCode, details: Details) -> bool:
     """Whether an error tells that no earlier attempt under the same request id was charged."""
-    return bool(details.accounts) or code in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.ALREADY_EXISTS)
+    settling = (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.ALREADY_EXISTS, grpc.StatusCode.FAILED_PRECONDITION)
+    return bool(details.accounts) or code in settling
 
 
 def exception_of(error: grpc.RpcError, request_id: str = "", is_earlier_unknown: bool = False) -> CuratorError:
