@@ -49,6 +49,11 @@ count_ctest() {
   [[ $1 =~ ^\ *Start\ +[0-9]+: || ( $1 =~ $finished && $1 =~ \ Passed\ +[0-9.]+\ sec ) ]]
 }
 
+count_pytest() { # of its options -v --no-header
+  if [[ $1 =~ \[\ *([0-9]+)%\]$ ]]; then counted=" ${BASH_REMATCH[1]}%"; fi
+  [[ $1 =~ \ PASSED\ |^=+\ test\ session\ starts|^collecting ]]
+}
+
 # The functions from here to `phase` use the variables of `phase`.
 progress() { printf '%s%s, %s' "$label" "$counted" "$(elapsed $((SECONDS - start)))"; }
 

@@ -31,6 +31,15 @@ The following tests did not run:
 The following tests FAILED:
 \t 12 - Ledger.Refuses (Failed)
 """
+PYTEST = """\
+================= test session starts =================
+collecting ... collected 3 items
+tests/test_a.py::test_one PASSED          [ 33%]
+tests/test_a.py::test_two FAILED          [ 66%]
+tests/test_a.py::test_three[50%] PASSED   [100%]
+E   assert 1 == 2
+============= 1 failed, 2 passed in 0.05s =============
+"""
 HIDDEN_OF_CTEST = [line for line in CTEST.splitlines() if "Start" in line or "Passed" in line]
 
 
@@ -128,6 +137,12 @@ class Phases(unittest.TestCase):
         *shown, last = result.stdout.splitlines()
         self.assertEqual(shown, [line for line in CTEST.splitlines() if line not in HIDDEN_OF_CTEST])
         self.assertRegex(last, r"testing 3 of 3, \d+ s")
+
+    def test_of_pytest_what_did_not_pass_is_shown(self):
+        result = self.run_script("rest=shown phase testing count_pytest $log cat output", output=PYTEST)
+        *shown, last = result.stdout.splitlines()
+        self.assertEqual(shown, [line for line in PYTEST.splitlines()[2:] if " PASSED " not in line])
+        self.assertRegex(last, r"testing 100%, \d+ s")
 
     def test_needs_on_one_file_system_add_up(self):
         df = 'df() { if [[ $1 == --output=target ]]; then echo "/${2:1:1}"; else echo " 100"; fi; }; '
