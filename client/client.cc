@@ -534,6 +534,10 @@ absl::StatusOr<v1::ListLimitProposalsResponse> Client::ListLimitProposals(const 
   });
 }
 
+absl::StatusOr<v1::GetBurnDownResponse> Client::GetBurnDown(const v1::GetBurnDownRequest& request) const {
+  return Read(wire_->connection, wire_->budgets, &v1::BudgetService::Stub::GetBurnDown, request);
+}
+
 absl::StatusOr<v1::ListRefusalsResponse> Client::ListRefusals(const std::string& dataset,
                                                               int64_t most) const {
   v1::ListRefusalsRequest first;

@@ -184,6 +184,8 @@ class Client {
   absl::StatusOr<v1::GetBudgetResponse> GetBudget(const std::string& dataset) const;
   // The same, with the epsilon of the charges so far under other rules, which takes the server longer.
   absl::StatusOr<v1::GetBudgetResponse> GetBudgetWithComparison(const std::string& dataset) const;
+  // How an account came to what it has spent.
+  absl::StatusOr<v1::GetBurnDownResponse> GetBurnDown(const v1::GetBurnDownRequest& request) const;
   // Ordered by name, the dataset's own account or those of its parts first. Where there are more than `most`,
   // which of them are left out is arbitrary.
   absl::StatusOr<v1::ListAccountsResponse> ListAccounts(const std::string& dataset,

@@ -19,7 +19,7 @@ BEGIN
   GRANT INSERT ON ledger_identity, datasets, dataset_requests, dataset_versions, dataset_parts, part_bins, grants, accounts,
     account_counters, account_members, charges, open_charges, endings, entries, chain_heads, releases, release_shares,
     release_readers, release_measures, limit_proposals, event_counts, event_counts_upto, staged_releases, release_pieces,
-    server_entries, audit, pseudonyms, quota_use
+    server_entries, audit, pseudonyms, quota_use, counter_points
     TO curator_application;
   GRANT UPDATE (charges) ON event_counts TO curator_application;
   GRANT UPDATE (counted_seq) ON event_counts_upto TO curator_application;
@@ -31,6 +31,7 @@ BEGIN
   GRANT UPDATE (state, attempt_token, sealed_key, deadline_us, postings) ON open_charges TO curator_application;
   GRANT UPDATE (payload_hash, touched_at_us) ON staged_releases TO curator_application;
   GRANT UPDATE (used) ON quota_use TO curator_application;
+  GRANT UPDATE (spent, held, limit_value) ON counter_points TO curator_application;
   GRANT DELETE ON open_charges, staged_releases, release_pieces, pseudonyms, quota_use TO curator_application;
   GRANT UPDATE (seq, hash, revision) ON chain_heads TO curator_application;
   GRANT UPDATE (approved_by, approved_at_us, ended_as, ended_by, end_reason) ON limit_proposals TO curator_application;

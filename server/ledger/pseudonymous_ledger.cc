@@ -371,6 +371,10 @@ absl::StatusOr<std::vector<Account>> PseudonymousLedger::ListPayingAccounts(std:
   return accounts;
 }
 
+absl::StatusOr<std::vector<CounterPoint>> PseudonymousLedger::CounterPoints(const PointsQuery& query) {
+  return stored_->CounterPoints(query);
+}
+
 absl::StatusOr<Attempt> PseudonymousLedger::Begin(const ChargeRequest& request) {
   ASSIGN_OR_RETURN(const ChargeRequest stored, AsStored(request));
   return AsNamed(stored_->Begin(stored));

@@ -73,6 +73,7 @@ class PseudonymousLedger final : public Ledger {
                                                     const AccountPage& page) override;
   absl::StatusOr<std::vector<Account>> ListPayingAccounts(std::string_view dataset_id,
                                                           std::string_view principal) override;
+  absl::StatusOr<std::vector<CounterPoint>> CounterPoints(const PointsQuery& query) override;
 
   absl::StatusOr<Attempt> Begin(const ChargeRequest& request) override;
   absl::StatusOr<Attempt> TakeOver(std::string_view charge_id) override;

@@ -386,6 +386,27 @@ struct Verification {
   int64_t made_at_us = 0;             // by the clock of the server that made it
 };
 
+// What a counter had after the last change in one second.
+struct CounterPoint {
+  int64_t second = 0;  // since 1970, by the database's clock
+  int64_t limit = 0;
+  int64_t spent = 0;
+  int64_t held = 0;
+  bool operator==(const CounterPoint&) const = default;
+};
+
+inline constexpr int64_t kMostPoints = 2000;
+
+// The points of a counter from one second on up to another one, both included. None: those of its first and
+// of its newest point.
+struct PointsQuery {
+  int64_t account_id = 0;
+  std::string counter;
+  std::optional<int64_t> from_second = {};
+  std::optional<int64_t> to_second = {};
+  int64_t most = kMostPoints;  // 1 to kMostPoints
+};
+
 // What a principal uses of one of its daily quotas.
 struct DailyUse {
   std::string principal;

@@ -18,6 +18,7 @@
 #include "rpc/page.h"
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
+#include "service/accounts/burn_down.h"
 #include "service/accounts/limits.h"
 #include "service/datasets/inbox.h"
 
@@ -37,6 +38,29 @@ absl::Status GetBudget(service::Services& services, const Call& call, const v1::
     *response.mutable_largest_part() = ToProto(*largest);
     response.mutable_largest_part()->clear_promise();
   }
+  return absl::OkStatus();
+}
+
+// Whole seconds since 1970; none of an absent time.
+absl::StatusOr<std::optional<int64_t>> SecondOf(bool is_given, const google::protobuf::Timestamp& time,
+                                                const std::string& field) {
+  if (!is_given) return std::nullopt;
+  using google::protobuf::util::TimeUtil;
+  if (time.seconds() < TimeUtil::kTimestampMinSeconds || time.seconds() > TimeUtil::kTimestampMaxSeconds) {
+    return InvalidField(field, "is no time from year 1 to year 9999");
+  }
+  return time.seconds();
+}
+
+absl::Status GetBurnDown(service::Services& services, const Call& call, const v1::GetBurnDownRequest& request,
+                         v1::GetBurnDownResponse& response) {
+  service::BurnDownQuery query{.dataset = DatasetName(request.dataset()), .account = request.account()};
+  ASSIGN_OR_RETURN(query.from_second, SecondOf(request.has_from(), request.from(), "from"));
+  ASSIGN_OR_RETURN(query.to_second, SecondOf(request.has_to(), request.to(), "to"));
+  if (request.points() != 0) query.most_points = request.points();
+  ASSIGN_OR_RETURN(const service::BurnDown burn_down,
+                   service::GetBurnDown(services.access(), call.principal(), query));
+  response = ToProto(burn_down);
   return absl::OkStatus();
 }
 
@@ -318,6 +342,12 @@ grpc::ServerUnaryReactor* BudgetRpc::GetBudget(grpc::CallbackServerContext* cont
                                                const v1::GetBudgetRequest* request,
                                                v1::GetBudgetResponse* response) {
   return Handle<Method::kGetBudget>(calls_, *context, *request, *response, rpc::GetBudget);
+}
+
+grpc::ServerUnaryReactor* BudgetRpc::GetBurnDown(grpc::CallbackServerContext* context,
+                                                 const v1::GetBurnDownRequest* request,
+                                                 v1::GetBurnDownResponse* response) {
+  return Handle<Method::kGetBurnDown>(calls_, *context, *request, *response, rpc::GetBurnDown);
 }
 
 grpc::ServerUnaryReactor* BudgetRpc::ListAccounts(grpc::CallbackServerContext* context,

@@ -17,6 +17,9 @@ class BudgetRpc final : public v1::BudgetService::CallbackService {
   grpc::ServerUnaryReactor* GetBudget(grpc::CallbackServerContext* context,
                                       const v1::GetBudgetRequest* request,
                                       v1::GetBudgetResponse* response) override;
+  grpc::ServerUnaryReactor* GetBurnDown(grpc::CallbackServerContext* context,
+                                        const v1::GetBurnDownRequest* request,
+                                        v1::GetBurnDownResponse* response) override;
   grpc::ServerUnaryReactor* ListAccounts(grpc::CallbackServerContext* context,
                                          const v1::ListAccountsRequest* request,
                                          v1::ListAccountsResponse* response) override;

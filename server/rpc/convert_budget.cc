@@ -93,6 +93,23 @@ v1::Account ToProto(const service::AccountView& account) {
   return proto;
 }
 
+v1::GetBurnDownResponse ToProto(const service::BurnDown& burn_down) {
+  v1::GetBurnDownResponse proto;
+  proto.set_account(burn_down.account);
+  for (const service::BurnDownCounter& counter : burn_down.counters) {
+    v1::GetBurnDownResponse::Counter& shown = *proto.add_counters();
+    shown.set_name(counter.name);
+    for (const ledger::CounterPoint& point : counter.points) {
+      v1::BurnDownPoint& added = *shown.add_points();
+      *added.mutable_time() = TimeUtil::SecondsToTimestamp(point.second);
+      added.set_limit(dp::FormatCounter(counter.name, point.limit));
+      added.set_spent(dp::FormatCounter(counter.name, point.spent));
+      added.set_held(dp::FormatCounter(counter.name, point.held));
+    }
+  }
+  return proto;
+}
+
 v1::GetBudgetResponse ToProto(const service::BudgetView& budget) {
   v1::GetBudgetResponse proto;
   for (const service::AccountView& account : budget.accounts) *proto.add_accounts() = ToProto(account);

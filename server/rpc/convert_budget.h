@@ -8,6 +8,7 @@
 #include "ledger/ledger.h"
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
+#include "service/accounts/burn_down.h"
 #include "service/accounts/limits.h"
 #include "service/charges/repairs.h"
 
@@ -15,6 +16,7 @@ namespace curator::rpc {
 
 v1::Account ToProto(const service::AccountView& account);
 v1::GetBudgetResponse ToProto(const service::BudgetView& budget);
+v1::GetBurnDownResponse ToProto(const service::BurnDown& burn_down);
 // Of a charge that did not fit.
 v1::Refusal ToProto(const audit::AuditRecord& record);
 v1::LimitProposal ToProto(const service::LimitView& view);

@@ -82,6 +82,7 @@ enum class Method : uint8_t {
   kWatchAudit,
   // BudgetService
   kGetBudget,
+  kGetBurnDown,
   kListAccounts,
   kCreateAccount,
   kProposeLimitChange,
@@ -215,6 +216,7 @@ inline constexpr auto kPermissions = [] {
       Row(kWatchAudit,         "AuditService/WatchAudit",              kServer,    "- - - - x -  - - -"),
 
       Row(kGetBudget,          "BudgetService/GetBudget",              kDataset,   "x o o x x -  - - -"),
+      Row(kGetBurnDown,        "BudgetService/GetBurnDown",            kDataset,   "x o o x x -  - - -"),
       Row(kListAccounts,       "BudgetService/ListAccounts",           kDataset,   "x o o x x -  - - -"),
       Row(kCreateAccount,      "BudgetService/CreateAccount",          kDataset,   "x - - - - -  - - -"),
       Row(kProposeLimitChange, "BudgetService/ProposeLimitChange",     kDataset,   "x - - - - -  - - -"),

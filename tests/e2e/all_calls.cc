@@ -67,6 +67,7 @@ std::vector<Step> CallsOnBudgets() {
   return {
       {"BudgetService.GetReceiptKey", {""}},
       {"BudgetService.GetBudget", {"dataset: 'census'"}},
+      {"BudgetService.GetBurnDown", {"dataset: 'census'"}},
       {"BudgetService.ListAccounts", {"dataset: 'census'"}},
       {"BudgetService.CreateAccount",
        {"request_id: '$NEW' dataset: 'census' analyst: 'dora' limit { rule: RULE_PURE epsilon: '1' }"}},

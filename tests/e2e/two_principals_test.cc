@@ -216,6 +216,8 @@ std::vector<Step> BobLists(const std::string& dataset, bool is_shared) {
   std::vector<Step> steps = {
       {"DatasetService.GetDataset", {only}},
       {"BudgetService.GetBudget", {only + " with_comparison: true"}},
+      // One point: how many seconds a run takes differs.
+      {"BudgetService.GetBurnDown", {only + " points: 1"}},
       {"BudgetService.ListAccounts", {only}},
       {"BudgetService.ListLimitProposals", {only}},
       {"BudgetService.ListLedgerEntries", {only}},

@@ -109,6 +109,8 @@ std::vector<Step> Listed(const std::string& dataset) {
   return {
       {"DatasetService.GetDataset", {On(dataset)}},
       {"BudgetService.GetBudget", {On(dataset, "with_comparison: true")}},
+      // One point: how many seconds a run takes differs.
+      {"BudgetService.GetBurnDown", {On(dataset, "points: 1")}},
       {"BudgetService.ListAccounts", {On(dataset)}},
       {"BudgetService.ListLimitProposals", {On(dataset)}},
       {"BudgetService.ListChainLinks", {On(dataset)}},

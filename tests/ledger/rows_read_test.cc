@@ -16,6 +16,7 @@
 #include "base/status_macros.h"
 #include "service/accounts/accounts.h"
 #include "service/accounts/budgets.h"
+#include "service/accounts/burn_down.h"
 #include "service/accounts/limits.h"
 #include "service/charges/accountant.h"
 #include "service/datasets/refusal_rules.h"
@@ -157,6 +158,12 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
         {"account_counters (account_id, counter, position, limit_value)",
          "SELECT a.id, c.counter, c.position, c.limit_value FROM accounts a, account_counters c WHERE "
          "a.scope_key LIKE 'copy-%' AND c.account_id = (SELECT account_id FROM limit_proposals LIMIT 1)"},
+        {"counter_points (account_id, counter, second, spent, held, limit_value)",
+         absl::StrCat(
+             "SELECT account_id, counter, second - i, spent, held, limit_value FROM n, (SELECT * FROM "
+             "counter_points WHERE account_id IN (SELECT id FROM accounts WHERE scope_type = "
+             "'DATASET' AND dataset_id = ",
+             census, ") ORDER BY second LIMIT 1) AS first")},
         {"limit_proposals (id, dataset_id, account_id, counter, old_limit, new_limit, reason, proposed_by, "
          "proposed_at_us, request_id, ended_as, ended_by)",
          "SELECT 'copy-' || i, dataset_id, account_id, counter, old_limit, new_limit, reason, proposed_by, "
@@ -255,6 +262,8 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
          [&] { return GetBudget(services_, bob_, census_name_, BudgetDetail::kBalances).status(); }},
         {"GetBudget, with comparison",
          [&] { return GetBudget(services_, bob_, census_name_, BudgetDetail::kWithComparison).status(); }},
+        {"GetBurnDown",
+         [&] { return GetBurnDown({*ledger_}, bob_, {.dataset = census_name_, .most_points = 5}).status(); }},
         {"ListAccounts", [&] { return ListAccounts({*ledger_}, bob_, census_name_, "", 5).status(); }},
         {"ListAccounts of the owner",
          [&] { return ListAccounts({*ledger_}, owner_, census_name_, "", 5).status(); }},

@@ -1,5 +1,6 @@
 // `curator budget`: what has been spent and what is left.
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,12 @@ namespace {
 
 struct ShowBudget {
   std::string dataset;
+};
+
+struct ShowHistory {
+  std::string dataset;
+  std::string account;
+  int32_t points = 0;
 };
 
 Value RequestsLeft(const v1::Account& account) {
@@ -148,12 +155,49 @@ absl::Status Run(Session& session, const ShowBudget& command) {
   return budget.read_only().empty() ? absl::OkStatus() : absl::FailedPreconditionError(budget.read_only());
 }
 
+absl::Status Run(Session& session, const ShowHistory& command) {
+  v1::GetBurnDownRequest request;
+  request.set_dataset(command.dataset);
+  request.set_account(command.account);
+  request.set_points(command.points);
+  ASSIGN_OR_RETURN(const v1::GetBurnDownResponse history, session.client.GetBurnDown(request));
+  Table table{"points",
+              "",
+              {{"time", "time"},
+               {"counter", "counter"},
+               {"limit", "limit", Align::kRight},
+               {"spent", "spent", Align::kRight},
+               {"held", "held", Align::kRight}},
+              {}};
+  for (const v1::GetBurnDownResponse::Counter& counter : history.counters()) {
+    for (const v1::BurnDownPoint& point : counter.points()) {
+      table.rows.push_back(
+          {FormatTime(point.time()), counter.name(), point.limit(), point.spent(), point.held()});
+    }
+  }
+  Document document;
+  document.fields.push_back({"account", "account", history.account()});
+  document.tables.push_back(std::move(table));
+  session.Print(document);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddBudgetCommands(CLI::App& app, Chosen& chosen) {
   CLI::App* group = AddGroup(app, "budget", "What has been spent and what is left");
   AddNameCommand(*group, "show", "Each account of a dataset", "curator budget show census",
                  &ShowBudget::dataset, "NAME", chosen);
+  const auto options = std::make_shared<ShowHistory>();
+  CLI::App* const command =
+      AddCommand(*group, "history", "How an account came to what it has spent, in points for a chart",
+                 "curator budget history census --points 100 --output csv");
+  command->add_option("NAME", options->dataset)->required();
+  command->add_option("--account", options->account, "As `account list` names it; default: the dataset's own")
+      ->type_name("ACCOUNT");
+  command->add_option("--points", options->points, "How many at most of each counter; default: 500")
+      ->check(CLI::Range(1, 2000));
+  Choose(command, options, chosen);
 }
 
 }  // namespace curator::cli

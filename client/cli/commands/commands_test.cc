@@ -332,6 +332,25 @@ TEST_F(Arguments, RefusalsShowWhatWasAskedAndWhatWasLeft) {
   EXPECT_THAT(command_line_.out(), AllOf(HasSubstr("ana"), HasSubstr("dataset/census"), HasSubstr("0.25")));
 }
 
+TEST_F(Arguments, ABudgetHasItsHistoryInPoints) {
+  const auto asked =
+      Sent<v1::GetBurnDownRequest>("budget history census --account dataset/census/analyst/ana --points 7");
+  EXPECT_EQ(asked.dataset(), "census");
+  EXPECT_EQ(asked.account(), "dataset/census/analyst/ana");
+  EXPECT_EQ(asked.points(), 7);
+  EXPECT_FALSE(Accepted("budget history census --points 2001"));
+  v1::GetBurnDownResponse history;
+  history.set_account("dataset/census");
+  v1::GetBurnDownResponse::Counter& counter = *history.add_counters();
+  counter.set_name("rho");
+  v1::BurnDownPoint& point = *counter.add_points();
+  point.mutable_time()->set_seconds(1'700'000'000);
+  point.set_spent("0.25");
+  command_line_.server.Answer<v1::GetBurnDownRequest>(history);
+  EXPECT_EQ(command_line_.Run("budget history census --output csv"), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.out(), AllOf(HasSubstr("2023-11-14"), HasSubstr("rho"), HasSubstr("0.25")));
+}
+
 TEST_F(Arguments, TheInboxShowsOnWhichDatasetsToAnswer) {
   v1::ListInboxResponse inbox;
   v1::ListInboxResponse::Item& item = *inbox.add_items();

@@ -125,6 +125,27 @@ class Budget:
         """
         return self._client._budget(self.dataset, with_comparison=True)
 
+    def history(self, account: str = "", *, points: int = 500) -> pd.DataFrame:
+        """How an account came to what it has spent. Free.
+
+        Args:
+            account: its name; the dataset's own when it is empty.
+            points: how many at most of each counter, 1 to 2,000.
+
+        Returns:
+            One row for each point: "time" (UTC, whole seconds), "counter", "limit", "spent", "held" (exact decimals). Between two
+            points nothing changes that is not in the second one.
+
+        >>> census.budget().history()["spent"].is_monotonic_increasing
+        True
+        """
+        rows = [
+            (pd.Timestamp(point.time.seconds, unit="s", tz="UTC"), counter.name, *map(Decimal, (point.limit, point.spent, point.held)))
+            for counter in self._client._burn_down(self.dataset, account, points).counters
+            for point in counter.points
+        ]
+        return pd.DataFrame(rows, columns=["time", "counter", "limit", "spent", "held"])
+
     @property
     def _first(self) -> Account:
         if not self.accounts:

@@ -181,6 +181,10 @@ class Client:
         request = budget_pb2.GetBudgetRequest(dataset=dataset, with_comparison=with_comparison)
         return Budget(self, dataset, self._connection.unary(self._budgets.GetBudget, request, budget_pb2.GetBudgetResponse))
 
+    def _burn_down(self, dataset: str, account: str, points: int) -> budget_pb2.GetBurnDownResponse:
+        request = budget_pb2.GetBurnDownRequest(dataset=dataset, account=account, points=points)
+        return self._connection.unary(self._budgets.GetBurnDown, request, budget_pb2.GetBurnDownResponse)
+
     def _create_synthesis(self, request: Optional[synthesis_pb2.CreateSynthesisRequest]) -> operation_pb2.Operation:
         assert request is not None
         return self._connection.unary(self._syntheses.CreateSynthesis, request, operation_pb2.Operation, request.request_id)

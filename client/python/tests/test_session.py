@@ -133,6 +133,16 @@ def test_a_budget_is_exact(census: cu.Dataset) -> None:
     assert census.budget().compare().comparison
 
 
+def test_a_budget_has_its_history(census: cu.Dataset) -> None:
+    census.marginals(1).answer(rho="0.01")
+    history = census.budget().history()
+    assert list(history["counter"].unique()) == ["rho"]
+    assert history["spent"].iloc[-1] == Decimal("0.01") and history["limit"].iloc[-1] == census.budget().accounts[0].counters[0].limit
+    assert history["time"].dt.tz is not None
+    with pytest.raises(cu.InvalidQuestion, match="points"):
+        census.budget().history(points=2001)
+
+
 def test_a_receipt_proves_the_charge(client: cu.Client, census: cu.Dataset) -> None:
     answer = census.marginals(1).answer(rho=0.01)
     assert answer.receipt is not None

@@ -101,6 +101,11 @@ void LedgerConformance::Tamper(const std::string& script) {
                                   : "ALTER TABLE entries DISABLE TRIGGER ALL; "
                                     "ALTER TABLE charges DISABLE TRIGGER ALL; "
                                     "ALTER TABLE account_counters DISABLE TRIGGER ALL; "
+                                    // Not a guard.
+                                    "DO $$ BEGIN IF EXISTS (SELECT FROM pg_trigger WHERE tgname = "
+                                    "'counters_leave_points') THEN ALTER TABLE account_counters ENABLE "
+                                    "TRIGGER counters_leave_points, ENABLE TRIGGER "
+                                    "counters_begin_with_a_point; END IF; END $$; "
                                     "ALTER TABLE account_counters DROP CONSTRAINT IF EXISTS within_limit; ";
   const absl::Status done = TryInStore(absl::StrCat(unguard, script));
   ASSERT_TRUE(done.ok()) << done;

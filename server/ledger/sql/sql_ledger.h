@@ -119,6 +119,7 @@ class SqlLedger final : public Ledger, public PseudonymTable {
                                                     const AccountPage& page) override;
   absl::StatusOr<std::vector<Account>> ListPayingAccounts(std::string_view dataset_id,
                                                           std::string_view principal) override;
+  absl::StatusOr<std::vector<CounterPoint>> CounterPoints(const PointsQuery& query) override;
   absl::StatusOr<Attempt> Begin(const ChargeRequest& request) override;
   absl::StatusOr<Attempt> TakeOver(std::string_view charge_id) override;
   absl::StatusOr<Charge> Queue(const ChargeRequest& request, int64_t lifetime_us) override;

@@ -323,6 +323,25 @@ absl::Status CompareRequests(Transaction& transaction, const std::string& lineag
   return absl::OkStatus();
 }
 
+// The newest point of each counter is what it has now.
+absl::Status ComparePoints(Transaction& transaction, const std::string& lineage_id, Recount& recount) {
+  constexpr int64_t kMostNamed = 100;
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      transaction.Execute(
+          "SELECT c.account_id, c.counter FROM accounts a JOIN account_counters c ON c.account_id = a.id "
+          "WHERE a.lineage_id = $1 AND NOT EXISTS (SELECT 1 FROM counter_points p WHERE p.account_id = "
+          "c.account_id AND p.counter = c.counter AND p.spent = c.spent AND p.held = c.held AND "
+          "p.limit_value = c.limit_value AND p.second = (SELECT MAX(n.second) FROM counter_points n WHERE "
+          "n.account_id = c.account_id AND n.counter = c.counter)) LIMIT $2",
+          {lineage_id, kMostNamed}));
+  for (const Row& row : rows) {
+    recount.AddFinding(absl::StrCat(recount.NameOfAccount(row.Integer(0)), ", counter ", row.Text(1),
+                                    ": its points do not end with what it has"));
+  }
+  return absl::OkStatus();
+}
+
 // ---- The dataset, whom it lets in, and its parts
 
 void CompareFacts(const Dataset& stored, const RecountedDataset& counted, Recount& recount) {
@@ -555,7 +574,7 @@ class LineagePass {
     ASSIGN_OR_RETURN(const AccountOpeners openers, ReadOpeners(transaction));
     CompareAccounts(accounts, openers, recount);
     CompareCounters(accounts, recount, result);
-    return absl::OkStatus();
+    return ComparePoints(transaction, lineage_id_, recount);
   }
 
   absl::Status CompareDataset(Transaction& transaction, const std::string& id, Recount& recount) const {

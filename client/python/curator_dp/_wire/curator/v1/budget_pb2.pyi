@@ -74,6 +74,18 @@ class BudgetLimit(_message.Message):
     rule: Rule
     def __init__(self, rule: _Optional[_Union[Rule, str]] = ..., epsilon: _Optional[str] = ..., delta: _Optional[str] = ...) -> None: ...
 
+class BurnDownPoint(_message.Message):
+    __slots__ = ["held", "limit", "spent", "time"]
+    HELD_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    SPENT_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    held: str
+    limit: str
+    spent: str
+    time: _timestamp_pb2.Timestamp
+    def __init__(self, time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., limit: _Optional[str] = ..., spent: _Optional[str] = ..., held: _Optional[str] = ...) -> None: ...
+
 class CalculatedEpsilon(_message.Message):
     __slots__ = ["adaptive", "calculator", "epsilon", "is_lower_bound", "remark"]
     ADAPTIVE_FIELD_NUMBER: _ClassVar[int]
@@ -171,6 +183,34 @@ class GetBudgetResponse(_message.Message):
     protects: str
     read_only: str
     def __init__(self, accounts: _Optional[_Iterable[_Union[Account, _Mapping]]] = ..., largest_part: _Optional[_Union[Account, _Mapping]] = ..., last_request: _Optional[_Union[LastRequest, _Mapping]] = ..., comparison: _Optional[_Union[HistoryComparison, _Mapping]] = ..., protects: _Optional[str] = ..., read_only: _Optional[str] = ..., custody: _Optional[_Union[Custody, str]] = ...) -> None: ...
+
+class GetBurnDownRequest(_message.Message):
+    __slots__ = ["account", "dataset", "points", "to"]
+    ACCOUNT_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    FROM_FIELD_NUMBER: _ClassVar[int]
+    POINTS_FIELD_NUMBER: _ClassVar[int]
+    TO_FIELD_NUMBER: _ClassVar[int]
+    account: str
+    dataset: str
+    points: int
+    to: _timestamp_pb2.Timestamp
+    def __init__(self, dataset: _Optional[str] = ..., account: _Optional[str] = ..., to: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., points: _Optional[int] = ..., **kwargs) -> None: ...
+
+class GetBurnDownResponse(_message.Message):
+    __slots__ = ["account", "counters"]
+    class Counter(_message.Message):
+        __slots__ = ["name", "points"]
+        NAME_FIELD_NUMBER: _ClassVar[int]
+        POINTS_FIELD_NUMBER: _ClassVar[int]
+        name: str
+        points: _containers.RepeatedCompositeFieldContainer[BurnDownPoint]
+        def __init__(self, name: _Optional[str] = ..., points: _Optional[_Iterable[_Union[BurnDownPoint, _Mapping]]] = ...) -> None: ...
+    ACCOUNT_FIELD_NUMBER: _ClassVar[int]
+    COUNTERS_FIELD_NUMBER: _ClassVar[int]
+    account: str
+    counters: _containers.RepeatedCompositeFieldContainer[GetBurnDownResponse.Counter]
+    def __init__(self, account: _Optional[str] = ..., counters: _Optional[_Iterable[_Union[GetBurnDownResponse.Counter, _Mapping]]] = ...) -> None: ...
 
 class GetReceiptKeyRequest(_message.Message):
     __slots__ = []

@@ -1,0 +1,126 @@
+// How counters came to what they have: points for charts, thinned, written with each change.
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "ledger/conformance/ledger_conformance.h"
+
+namespace curator::ledger {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr int64_t kFarAhead = 4'000'000'000;  // in the year 2096
+constexpr int64_t kLifetimeUs = int64_t{3600} * 1'000'000;
+
+class CounterPointsConformance : public LedgerConformance {
+ protected:
+  void SetUp() override {
+    LedgerConformance::SetUp();
+    ledger_ = Open();
+    dataset_ = MakeDataset(*ledger_, "census", 1000);
+    account_ = FirstAccount(*ledger_, dataset_);
+  }
+  std::vector<CounterPoint> Points(int64_t from, int64_t to, int64_t most = kMostPoints) {
+    return Must(ledger_->CounterPoints(
+        {.account_id = account_, .counter = "rho", .from_second = from, .to_second = to, .most = most}));
+  }
+  CounterPoint Newest() {
+    const std::vector<CounterPoint> points = Points(0, 2 * kFarAhead);
+    EXPECT_FALSE(points.empty());
+    return points.empty() ? CounterPoint() : points.back();
+  }
+  void ExpectNewestIsTheBalance() {
+    const CounterBalance balance = BalanceOf(*ledger_, dataset_);
+    const CounterPoint newest = Newest();
+    EXPECT_EQ(newest.limit, balance.limit);
+    EXPECT_EQ(newest.spent, balance.spent);
+    EXPECT_EQ(newest.held, balance.held);
+  }
+  // In the place of all points: one in each of these seconds, at which as much is spent.
+  void HaveOnlyPoints(int64_t first, int64_t last) {
+    Tamper(
+        absl::StrCat("DELETE FROM counter_points; WITH RECURSIVE seconds (s) AS (SELECT ", first,
+                     " UNION ALL SELECT s + 1 FROM seconds WHERE s < ", last,
+                     ") INSERT INTO counter_points (account_id, counter, second, spent, held, limit_value) "
+                     "SELECT ",
+                     account_, ", 'rho', s, s, 0, 1000000 FROM seconds"));
+  }
+  static std::vector<int64_t> SecondsOf(const std::vector<CounterPoint>& points) {
+    std::vector<int64_t> seconds;
+    for (const CounterPoint& point : points) seconds.push_back(point.second);
+    return seconds;
+  }
+
+  std::unique_ptr<Ledger> ledger_;
+  Dataset dataset_;
+  int64_t account_ = 0;
+};
+
+TEST_P(CounterPointsConformance, TheNewestPointIsWhatTheCounterHas) {
+  ExpectNewestIsTheBalance();
+  Must(ledger_->Begin(RequestOf(dataset_, "first", account_, 5)));
+  ExpectNewestIsTheBalance();
+  const Charge reserved =
+      Must(ledger_->Reserve({RequestOf(dataset_, "second", account_, 7)}, kLifetimeUs)).front();
+  EXPECT_EQ(Newest().held, 7);
+  ExpectNewestIsTheBalance();
+  Must(ledger_->CancelReserved(reserved.id, "not needed", TestPrincipal("ana")));
+  ExpectNewestIsTheBalance();
+  EXPECT_EQ(Newest().spent, 5);
+}
+
+TEST_P(CounterPointsConformance, AClockThatGoesBackLeavesTheNewestSecondTheNewest) {
+  Tamper(absl::StrCat("UPDATE counter_points SET second = ", kFarAhead));
+  Must(ledger_->Begin(RequestOf(dataset_, "first", account_, 5)));
+  EXPECT_EQ(Newest().second, kFarAhead);
+  ExpectNewestIsTheBalance();
+}
+
+TEST_P(CounterPointsConformance, FewPointsAreReturnedAsTheyAreAfterWhatWasBefore) {
+  HaveOnlyPoints(1, 20);
+  EXPECT_THAT(SecondsOf(Points(5, 8)), ElementsAre(4, 5, 6, 7, 8));
+  EXPECT_THAT(SecondsOf(Points(1, 3)), ElementsAre(1, 2, 3)) << "nothing was before";
+  EXPECT_THAT(SecondsOf(Points(100, 200)), ElementsAre(20));
+  EXPECT_THAT(Points(-10, 0), IsEmpty());
+  EXPECT_THAT(Points(7, 7),
+              ElementsAre(CounterPoint{.second = 6, .limit = 1'000'000, .spent = 6, .held = 0},
+                          CounterPoint{.second = 7, .limit = 1'000'000, .spent = 7, .held = 0}));
+}
+
+TEST_P(CounterPointsConformance, OfManyPointsTheLastOfEachStretchIsReturned) {
+  HaveOnlyPoints(1, 10'000);
+  EXPECT_THAT(SecondsOf(Points(1, 10'000, 4)), ElementsAre(2500, 5000, 7500, 10'000));
+  EXPECT_THAT(SecondsOf(Points(11, 20, 3)), ElementsAre(10, 13, 16, 20));
+  EXPECT_THAT(Points(1, 10'000), SizeIs(kMostPoints));
+  EXPECT_THAT(SecondsOf(Points(1, kFarAhead, 3)), ElementsAre(10'000))
+      << "all of them lie in the first stretch";
+}
+
+TEST_P(CounterPointsConformance, StretchesThatEndBeforeTheyBeginAndTooManyPointsAreRefused) {
+  for (const PointsQuery& bad : {PointsQuery{.from_second = 2, .to_second = 1, .most = 10},
+                                 PointsQuery{.most = 0}, PointsQuery{.most = kMostPoints + 1}}) {
+    EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger_->CounterPoints(bad).status());
+  }
+  EXPECT_THAT(Must(ledger_->CounterPoints({.account_id = 77, .counter = "rho", .to_second = 9, .most = 9})),
+              IsEmpty());
+}
+
+TEST_P(CounterPointsConformance, PointsThatEndOtherwiseThanTheCounterAreFound) {
+  Must(ledger_->Begin(RequestOf(dataset_, "first", account_, 5)));
+  EXPECT_TRUE(Must(ledger_->Verify(dataset_.id)).ok);
+  for (const char* const tampering : {"UPDATE counter_points SET spent = 4", "DELETE FROM counter_points"}) {
+    Tamper(tampering);
+    EXPECT_THAT(Must(ledger_->Verify(dataset_.id)).findings,
+                ElementsAre(HasSubstr("its points do not end with what it has")))
+        << tampering;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryBackend, CounterPointsConformance, ::testing::ValuesIn(LedgerBackendNames()));
+
+}  // namespace
+}  // namespace curator::ledger
