@@ -129,10 +129,10 @@ class Ledger {
   virtual absl::StatusOr<std::vector<Account>> ListPayingAccounts(std::string_view dataset_id,
                                                                   std::string_view principal) = 0;
 
-  // How a counter came to what it has, ascending: what it had when the stretch of the query began, if it existed
-  // then, and each point in it. Where these are more than query.most, the stretch is cut into as many equal
-  // ones, and of each the last point is returned. Reads a number of rows that grows with `most` alone. A
-  // ledger that an earlier version made has no points of the time before schema 22.
+  // How a counter came to what it has, ascending: what it had when the stretch of the query began, if it
+  // existed then, and each point in it. Where these are more than query.most, the stretch is cut into as many
+  // parts of about equal length, and of each the last point is returned. Reads a number of rows that grows
+  // with `most` alone. A ledger that an earlier version made has no points of the time before schema 22.
   // INVALID_ARGUMENT unless 1 <= most <= kMostPoints and the stretch does not end before it begins; no point
   // where there is no such counter.
   virtual absl::StatusOr<std::vector<CounterPoint>> CounterPoints(const PointsQuery& query) = 0;
