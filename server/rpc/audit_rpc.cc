@@ -12,6 +12,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "rpc/audit_page.h"
+#include "rpc/convert_time.h"
 #include "rpc/message_stream.h"
 #include "rpc/page.h"
 
@@ -90,11 +91,8 @@ v1::AuditRecord MessageOf(const audit::AuditRecord& record) {
 // ---- The listing
 
 absl::StatusOr<int64_t> MicrosecondsOf(std::string_view field, const google::protobuf::Timestamp& time) {
-  const bool is_time = time.seconds() >= TimeUtil::kTimestampMinSeconds &&
-                       time.seconds() <= TimeUtil::kTimestampMaxSeconds && time.nanos() >= 0 &&
-                       time.nanos() < 1'000'000'000;
-  if (is_time) return TimeUtil::TimestampToMicroseconds(time);
-  return InvalidField(field, "must be a time of the years 1 to 9999");
+  RETURN_IF_ERROR(CheckTime(field, time));
+  return TimeUtil::TimestampToMicroseconds(time);
 }
 
 absl::StatusOr<AuditFilter> FilterOf(const v1::ListAuditRecordsRequest& request) {

@@ -13,6 +13,7 @@
 #include "rpc/audit_page.h"
 #include "rpc/convert_budget.h"
 #include "rpc/convert_schema.h"
+#include "rpc/convert_time.h"
 #include "rpc/handle.h"
 #include "rpc/message_stream.h"
 #include "rpc/page.h"
@@ -41,22 +42,17 @@ absl::Status GetBudget(service::Services& services, const Call& call, const v1::
   return absl::OkStatus();
 }
 
-// Whole seconds since 1970; none of an absent time.
-absl::StatusOr<std::optional<int64_t>> SecondOf(bool is_given, const google::protobuf::Timestamp& time,
-                                                const std::string& field) {
-  if (!is_given) return std::nullopt;
-  using google::protobuf::util::TimeUtil;
-  if (time.seconds() < TimeUtil::kTimestampMinSeconds || time.seconds() > TimeUtil::kTimestampMaxSeconds) {
-    return InvalidField(field, "is no time from year 1 to year 9999");
-  }
-  return time.seconds();
-}
-
 absl::Status GetBurnDown(service::Services& services, const Call& call, const v1::GetBurnDownRequest& request,
                          v1::GetBurnDownResponse& response) {
   service::BurnDownQuery query{.dataset = DatasetName(request.dataset()), .account = request.account()};
-  ASSIGN_OR_RETURN(query.from_second, SecondOf(request.has_from(), request.from(), "from"));
-  ASSIGN_OR_RETURN(query.to_second, SecondOf(request.has_to(), request.to(), "to"));
+  if (request.has_from()) {
+    RETURN_IF_ERROR(CheckTime("from", request.from()));
+    query.from_second = request.from().seconds();
+  }
+  if (request.has_to()) {
+    RETURN_IF_ERROR(CheckTime("to", request.to()));
+    query.to_second = request.to().seconds();
+  }
   if (request.points() != 0) query.most_points = request.points();
   ASSIGN_OR_RETURN(const service::BurnDown burn_down,
                    service::GetBurnDown(services.access(), call.principal(), query));

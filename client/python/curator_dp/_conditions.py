@@ -44,10 +44,10 @@ def value_text(value: object) -> str:
     """A value as it is in the table."""
     if isinstance(value, str):
         return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
     if isinstance(value, bool) or not isinstance(value, (Real, Decimal)) or not math.isfinite(value):
         raise InvalidQuestion(f"a value is a text or a finite number, not {value!r}")
-    if isinstance(value, Integral):
-        return str(int(value))
     return str(value) if isinstance(value, Decimal) else number_text(float(value))
 
 

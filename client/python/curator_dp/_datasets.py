@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from numbers import Number
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 import pandas as pd
@@ -12,6 +11,7 @@ from curator_dp import _html, _query_sets
 from curator_dp._budgets import Budget
 from curator_dp._charges import Charge, Event, Lifetime, lifetime_seconds
 from curator_dp._conditions import AnyConditions, Value, conditions_of, parse_thresholds, value_text
+from curator_dp._enums import name_of
 from curator_dp._errors import CuratorError, InvalidQuestion, Unavailable
 from curator_dp._query_sets import Names, count_of, names_of
 from curator_dp._questions import Question, checked_parts
@@ -19,7 +19,6 @@ from curator_dp._request_ids import AnyRequestId, checked_request_id, new_reques
 from curator_dp._schema import Schema
 from curator_dp._spend import Amount, spend_of
 from curator_dp._synthesis import Synthesis
-from curator_dp._enums import name_of
 from curator_dp._wire.curator.v1 import accountant_pb2, dataset_pb2, synthesis_pb2
 
 if TYPE_CHECKING:
@@ -62,9 +61,9 @@ class Dataset:
         >>> census.marginals(2, over=["age", "sex", "zone"]).quote(rho="0.01").numbers
         33
         """
-        if len(sets) == 1 and isinstance(sets[0], Number):
+        if len(sets) == 1 and not isinstance(sets[0], Iterable):
             return self._question(_query_sets.Marginals(k=count_of(sets[0], "k"), columns=self._columns(over)))
-        named = tuple(self._columns(each) for each in sets if not isinstance(each, (int, Number)))
+        named = tuple(self._columns(each) for each in sets if isinstance(each, Iterable))
         if not sets or over or len(named) < len(sets):
             raise InvalidQuestion('marginals: either one number, marginals(2, over=["age", "sex"]), or sets of columns')
         return self._question(_query_sets.Marginals(sets=named))

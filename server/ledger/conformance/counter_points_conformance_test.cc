@@ -86,6 +86,8 @@ TEST_P(CounterPointsConformance, FewPointsAreReturnedAsTheyAreAfterWhatWasBefore
   EXPECT_THAT(SecondsOf(Points(1, 3)), ElementsAre(1, 2, 3)) << "nothing was before";
   EXPECT_THAT(SecondsOf(Points(100, 200)), ElementsAre(20));
   EXPECT_THAT(Points(-10, 0), IsEmpty());
+  const PointsQuery of_nothing{.account_id = account_, .counter = "rho", .to_second = 0};
+  EXPECT_THAT(Must(ledger_->CounterPoints(of_nothing)), IsEmpty()) << "all of them come later";
   EXPECT_THAT(Points(7, 7),
               ElementsAre(CounterPoint{.second = 6, .limit = 1'000'000, .spent = 6, .held = 0},
                           CounterPoint{.second = 7, .limit = 1'000'000, .spent = 7, .held = 0}));

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "ledger/sql/sql_ledger.h"
@@ -17,7 +18,9 @@ constexpr std::string_view kLastPoint =
     "second <= $3 ORDER BY second DESC LIMIT 1";
 
 absl::Status CheckQuery(const PointsQuery& query) {
-  if (query.most < 1 || query.most > kMostPoints) return InvalidField("most", "must be from 1 to 2000");
+  if (query.most < 1 || query.most > kMostPoints) {
+    return InvalidField("most", absl::StrCat("must be from 1 to ", kMostPoints));
+  }
   if (query.from_second && query.to_second && *query.to_second < *query.from_second) {
     return InvalidField("to_second", "lies before the first second");
   }
@@ -78,7 +81,7 @@ absl::StatusOr<std::optional<std::vector<CounterPoint>>> AllPoints(Transaction& 
   return points;
 }
 
-// None for a counter without points.
+// None for a counter without points, or whose first one comes after the query's end.
 absl::StatusOr<std::optional<Stretch>> StretchOf(Transaction& transaction, const PointsQuery& query) {
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
@@ -88,6 +91,7 @@ absl::StatusOr<std::optional<Stretch>> StretchOf(Transaction& transaction, const
           {query.account_id, query.counter}));
   if (rows.at(0).IsNull(0)) return std::nullopt;
   const int64_t first = query.from_second.value_or(rows.at(0).Integer(0));
+  if (query.to_second.has_value() && *query.to_second < first) return std::nullopt;
   const int64_t last = query.to_second.value_or(rows.at(0).Integer(1));
   return Stretch{.query = query, .first = first, .last = std::max(first, last)};
 }

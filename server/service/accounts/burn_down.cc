@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "service/accounts/accounts.h"
@@ -27,7 +28,7 @@ absl::StatusOr<ledger::Account> VisibleAccount(const Access& access, const Datas
 absl::StatusOr<BurnDown> GetBurnDown(const Access& access, const Principal& principal,
                                      const BurnDownQuery& query) {
   if (query.most_points < 1 || query.most_points > ledger::kMostPoints) {
-    return InvalidField("points", "must be from 1 to 2000");
+    return InvalidField("points", absl::StrCat("must be from 1 to ", ledger::kMostPoints));
   }
   ASSIGN_OR_RETURN(const DatasetView view,
                    FindDataset(access, Method::kGetBurnDown, principal, query.dataset));
