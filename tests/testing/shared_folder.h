@@ -11,7 +11,7 @@ std::string PathOf(const std::string& name);
 
 bool Has(const std::string& name);
 
-// Whether an absent file may be skipped: not where the environment variable CI is set.
+// Whether a test of what this machine lacks may be skipped: not where the environment variable CI is set.
 bool MaySkip();
 
 }  // namespace curator::shared
