@@ -35,19 +35,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
     """With the dataset census."""
     is_whole = request.config.getoption("--installation") == "edge-postgres"
-    started = Installation(tmp_path, with_postgres=True) if is_whole else Server(tmp_path)
-    started.make_dataset("census", *PROMISE)
-    yield started
-    started.stop()
+    with Installation(tmp_path, with_postgres=True) if is_whole else Server(tmp_path) as started:
+        started.make_dataset("census", *PROMISE)
+        yield started
 
 
 @pytest.fixture
 def development_server(tmp_path: Path) -> Iterator[Server]:
     """The same, for tests of what only a development server has."""
-    started = Server(tmp_path)
-    started.make_dataset("census", *PROMISE)
-    yield started
-    started.stop()
+    with Server(tmp_path) as started:
+        started.make_dataset("census", *PROMISE)
+        yield started
 
 
 @pytest.fixture
@@ -64,10 +62,9 @@ def census(client: cu.Client) -> cu.Dataset:
 @pytest.fixture(scope="session")
 def shared_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """For examples, and for tests that charge nothing."""
-    started = Server(tmp_path_factory.mktemp("shared"))
-    started.make_dataset("census", *PROMISE)
-    yield started
-    started.stop()
+    with Server(tmp_path_factory.mktemp("shared")) as started:
+        started.make_dataset("census", *PROMISE)
+        yield started
 
 
 @pytest.fixture

@@ -247,22 +247,17 @@ class Parities:
 QuerySet = Union[Marginals, Prefixes, Ranges, Counts, ThresholdCounts, Parities]
 
 
-def workload_of(sets: Sequence[QuerySet], schema: Schema, strategy: str) -> workload_pb2.Workload:
+def workload_of(sets: Iterable[NamedSet], strategy: str) -> workload_pb2.Workload:
     """The request's workload. The strategy is that of all sets but marginals, which are measured directly."""
     if strategy not in _STRATEGIES:
         raise InvalidQuestion(f"strategy: {strategy!r} is none of {', '.join(_STRATEGIES)}")
     workload = workload_pb2.Workload()
-    for each in sets:
-        for wire, _ in each.to_wire(schema):
-            if wire.WhichOneof("queries") != "marginals":
-                wire.strategy = _STRATEGIES[strategy]
-            workload.query_sets.append(wire)
+    for wire, _ in sets:
+        added = workload.query_sets.add()
+        added.CopyFrom(wire)
+        if wire.WhichOneof("queries") != "marginals":
+            added.strategy = _STRATEGIES[strategy]
     return workload
-
-
-def namings_of(sets: Sequence[QuerySet], schema: Schema) -> list[Optional[Naming]]:
-    """One for each query set of the request's workload."""
-    return [naming for each in sets for _, naming in each.to_wire(schema)]
 
 
 def with_where(sets: Sequence[QuerySet], where: AnyConditions) -> tuple[QuerySet, ...]:

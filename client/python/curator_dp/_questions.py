@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Optional
 
 from curator_dp import _query_sets
@@ -95,7 +96,12 @@ class Question:
 
     def to_wire(self) -> workload_pb2.Workload:
         """The message of a request."""
-        return _query_sets.workload_of(self.sets, self.dataset.schema, self.strategy)
+        return _query_sets.workload_of(self._named_sets, self.strategy)
+
+    @cached_property
+    def _named_sets(self) -> list[_query_sets.NamedSet]:
+        """The query sets of the request, each with what its answers are called."""
+        return [named for each in self.sets for named in each.to_wire(self.dataset.schema)]
 
     def workload_for_model(self, dataset: str) -> workload_pb2.Workload:
         """The message, for a model of this dataset: which parts it is of, and how they were measured, is the model's own.
@@ -109,7 +115,7 @@ class Question:
         return self.to_wire()
 
     def _namings(self) -> list[Optional[_query_sets.Naming]]:
-        return _query_sets.namings_of(self.sets, self.dataset.schema)
+        return [naming for _, naming in self._named_sets]
 
     def _fill(self, request: Any, spend: Optional[workload_pb2.Spend], max_error: Optional[float], confidence: Optional[float]) -> None:
         if spend is not None and max_error is not None:

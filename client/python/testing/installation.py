@@ -173,7 +173,7 @@ class IdentityProvider:
 
 
 class Installation(Server):
-    """The server as it stands in production. Its administrator is ada; owner, who may create datasets, and ana are enrolled.
+    """The server as in production. Its administrator is ada; owner, who may create datasets, and ana are enrolled.
 
     Attributes:
         authority: of all certificates.
@@ -188,7 +188,7 @@ class Installation(Server):
         try:
             self._start_all(folder, with_postgres)
         except BaseException:
-            self._close_all()
+            self.stop()
             raise
 
     def _start_all(self, folder: Path, with_postgres: bool) -> None:

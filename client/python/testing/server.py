@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 from pathlib import Path
-from typing import Optional
+from typing import Optional, Self
 
 import curator_dp as cu
 
@@ -38,18 +38,26 @@ def free_port() -> int:
 
 
 class Server:
-    """curatord in a folder of its own, in development mode. It can be killed and started again at the same address.
+    """curatord in a folder of its own, in development mode. It can be killed and started again at the same address. A context that
+    stops it.
 
     Attributes:
         folder: for its files and the test's.
         address: for clients.
     """
 
+    _process: Optional[subprocess.Popen[bytes]] = None
+
     def __init__(self, folder: Path, address: str = "") -> None:
         self.folder = folder
         self.address = address or f"127.0.0.1:{free_port()}"
-        self._process: Optional[subprocess.Popen[bytes]] = None
         self.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     # ---- What is different with an identity provider
 
@@ -73,6 +81,7 @@ class Server:
         deadline = time.monotonic() + 30
         while not self._answers():
             if time.monotonic() > deadline or self._process.poll() is not None:
+                self.kill()
                 raise RuntimeError((self.folder / "server.log").read_text())
 
     def _answers(self) -> bool:
@@ -84,14 +93,14 @@ class Server:
             return True
 
     def kill(self) -> None:
-        assert self._process is not None
-        self._process.kill()
-        self._process.wait()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
 
     def stop(self) -> None:
-        assert self._process is not None
-        self._process.terminate()
-        self._process.wait()
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait()
 
     def curator(self, principal: str, *arguments: str) -> str:
         """What the command line prints."""

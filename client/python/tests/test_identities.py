@@ -24,10 +24,9 @@ SERVICE = "spiffe://example/nightly"
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """With the dataset census. The principal hasty may make one call in a second, and three after a pause."""
     quotas = {"hasty": {"calls_per_second": 1, "calls_after_a_pause": 3}}
-    started = Installation(tmp_path_factory.mktemp("installation"), with_postgres=False, quotas=quotas)
-    started.make_dataset("census", *PROMISE)
-    yield started
-    started.stop()
+    with Installation(tmp_path_factory.mktemp("installation"), with_postgres=False, quotas=quotas) as started:
+        started.make_dataset("census", *PROMISE)
+        yield started
 
 
 def connect(installation: Installation, **who: Any) -> cu.Client:

@@ -8,8 +8,11 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbclient
+import nbformat
 import pytest
 
+from conftest import PROMISE
 from testing.server import BUILD, ROOT, Server
 
 NOTEBOOKS = sorted((ROOT / "client" / "python" / "notebooks").glob("*.ipynb"))
@@ -18,22 +21,19 @@ NOTEBOOKS = sorted((ROOT / "client" / "python" / "notebooks").glob("*.ipynb"))
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[Server]:
     """A server with the dataset of deploy/quickstart."""
-    started = Server(tmp_path)
     table = tmp_path / "demo.csv"
     subprocess.run([str(BUILD / "deploy" / "demo-data"), "--out", str(table)], check=True)
     schema = str(ROOT / "deploy" / "demo-schema.json")
-    started.curator("owner", "dataset", "create", "demo", "--schema", schema, "--rule", "zcdp", "--epsilon", "2", "--delta", "1e-9")
-    started.curator("owner", "dataset", "import", "demo", str(table))
-    started.curator("owner", "dataset", "seal", "demo")
-    started.curator("owner", "dataset", "grant", "demo", "ana")
-    yield started
-    started.stop()
+    with Server(tmp_path) as started:
+        started.curator("owner", "dataset", "create", "demo", "--schema", schema, *PROMISE)
+        started.curator("owner", "dataset", "import", "demo", str(table))
+        started.curator("owner", "dataset", "seal", "demo")
+        started.curator("owner", "dataset", "grant", "demo", "ana")
+        yield started
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_has_tables(demo: Server, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nbclient = pytest.importorskip("nbclient")
-    nbformat = pytest.importorskip("nbformat")
     monkeypatch.setenv("CURATOR_SERVER", demo.address)
     monkeypatch.setenv("CURATOR_AS", "ana")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "client" / "python"), os.environ.get("PYTHONPATH", "")]))

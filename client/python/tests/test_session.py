@@ -9,6 +9,7 @@ import time
 from decimal import Decimal
 from pathlib import Path
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -184,7 +185,6 @@ def test_what_notebooks_show_is_escaped(server: Server, census: cu.Dataset) -> N
 
 
 def test_plots_have_bars_for_the_intervals(census: cu.Dataset) -> None:
-    matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     answer = census.marginals(["age", "sex"]).answer(rho=0.01)
     axes = answer.plot("age", "sex")
