@@ -247,10 +247,11 @@ class LastRequest(_message.Message):
     def __init__(self, summary: _Optional[str] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class LedgerEntry(_message.Message):
-    __slots__ = ["actor", "actor_name", "charge_id", "dataset_id", "hash", "kind", "payload", "previous_hash", "sequence", "summary", "time"]
+    __slots__ = ["actor", "actor_name", "charge_id", "dataset", "dataset_id", "hash", "kind", "payload", "previous_hash", "sequence", "summary", "time"]
     ACTOR_FIELD_NUMBER: _ClassVar[int]
     ACTOR_NAME_FIELD_NUMBER: _ClassVar[int]
     CHARGE_ID_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
     DATASET_ID_FIELD_NUMBER: _ClassVar[int]
     HASH_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
@@ -262,6 +263,7 @@ class LedgerEntry(_message.Message):
     actor: str
     actor_name: str
     charge_id: str
+    dataset: str
     dataset_id: str
     hash: bytes
     kind: str
@@ -270,7 +272,15 @@ class LedgerEntry(_message.Message):
     sequence: int
     summary: str
     time: _timestamp_pb2.Timestamp
-    def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., actor: _Optional[str] = ..., charge_id: _Optional[str] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., summary: _Optional[str] = ..., payload: _Optional[bytes] = ..., previous_hash: _Optional[bytes] = ..., hash: _Optional[bytes] = ..., dataset_id: _Optional[str] = ..., actor_name: _Optional[str] = ...) -> None: ...
+    def __init__(self, sequence: _Optional[int] = ..., kind: _Optional[str] = ..., actor: _Optional[str] = ..., charge_id: _Optional[str] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., summary: _Optional[str] = ..., payload: _Optional[bytes] = ..., previous_hash: _Optional[bytes] = ..., hash: _Optional[bytes] = ..., dataset_id: _Optional[str] = ..., actor_name: _Optional[str] = ..., dataset: _Optional[str] = ...) -> None: ...
+
+class LedgerPosition(_message.Message):
+    __slots__ = ["after_sequence", "dataset"]
+    AFTER_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    after_sequence: int
+    dataset: str
+    def __init__(self, dataset: _Optional[str] = ..., after_sequence: _Optional[int] = ...) -> None: ...
 
 class LimitProposal(_message.Message):
     __slots__ = ["account", "approved_by", "counter", "end_reason", "ended_by", "id", "is_request", "new_limit", "new_promise", "old_limit", "old_promise", "propose_time", "proposed_by", "reason", "state", "taken_up_by"]
@@ -370,12 +380,16 @@ class ListInboxResponse(_message.Message):
     def __init__(self, items: _Optional[_Iterable[_Union[ListInboxResponse.Item, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class ListLedgerEntriesRequest(_message.Message):
-    __slots__ = ["after_sequence", "dataset"]
+    __slots__ = ["after_sequence", "before_sequence", "dataset", "newest"]
     AFTER_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    BEFORE_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
+    NEWEST_FIELD_NUMBER: _ClassVar[int]
     after_sequence: int
+    before_sequence: int
     dataset: str
-    def __init__(self, dataset: _Optional[str] = ..., after_sequence: _Optional[int] = ...) -> None: ...
+    newest: int
+    def __init__(self, dataset: _Optional[str] = ..., after_sequence: _Optional[int] = ..., before_sequence: _Optional[int] = ..., newest: _Optional[int] = ...) -> None: ...
 
 class ListLimitProposalsRequest(_message.Message):
     __slots__ = ["dataset", "page_size", "page_token"]
@@ -596,12 +610,14 @@ class VerifyLedgerResponse(_message.Message):
     def __init__(self, ok: bool = ..., entries_checked: _Optional[int] = ..., head_hash: _Optional[bytes] = ..., anchored_sequence: _Optional[int] = ..., findings: _Optional[_Iterable[str]] = ..., ledger_id: _Optional[str] = ..., dataset_id: _Optional[str] = ..., receipt_key: _Optional[bytes] = ..., verify_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class WatchLedgerRequest(_message.Message):
-    __slots__ = ["after_sequence", "dataset"]
+    __slots__ = ["after_sequence", "dataset", "positions"]
     AFTER_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
+    POSITIONS_FIELD_NUMBER: _ClassVar[int]
     after_sequence: int
     dataset: str
-    def __init__(self, dataset: _Optional[str] = ..., after_sequence: _Optional[int] = ...) -> None: ...
+    positions: _containers.RepeatedCompositeFieldContainer[LedgerPosition]
+    def __init__(self, dataset: _Optional[str] = ..., after_sequence: _Optional[int] = ..., positions: _Optional[_Iterable[_Union[LedgerPosition, _Mapping]]] = ...) -> None: ...
 
 class WithdrawLimitChangeRequest(_message.Message):
     __slots__ = ["dataset", "proposal_id", "request_id", "validate_only"]
