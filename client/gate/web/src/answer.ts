@@ -1,0 +1,237 @@
+// An answer, put together from the chunks of a stream, and its tables with labels: the same as the command line shows.
+import type { AnswerChunk, AnswerHeader, Attribute, MarginalHeader, QuerySetHeader, Schema, Slice } from "./api/types.ts";
+import type { Cell } from "./csv.ts";
+import { exactText } from "./numbers.ts";
+
+export interface Row {
+  labels: string[];
+  // As it was sent: counts are whole numbers of any size.
+  count: string;
+  value: number;
+  deviation: number | undefined;
+  lower: number | undefined;
+  upper: number | undefined;
+}
+
+export interface AnswerTable {
+  // "age,sex", or the class of the queries.
+  name: string;
+  // In words, for titles.
+  title: string;
+  columns: string[];
+  rows: Row[];
+  isMarginal: boolean;
+  // Of the intervals; 0 where there are none.
+  level: number;
+  noise: string;
+}
+
+export interface Answer {
+  header: AnswerHeader;
+  tables: AnswerTable[];
+}
+
+interface Values {
+  counts: string[];
+  estimates: number[];
+  deviations: number[];
+  halfWidths: number[];
+  labels: string[];
+}
+
+interface OpenTable {
+  marginal?: MarginalHeader;
+  querySet?: QuerySetHeader;
+  values: Values;
+  expected: number;
+}
+
+export class MalformedAnswer extends Error {}
+
+function labelOfInteger({ min, max, bin_width = "1" }: NonNullable<Attribute["integer"]>, code: number): string {
+  const [low, high, width] = [BigInt(min), BigInt(max), BigInt(bin_width)];
+  const first = low + BigInt(code) * width;
+  const last = first + width - 1n > high ? high : first + width - 1n;
+  if (first === last) return String(first);
+  return last === high ? `[${first}, ${last}]` : `[${first}, ${last + 1n})`;
+}
+
+function edgesOf({ edges, min, max, step }: NonNullable<Attribute["numeric"]>): number[] {
+  if (edges.length > 0 || min === undefined || max === undefined || !step) return edges;
+  const steps = Math.round((max - min) / step);
+  return Array.from({ length: steps + 1 }, (_, i) => Number((min + i * step).toFixed(9)));
+}
+
+// The labels of an attribute's bins, in their order.
+export function labelsOf(attribute: Attribute): string[] {
+  const { categorical, integer, numeric, coded } = attribute;
+  if (categorical) {
+    return categorical.catch_all === undefined
+      ? categorical.values
+      : [...categorical.values, categorical.catch_all];
+  }
+  if (integer) {
+    const width = BigInt(integer.bin_width ?? "1");
+    const bins = Number((BigInt(integer.max) - BigInt(integer.min)) / width) + 1;
+    return Array.from({ length: bins }, (_, code) => labelOfInteger(integer, code));
+  }
+  if (numeric) {
+    const edges = edgesOf(numeric);
+    return edges.slice(1).map((high, i) =>
+      `[${exactText(edges[i] as number)}, ${exactText(high)}${i === edges.length - 2 ? "]" : ")"}`);
+  }
+  return Array.from({ length: Number(coded?.size ?? 0) }, (_, code) => String(code));
+}
+
+// How many bins an attribute has, without making their labels.
+export function binsOf({ categorical, integer, numeric, coded }: Attribute): number {
+  if (categorical) return categorical.values.length + (categorical.catch_all === undefined ? 0 : 1);
+  if (integer) {
+    return Number((BigInt(integer.max) - BigInt(integer.min)) / BigInt(integer.bin_width ?? "1")) + 1;
+  }
+  if (numeric) return edgesOf(numeric).length - 1;
+  return Number(coded?.size ?? 0);
+}
+
+function appendErrors(more: number[], count: number, have: number, all: number[]): void {
+  if (more.length === 0) {
+    if (all.length > 0) throw new MalformedAnswer("errors that are not those of the numbers beside them");
+    return;
+  }
+  if (all.length !== have || (more.length !== 1 && more.length !== count)) {
+    throw new MalformedAnswer("errors that are not those of the numbers beside them");
+  }
+  for (let i = 0; i < count; i += 1) all.push((more.length === 1 ? more[0] : more[i]) as number);
+}
+
+function addSlice(open: OpenTable, slice: Slice): void {
+  const { values } = open;
+  const have = values.counts.length + values.estimates.length;
+  const count = slice.counts.length || slice.estimates.length;
+  if (Number(slice.offset) !== have || have + count > open.expected) {
+    throw new MalformedAnswer("numbers do not follow each other");
+  }
+  for (const number of slice.counts) values.counts.push(number);
+  for (const number of slice.estimates) values.estimates.push(number);
+  if (values.counts.length > 0 && values.estimates.length > 0) {
+    throw new MalformedAnswer("counts and estimates are mixed");
+  }
+  appendErrors(slice.standard_deviations, count, have, values.deviations);
+  appendErrors(slice.confidence_half_widths, count, have, values.halfWidths);
+  for (const label of slice.labels ?? []) values.labels.push(label);
+}
+
+function noiseWords(marginal: MarginalHeader | undefined, querySet: QuerySetHeader | undefined): string {
+  const mechanism = (marginal ?? querySet)?.noise?.mechanism;
+  if (mechanism === "MECHANISM_DISCRETE_LAPLACE") return "Laplace noise";
+  return mechanism === "MECHANISM_DISCRETE_GAUSSIAN" ? "Gaussian noise" : "";
+}
+
+function marginalLabels(header: MarginalHeader, schema: Schema): (row: number) => string[] {
+  const axes = header.attributes.map((name, i) => {
+    const attribute = schema.attributes.find((candidate) => candidate.name === name);
+    const labels = attribute ? labelsOf(attribute) : [];
+    if (labels.length !== Number(header.sizes[i])) {
+      throw new MalformedAnswer(`the answer's attribute ${name} is not the schema's`);
+    }
+    return labels;
+  });
+  return (row) => {
+    const labels: string[] = [];
+    let rest = row;
+    for (let axis = axes.length - 1; axis >= 0; axis -= 1) {
+      const of = axes[axis] as string[];
+      labels.unshift(of[rest % of.length] as string);
+      rest = Math.floor(rest / of.length);
+    }
+    return labels;
+  };
+}
+
+// The last attribute varies fastest.
+function tableOf(open: OpenTable, header: AnswerHeader, schema: Schema): AnswerTable {
+  const { marginal, querySet, values } = open;
+  const size = values.counts.length + values.estimates.length;
+  if (size !== open.expected) throw new MalformedAnswer(`${size} of ${open.expected} numbers have come`);
+  const noise = marginal?.noise;
+  const isProcessed = header.post_processing !== "";
+  const hasWidths = values.halfWidths.length > 0;
+  const level = isProcessed || !(hasWidths || noise) ? 0 : (noise?.confidence_level ?? header.confidence_level);
+  const columns = marginal?.attributes ?? querySet?.columns ?? [];
+  const ofMarginal = marginal ? marginalLabels(marginal, schema) : undefined;
+  const rows = Array.from({ length: size }, (_, i): Row => {
+    const estimate = values.estimates[i];
+    const value = estimate ?? Number(values.counts[i]);
+    const half = level === 0 ? undefined : (values.halfWidths[i] ?? noise?.confidence_half_width);
+    const deviation = isProcessed
+      ? undefined
+      : (values.deviations[i] ?? (level !== 0 ? noise?.standard_deviation : undefined));
+    return {
+      labels: ofMarginal ? ofMarginal(i) : values.labels.slice(i * columns.length, (i + 1) * columns.length),
+      count: estimate === undefined ? (values.counts[i] as string) : exactText(estimate),
+      value,
+      deviation,
+      lower: half === undefined ? undefined : value - half,
+      upper: half === undefined ? undefined : value + half,
+    };
+  });
+  return {
+    name: marginal ? columns.join(",") : (querySet?.query_class ?? ""),
+    title: marginal ? columns.join(" × ") || "number of records" : `${querySet?.query_class} ${columns.join(", ")}`.trim(),
+    columns,
+    rows,
+    isMarginal: marginal !== undefined,
+    level,
+    noise: noiseWords(marginal, querySet),
+  };
+}
+
+// Throws MalformedAnswer for an answer that is not whole: a part of one is never shown.
+export function assemble(chunks: AnswerChunk[], schema: Schema): Answer {
+  const header = chunks[0]?.header;
+  if (!header) throw new MalformedAnswer("it does not start with its header");
+  const open: OpenTable[] = [];
+  const start = (table: Omit<OpenTable, "values">) => {
+    open.push({ ...table, values: { counts: [], estimates: [], deviations: [], halfWidths: [], labels: [] } });
+  };
+  for (const chunk of chunks.slice(1)) {
+    const last = open[open.length - 1];
+    if (chunk.marginal) {
+      const expected = chunk.marginal.sizes.reduce((product, size) => product * Number(size), 1);
+      start({ marginal: chunk.marginal, expected });
+    } else if (chunk.query_set) {
+      start({ querySet: chunk.query_set, expected: Number(chunk.query_set.answer_count) });
+    } else if (chunk.cells && last?.marginal) {
+      addSlice(last, chunk.cells);
+    } else if (chunk.answers && last?.querySet) {
+      addSlice(last, chunk.answers);
+    } else {
+      throw new MalformedAnswer("a part without its beginning");
+    }
+  }
+  if (open.length !== header.marginal_count + header.query_set_count) throw new MalformedAnswer("parts are missing");
+  return { header, tables: open.map((table) => tableOf(table, header, schema)) };
+}
+
+// Header and rows of the file that `curator release show --output csv` writes.
+export function answerCsv({ header, tables }: Answer, schema: Schema): [string[], Cell[][]] {
+  const occurring = new Set(tables.flatMap((table) => table.columns));
+  const known = schema.attributes.map((attribute) => attribute.name).filter((name) => occurring.delete(name));
+  const labels = [...known, ...occurring];
+  const hasErrors = tables.some((table) => table.rows.some((row) => row.deviation !== undefined || row.upper !== undefined));
+  const processing = header.post_processing;
+  const names = ["query", ...labels, "count"];
+  if (hasErrors) names.push("standard_deviation", "lower", "upper");
+  if (processing !== "") names.push("post_processing");
+  const exact = (value: number | undefined) => (value === undefined ? undefined : exactText(value));
+  const rows = tables.flatMap((table) => {
+    const positions = labels.map((label) => table.columns.indexOf(label));
+    return table.rows.map((row) => {
+      const cells: Cell[] = [table.name, ...positions.map((at) => (at < 0 ? undefined : row.labels[at])), row.count];
+      if (hasErrors) cells.push(exact(row.deviation), exact(row.lower), exact(row.upper));
+      if (processing !== "") cells.push(processing);
+      return cells;
+    });
+  });
+  return [names, rows];
+}

@@ -1,0 +1,105 @@
+// Calls of the gate. Tokens and cookies never reach this code: the browser sends the session's cookie by itself.
+import { ApiError, unreachable, type ErrorBody } from "./error.ts";
+import type { Method, RequestOf, ResponseOf, Session } from "./types.ts";
+
+// A principal may have 8 calls open at a time; another window of the same person needs some of them, too.
+const MOST_AT_ONCE = 4;
+
+let csrf = "";
+let open = 0;
+const waiting: (() => void)[] = [];
+const sessionLossListeners = new Set<() => void>();
+
+export function setCsrf(token: string): void {
+  csrf = token;
+}
+
+// Calls `listener` when an answer says that the session is over.
+export function onSessionLoss(listener: () => void): () => void {
+  sessionLossListeners.add(listener);
+  return () => sessionLossListeners.delete(listener);
+}
+
+export function reportSessionLoss(): void {
+  for (const listener of [...sessionLossListeners]) listener();
+}
+
+async function enter(): Promise<void> {
+  if (open >= MOST_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  else open += 1;
+}
+
+function leave(): void {
+  const next = waiting.shift();
+  if (next) next();
+  else open -= 1;
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    return undefined;
+  }
+}
+
+async function send(path: string, init: RequestInit): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(path, { credentials: "same-origin", cache: "no-store", redirect: "error", ...init });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw unreachable();
+  }
+  const body = await bodyOf(response);
+  if (response.ok && body !== undefined) return body;
+  const told = typeof body === "object" && body !== null ? (body as ErrorBody) : {};
+  throw new ApiError(response.ok ? 502 : response.status, {
+    message: `The server answered with HTTP status ${response.status} and nothing that can be read.`,
+    ...told,
+  });
+}
+
+function post(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
+  const headers: Record<string, string> = { "Content-Type": "application/json" };
+  if (csrf !== "") headers["X-Curator-CSRF"] = csrf;
+  return send(path, { method: "POST", headers, body: JSON.stringify(body), ...(signal ? { signal } : {}) });
+}
+
+// Calls one method of curatord. Rejects with an ApiError, or with the browser's AbortError.
+export async function call<M extends Method>(
+  method: M,
+  request: RequestOf<M>,
+  signal?: AbortSignal,
+): Promise<ResponseOf<M>> {
+  await enter();
+  try {
+    signal?.throwIfAborted();
+    return (await post(`/api/v1/${method}`, request, signal)) as ResponseOf<M>;
+  } catch (error) {
+    if (error instanceof ApiError && error.isSessionLoss) reportSessionLoss();
+    throw error;
+  } finally {
+    leave();
+  }
+}
+
+export async function getSession(): Promise<Session> {
+  return (await send("/api/v1/session", { method: "GET" })) as Session;
+}
+
+export async function signIn(proof: { name: string } | { token: string }): Promise<Session> {
+  return (await post("/auth/login", proof)) as Session;
+}
+
+export async function signOut(): Promise<void> {
+  await post("/auth/logout", {});
+}
+
+// Where the browser goes to log in with an identity provider. `fresh`: again, although there is a session.
+export function loginAddress(alias: string, returnTo: string, fresh = false): string {
+  const query = new URLSearchParams({ issuer: alias, return: returnTo });
+  if (fresh) query.set("fresh", "1");
+  return `/auth/login?${query}`;
+}

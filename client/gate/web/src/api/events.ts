@@ -1,0 +1,182 @@
+// The one stream of events of the page: new entries of the histories that pages watch, and whether the server is reached.
+//
+// The stream is opened again when the set of watched datasets changes, after the last entries that came. The browser
+// resumes it by itself after an interruption.
+import { createStore } from "../store.ts";
+import { call, reportSessionLoss } from "./client.ts";
+import type { LedgerEntry } from "./types.ts";
+
+export type StreamState = "off" | "live" | "reconnecting";
+
+export interface Watcher {
+  // An entry that came after the watch began.
+  entry?(entry: LedgerEntry): void;
+  // The history is known to have had this last entry when the watch began.
+  ready?(position: bigint): void;
+  // No more of this dataset: access ended, or it does not exist.
+  ended?(message: string): void;
+}
+
+interface Watched {
+  watchers: Set<Watcher>;
+  position: bigint | undefined;
+  ended: boolean;
+}
+
+const MOST_DATASETS = 100;
+const SETTLE_MS = 50;
+const FIRST_RETRY_MS = 1000;
+const LAST_RETRY_MS = 30000;
+
+export const streamState = createStore<StreamState>("off");
+
+const watched = new Map<string, Watched>();
+const liveListeners = new Set<() => void>();
+let source: EventSource | undefined;
+let openedFor = "";
+let settleTimer: ReturnType<typeof setTimeout> | undefined;
+let retryTimer: ReturnType<typeof setTimeout> | undefined;
+let retryMs = FIRST_RETRY_MS;
+let enabled = false;
+
+// Calls `listener` when the server is reached again.
+export function onLive(listener: () => void): () => void {
+  liveListeners.add(listener);
+  return () => liveListeners.delete(listener);
+}
+
+function setState(state: StreamState): void {
+  const before = streamState.get();
+  streamState.set(state);
+  if (state === "live" && before !== "live") {
+    retryMs = FIRST_RETRY_MS;
+    for (const listener of [...liveListeners]) listener();
+  }
+}
+
+function positions(): [string, bigint][] {
+  const known: [string, bigint][] = [];
+  for (const [dataset, { position, ended }] of watched) {
+    if (position !== undefined && !ended && known.length < MOST_DATASETS) known.push([dataset, position]);
+  }
+  return known;
+}
+
+function close(): void {
+  source?.close();
+  source = undefined;
+  clearTimeout(retryTimer);
+}
+
+function dataOf(event: Event): Record<string, unknown> {
+  return JSON.parse((event as MessageEvent<string>).data) as Record<string, unknown>;
+}
+
+function takeEntry(event: Event): void {
+  const { dataset, entry } = dataOf(event) as { dataset: string; entry: LedgerEntry };
+  const of = watched.get(dataset);
+  if (!of) return;
+  const sequence = BigInt(entry.sequence);
+  if (of.position !== undefined && sequence <= of.position) return;
+  of.position = sequence;
+  for (const watcher of [...of.watchers]) watcher.entry?.(entry);
+}
+
+function takeEnd(event: Event): void {
+  const { dataset, message } = dataOf(event) as { dataset: string; message: string };
+  const of = watched.get(dataset);
+  if (!of) return;
+  of.ended = true;
+  for (const watcher of [...of.watchers]) watcher.ended?.(message);
+}
+
+// The browser gives up when the answer is an error instead of a stream: try again by ourselves.
+function onError(): void {
+  setState("reconnecting");
+  if (source?.readyState !== EventSource.CLOSED) return;
+  close();
+  retryTimer = setTimeout(openStream, retryMs);
+  retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
+}
+
+function openStream(): void {
+  close();
+  if (!enabled) return;
+  const watch = positions().map(([dataset, position]) => `${dataset}:${position}`).join(",");
+  openedFor = positions().map(([dataset]) => dataset).join(",");
+  source = new EventSource(`/api/v1/events?watch=${encodeURIComponent(watch)}`);
+  source.addEventListener("state", (event) => {
+    setState(dataOf(event)["state"] === "live" ? "live" : "reconnecting");
+  });
+  source.addEventListener("entry", takeEntry);
+  source.addEventListener("ended", takeEnd);
+  source.addEventListener("signed_out", () => {
+    stopEvents();
+    reportSessionLoss();
+  });
+  source.addEventListener("error", onError);
+}
+
+function settle(): void {
+  clearTimeout(settleTimer);
+  settleTimer = setTimeout(() => {
+    const wanted = positions().map(([dataset]) => dataset).join(",");
+    if (enabled && (source === undefined || wanted !== openedFor)) openStream();
+  }, SETTLE_MS);
+}
+
+async function findPosition(dataset: string, of: Watched): Promise<void> {
+  try {
+    const { messages } = await call("BudgetService/ListLedgerEntries", { dataset, newest: 1 });
+    const last = messages[messages.length - 1];
+    of.position ??= BigInt(last?.sequence ?? "0");
+    for (const watcher of [...of.watchers]) watcher.ready?.(of.position);
+    settle();
+  } catch {
+    // Without a place in the history there is nothing to watch: the page's own calls say why, and what is polled still comes.
+    // The next time that the server is reached, the place is looked for again.
+  }
+}
+
+function findMissingPositions(): void {
+  for (const [dataset, of] of watched) {
+    if (of.position === undefined && !of.ended) void findPosition(dataset, of);
+  }
+}
+
+onLive(findMissingPositions);
+
+// Watches the history of a dataset until the returned function is called. Of what the reader may see of it.
+export function watchDataset(dataset: string, watcher: Watcher): () => void {
+  let of = watched.get(dataset);
+  if (of === undefined) {
+    of = { watchers: new Set(), position: undefined, ended: false };
+    watched.set(dataset, of);
+    void findPosition(dataset, of);
+  }
+  const { watchers, position } = of;
+  watchers.add(watcher);
+  if (position !== undefined) watcher.ready?.(position);
+  return () => {
+    watchers.delete(watcher);
+    // A page that follows at once may watch the same dataset: then the stream stays as it is.
+    setTimeout(() => {
+      if (watchers.size === 0 && watched.get(dataset)?.watchers === watchers) {
+        watched.delete(dataset);
+        settle();
+      }
+    }, SETTLE_MS);
+  };
+}
+
+export function startEvents(): void {
+  if (enabled) return;
+  enabled = true;
+  settle();
+}
+
+export function stopEvents(): void {
+  enabled = false;
+  close();
+  setState("off");
+}

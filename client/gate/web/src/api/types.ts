@@ -1,0 +1,453 @@
+// The messages of proto/curator/v1 that the pages use, as JSON: int64 as decimal strings, bytes as base64,
+// timestamps in RFC 3339. docs and proto files say what the fields mean.
+
+export type Int64 = string;
+export type Decimal = string;
+export type Timestamp = string;
+export type Base64 = string;
+
+export type Rule = "RULE_UNSPECIFIED" | "RULE_PURE" | "RULE_ADVANCED" | "RULE_ZCDP";
+
+export interface BudgetLimit {
+  rule: Rule;
+  epsilon: Decimal;
+  delta: Decimal;
+}
+
+export interface Counter {
+  name: string;
+  limit: Decimal;
+  spent: Decimal;
+  held: Decimal;
+  remaining: Decimal;
+}
+
+export interface Account {
+  name: string;
+  promise?: BudgetLimit;
+  counters: Counter[];
+  analyst?: string;
+  group?: { name: string; members: string[] };
+  part?: string;
+  requests_left_like_last?: Int64;
+}
+
+export interface Cost {
+  account: string;
+  rule: Rule;
+  counter: string;
+  amount: Decimal;
+  remaining: Decimal;
+}
+
+export interface Receipt {
+  statement: string;
+  signature: Base64;
+  public_key: Base64;
+}
+
+export interface CalculatedEpsilon {
+  calculator: string;
+  epsilon: Decimal;
+  adaptive: boolean;
+  is_lower_bound: boolean;
+  remark: string;
+}
+
+export interface HistoryComparison {
+  delta: Decimal;
+  charges: Int64;
+  own_charges_only: boolean;
+  calculated: CalculatedEpsilon[];
+  not_computed: string;
+}
+
+export type Custody = "CUSTODY_UNSPECIFIED" | "CUSTODY_TWO_PERSONS" | "CUSTODY_SINGLE";
+
+export interface Budget {
+  accounts: Account[];
+  largest_part?: Account;
+  last_request?: { summary: string; time?: Timestamp };
+  comparison?: HistoryComparison;
+  protects: string;
+  read_only: string;
+  custody: Custody;
+}
+
+export interface BurnDownPoint {
+  time: Timestamp;
+  limit: Decimal;
+  spent: Decimal;
+  held: Decimal;
+}
+
+export interface BurnDown {
+  account: string;
+  counters: { name: string; points: BurnDownPoint[] }[];
+}
+
+export type ProposalState =
+  | "STATE_UNSPECIFIED" | "PENDING" | "APPROVED" | "OUTDATED" | "REQUESTED" | "REJECTED" | "WITHDRAWN" | "TAKEN_UP";
+
+export interface LimitProposal {
+  id: string;
+  state: ProposalState;
+  account: string;
+  old_promise?: BudgetLimit;
+  new_promise?: BudgetLimit;
+  counter: string;
+  old_limit: Decimal;
+  new_limit: Decimal;
+  reason: string;
+  proposed_by: string;
+  propose_time?: Timestamp;
+  approved_by: string;
+  is_request: boolean;
+  ended_by: string;
+  end_reason: string;
+  taken_up_by: string;
+}
+
+export interface InboxItem {
+  dataset: string;
+  proposal?: LimitProposal;
+  publication?: boolean;
+}
+
+export interface Refusal {
+  time?: Timestamp;
+  principal: string;
+  method: string;
+  request_id: string;
+  accounts: { account: string; rule: string; counter: string; asked: Decimal; remaining: Decimal }[];
+}
+
+export interface LedgerEntry {
+  sequence: Int64;
+  kind: string;
+  actor: string;
+  charge_id: string;
+  time?: Timestamp;
+  summary: string;
+  payload: Base64;
+  previous_hash: Base64;
+  hash: Base64;
+  dataset_id: string;
+  actor_name: string;
+  dataset: string;
+}
+
+export interface Verification {
+  ok: boolean;
+  entries_checked: Int64;
+  head_hash: Base64;
+  anchored_sequence: Int64;
+  findings: string[];
+  ledger_id: string;
+  dataset_id: string;
+  receipt_key: Base64;
+  verify_time?: Timestamp;
+}
+
+export interface ChainLink {
+  sequence: Int64;
+  previous_hash: Base64;
+  hash: Base64;
+  is_repair: boolean;
+  entry?: LedgerEntry;
+}
+
+export type DatasetState =
+  | "DATASET_STATE_UNSPECIFIED" | "DATASET_STATE_CREATED" | "DATASET_STATE_SEALED" | "DATASET_STATE_ARCHIVED";
+
+export interface Attribute {
+  name: string;
+  categorical?: { values: string[]; catch_all?: string };
+  integer?: { min: Int64; max: Int64; bin_width?: Int64 };
+  numeric?: { edges: number[]; min?: number; max?: number; step?: number };
+  coded?: { size: Int64 };
+}
+
+export interface Schema {
+  attributes: Attribute[];
+  unit?: unknown;
+}
+
+export interface Dataset {
+  name: string;
+  owner: string;
+  state: DatasetState;
+  schema?: Schema;
+  neighbours: string;
+  public: boolean;
+  create_time?: Timestamp;
+  grantees: string[];
+  partition?: { attribute: string; parts: { name: string; labels: string[]; state: DatasetState }[] };
+  awaits_publication: boolean;
+  id: string;
+  version: Int64;
+}
+
+export type Mechanism = "MECHANISM_UNSPECIFIED" | "MECHANISM_DISCRETE_LAPLACE" | "MECHANISM_DISCRETE_GAUSSIAN";
+export type Strategy =
+  | "STRATEGY_UNSPECIFIED" | "STRATEGY_DIRECT" | "STRATEGY_BASE_HISTOGRAM" | "STRATEGY_TREE";
+
+export interface Noise {
+  mechanism: Mechanism;
+  scale: string;
+  sigma_squared: string;
+  standard_deviation: number;
+  expected_absolute_error: number;
+  confidence_half_width: number;
+  confidence_level: number;
+}
+
+export interface Spend {
+  epsilon: Decimal;
+  delta: Decimal;
+  rho: Decimal;
+}
+
+export interface QuerySet {
+  marginals?: { sets?: { names: string[] }[]; all_k_way?: { k: number; attributes: string[] } };
+  prefixes?: { attribute: string };
+}
+
+export interface Workload {
+  query_sets: QuerySet[];
+}
+
+export interface WorkloadEstimate {
+  marginals: { attributes: string[]; cells: Int64; noise?: Noise; query_set: number }[];
+  total_cells: Int64;
+  costs: Cost[];
+  event: string;
+  fits: boolean;
+  query_sets: {
+    query_set: number;
+    answers: Int64;
+    words: string;
+    standard_deviation: number;
+    largest_standard_deviation: number;
+    confidence_half_width: number;
+  }[];
+  spend?: Spend;
+  max_error: number;
+  choices: { spend?: Spend; costs: Cost[]; fits: boolean; standard_deviation: number; max_error: number }[];
+  free_from: string[];
+  refused_by_rule: string;
+}
+
+export interface AnswerHeader {
+  release_id: string;
+  charge_id: string;
+  request_id: string;
+  replayed: boolean;
+  costs: Cost[];
+  marginal_count: number;
+  event: string;
+  receipt?: Receipt;
+  query_set_count: number;
+  free_from: string[];
+  could_be_free_from: string[];
+  post_processing: string;
+  confidence_level: number;
+}
+
+export interface MarginalHeader {
+  attributes: string[];
+  sizes: Int64[];
+  noise?: Noise;
+  query_set: number;
+}
+
+export interface Slice {
+  offset: Int64;
+  counts: Int64[];
+  estimates: number[];
+  standard_deviations: number[];
+  confidence_half_widths: number[];
+  labels?: string[];
+}
+
+export interface QuerySetHeader {
+  query_set: number;
+  query_class: string;
+  columns: string[];
+  answer_count: Int64;
+  strategy: Strategy;
+  strategy_words: string;
+  measurement_count: Int64;
+  noise?: Noise;
+}
+
+export interface AnswerChunk {
+  header?: AnswerHeader;
+  marginal?: MarginalHeader;
+  cells?: Slice;
+  query_set?: QuerySetHeader;
+  answers?: Slice;
+}
+
+export interface Release {
+  id: string;
+  dataset: string;
+  charge_id: string;
+  request_id: string;
+  kind: string;
+  summary: string;
+  principal: string;
+  create_time?: Timestamp;
+  size_bytes: Int64;
+  payload_hash: Base64;
+}
+
+export interface SynthesisSummary {
+  method: string;
+  attributes: string[];
+  records: Int64;
+  settings: Record<string, string>;
+  transcript: string[];
+  event: string;
+  protects: string;
+}
+
+export interface GetReleaseChunk {
+  release?: Release;
+  answer?: AnswerChunk;
+  synthesis?: SynthesisSummary;
+}
+
+export type OperationState = "STATE_UNSPECIFIED" | "RUNNING" | "DONE" | "FAILED" | "INTERRUPTED" | "QUEUED";
+
+export interface Operation {
+  id: string;
+  dataset: string;
+  kind: string;
+  state: OperationState;
+  percent: number;
+  release_id: string;
+  error: string;
+  request_id: string;
+  summary: string;
+  create_time?: Timestamp;
+  queue_position: Int64;
+}
+
+export interface RoleBinding {
+  role: "ROLE_UNSPECIFIED" | "ADMINISTRATOR" | "APPROVER" | "OPERATOR" | "CREATOR" | "AUDITOR";
+  principal: string;
+  dataset: string;
+  bound_by: string;
+  approved_by: string;
+  pending: boolean;
+}
+
+export interface Credential {
+  id: string;
+  principal: string;
+  identity?: { kind: string; issuer: string; subject: string };
+  label: string;
+  basis: string;
+  added_by: string;
+  approved_by: string;
+  pending: boolean;
+  add_time?: Timestamp;
+  expire_time?: Timestamp;
+}
+
+export interface PrincipalInfo {
+  name: string;
+  kind: "KIND_UNSPECIFIED" | "PERSON" | "SERVICE";
+  disabled: boolean;
+  created_by: string;
+  create_time?: Timestamp;
+  credentials: Credential[];
+  roles: RoleBinding[];
+}
+
+export interface WhoAmI {
+  principal?: PrincipalInfo;
+  credential_id: string;
+  expire_time?: Timestamp;
+  pseudonym: string;
+}
+
+// Methods that stream on the wire come as one document.
+export interface Streamed<Message> {
+  messages: Message[];
+  // More would have come: an answer holds at most 8 MiB.
+  truncated: boolean;
+}
+
+interface Paged {
+  page_size?: number;
+  page_token?: string;
+}
+
+// Request and response of each method that a page calls. Pages that need another method add a line here.
+export interface Methods {
+  "BudgetService/GetBudget": [{ dataset: string; with_comparison?: boolean }, Budget];
+  "BudgetService/GetBurnDown": [
+    { dataset: string; account?: string; from?: Timestamp; to?: Timestamp; points?: number },
+    BurnDown,
+  ];
+  "BudgetService/ListInbox": [Paged, { items: InboxItem[]; next_page_token: string }];
+  "BudgetService/ListLedgerEntries": [
+    { dataset: string; after_sequence?: Int64; before_sequence?: Int64; newest?: number },
+    Streamed<LedgerEntry>,
+  ];
+  "BudgetService/VerifyLedger": [{ dataset: string }, Verification];
+  "BudgetService/GetReceiptKey": [Record<string, never>, { ledger_id: string; public_key: Base64 }];
+  "BudgetService/ListChainLinks": [{ dataset: string; after_sequence?: Int64 }, Streamed<ChainLink>];
+  "BudgetService/ListRefusals": [{ dataset: string } & Paged, { refusals: Refusal[]; next_page_token: string }];
+  "BudgetService/RequestLimitChange": [
+    { dataset: string; account?: string; epsilon?: Decimal; delta?: Decimal; reason: string; request_id: string },
+    LimitProposal,
+  ];
+  "DatasetService/GetDataset": [{ dataset: string }, Dataset];
+  "DatasetService/ListDatasets": [Paged, { datasets: Dataset[]; next_page_token: string; unreadable: string[] }];
+  "IdentityService/WhoAmI": [Record<string, never>, WhoAmI];
+  "QueryService/EstimateWorkload": [
+    {
+      dataset: string;
+      workload: Workload;
+      target?: { max_error: number; confidence?: number };
+      spend?: Partial<Spend>;
+      confidence_level?: number;
+    },
+    WorkloadEstimate,
+  ];
+  "QueryService/AnswerWorkload": [
+    {
+      request_id: string;
+      dataset: string;
+      workload: Workload;
+      spend?: Partial<Spend>;
+      confidence_level?: number;
+      prefer_free?: boolean;
+    },
+    Streamed<AnswerChunk>,
+  ];
+  "QueryService/GetRelease": [{ release_id: string; confidence_level?: number }, Streamed<GetReleaseChunk>];
+  "QueryService/ListReleases": [{ dataset: string } & Paged, { releases: Release[]; next_page_token: string }];
+  "SynthesisService/SampleModel": [
+    { release_id: string; rows?: Int64; as_bins?: boolean },
+    Streamed<{ csv: Base64 }>,
+  ];
+  "OperationService/ListOperations": [Paged, { operations: Operation[]; next_page_token: string }];
+}
+
+export type Method = keyof Methods;
+export type RequestOf<M extends Method> = Methods[M][0];
+export type ResponseOf<M extends Method> = Methods[M][1];
+
+export interface Session {
+  signed_in: boolean;
+  principal?: string;
+  csrf?: string;
+  kind?: "name" | "token" | "login";
+  expires?: Timestamp;
+  sign_in?: { name: boolean; token: boolean; logins: { alias: string; issuer: string }[] };
+  server: { version: string; ledger_backend: string; development_mode: boolean } | null;
+}

@@ -1,0 +1,122 @@
+// The frame around every page: navigation, who is signed in, whether the server is reached.
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { streamState, type StreamState } from "../api/events.ts";
+import { useInbox } from "../api/inbox.ts";
+import { match, place } from "../router.ts";
+import { ROUTES } from "../routes.tsx";
+import { leave, sessionState } from "../session.ts";
+import { useStore } from "../store.ts";
+import { chooseTheme, theme, type Theme } from "../theme.ts";
+import { Button } from "./Button.tsx";
+import { Brand } from "./icons.tsx";
+import { Link } from "./Link.tsx";
+
+const STREAM_WORDS: Record<StreamState, string> = {
+  off: "connecting",
+  live: "live",
+  reconnecting: "reconnecting",
+};
+
+export function ThemeSwitch() {
+  const current = useStore(theme);
+  return (
+    <label class="row small theme">
+      <span>Colours</span>
+      <select
+        value={current}
+        onChange={(event) => chooseTheme(event.currentTarget.value as Theme)}
+        aria-label="Colours of the page"
+      >
+        <option value="system" selected={current === "system"}>as the system</option>
+        <option value="light" selected={current === "light"}>light</option>
+        <option value="dark" selected={current === "dark"}>dark</option>
+      </select>
+    </label>
+  );
+}
+
+function InboxCount() {
+  const { data } = useInbox();
+  if (!data || data.length === 0) return null;
+  return <span class="count" title={`${data.length} waiting`}>{data.length > 99 ? "99+" : data.length}</span>;
+}
+
+function isCurrent(pattern: string, path: string): boolean {
+  if (pattern === "/") return path === "/" || path.startsWith("/datasets/");
+  return match(pattern, path) !== undefined || path.startsWith(`${pattern}/`);
+}
+
+function Links() {
+  const state = useStore(sessionState);
+  const { path } = useStore(place);
+  return (
+    <nav class="nav" id="navigation" aria-label="Pages">
+      <ul>
+        {ROUTES.map(({ pattern, nav }) => nav && (nav.visible?.(state) ?? true) && (
+          <li key={pattern}>
+            <Link href={pattern} current={isCurrent(pattern, path)}>
+              <span>{nav.title}</span>
+              {pattern === "/inbox" && <InboxCount />}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Foot() {
+  const { session } = useStore(sessionState);
+  const stream = useStore(streamState);
+  return (
+    <div class="side-foot">
+      <div>
+        <div class="quiet">Signed in as</div>
+        <div class="who">{session?.principal}</div>
+      </div>
+      <div class="row">
+        <Button kind="plain" onClick={() => void leave()}>Sign out</Button>
+        <span class={`stream ${stream}`} role="status">{STREAM_WORDS[stream]}</span>
+      </div>
+      <ThemeSwitch />
+      {session?.server && <div class="quiet">curatord {session.server.version}, {session.server.ledger_backend}</div>}
+    </div>
+  );
+}
+
+export function Shell({ children }: { children: ComponentChildren }) {
+  const { session } = useStore(sessionState);
+  const current = useStore(place);
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [current]);
+  return (
+    <>
+      <a class="skip" href="#main">Skip to the content</a>
+      <div class="shell">
+        <header class={isOpen ? "side open" : "side"}>
+          <Link href="/" class="brand"><Brand /></Link>
+          <button
+            type="button"
+            class="button menu"
+            aria-expanded={isOpen}
+            aria-controls="navigation"
+            onClick={() => setOpen(!isOpen)}
+          >
+            Menu
+          </button>
+          <Links />
+          <Foot />
+        </header>
+        <div>
+          {session?.server?.development_mode && (
+            <div class="banner" role="note">
+              <strong>Development server.</strong> It believes any name, so it has no security. Use invented data only.
+            </div>
+          )}
+          <main class="main" id="main" tabIndex={-1}>{children}</main>
+        </div>
+      </div>
+    </>
+  );
+}

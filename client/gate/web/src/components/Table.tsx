@@ -1,0 +1,121 @@
+// A table: sortable by its columns, numbers to the right, with a caption, and downloadable as CSV.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { csvOf, type Cell } from "../csv.ts";
+import { download } from "../download.ts";
+import { Button } from "./Button.tsx";
+
+export interface Column<Row> {
+  key: string;
+  title: string;
+  cell: (row: Row) => ComponentChildren;
+  // Exact, for the CSV file and for sorting; a column without it is in neither.
+  value?: (row: Row) => Cell;
+  // For decimals in strings and the like. By default numbers by size and texts by alphabet.
+  compare?: (left: Row, right: Row) => number;
+  right?: boolean;
+  sortable?: boolean;
+}
+
+interface Props<Row> {
+  caption: string;
+  // Says nothing that the heading above it has not said.
+  hideCaption?: boolean;
+  columns: Column<Row>[];
+  rows: Row[];
+  rowKey: (row: Row) => string;
+  rowClass?: (row: Row) => string | undefined;
+  // Without ".csv"; no download without it.
+  file?: string;
+  empty?: ComponentChildren;
+}
+
+interface Order {
+  key: string;
+  down: boolean;
+}
+
+const MOST_ROWS = 500;
+
+function compareCells(left: Cell, right: Cell): number {
+  if (typeof left === "number" && typeof right === "number") return left - right;
+  return String(left ?? "").localeCompare(String(right ?? ""), "en", { numeric: true });
+}
+
+function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order | undefined): Row[] {
+  const column = columns.find((candidate) => candidate.key === order?.key);
+  if (!order || !column) return rows;
+  const compare = column.compare ?? ((a: Row, b: Row) => compareCells(column.value?.(a), column.value?.(b)));
+  const direction = order.down ? -1 : 1;
+  return [...rows].sort((a, b) => direction * compare(a, b));
+}
+
+function HeadCell<Row>({ column, order, onSort }: { column: Column<Row>; order: Order | undefined; onSort: () => void }) {
+  const canSort = column.sortable !== false && (column.value !== undefined || column.compare !== undefined);
+  const direction = order?.key !== column.key ? undefined : order.down ? "descending" : "ascending";
+  return (
+    <th scope="col" class={column.right ? "right" : undefined} aria-sort={direction}>
+      {canSort ? (
+        <button type="button" class="sort" onClick={onSort}>
+          {column.title}
+          <span aria-hidden="true">{direction === "descending" ? "▼" : direction === "ascending" ? "▲" : ""}</span>
+        </button>
+      ) : column.title}
+    </th>
+  );
+}
+
+export function Table<Row>({ caption, hideCaption, columns, rows, rowKey, rowClass, file, empty }: Props<Row>) {
+  const [order, setOrder] = useState<Order>();
+  const [showsAll, setShowsAll] = useState(false);
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
+  const all = sorted(rows, columns, order);
+  const shown = showsAll ? all : all.slice(0, MOST_ROWS);
+  const save = () => {
+    const exported = columns.filter((column) => column.value !== undefined);
+    const cells = all.map((row) => exported.map((column) => column.value?.(row)));
+    download(`${file}.csv`, "text/csv", csvOf(exported.map((column) => column.key), cells));
+  };
+  return (
+    <div class="table-frame">
+      {(file !== undefined || !hideCaption) && (
+        <div class="table-bar">
+          <strong class={hideCaption ? "visually-hidden" : "small"} aria-hidden="true">{caption}</strong>
+          {file !== undefined && <Button kind="plain" onClick={save} label={`Download as CSV: ${caption}`}>Download CSV</Button>}
+        </div>
+      )}
+      <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
+        <table>
+          <caption class="visually-hidden">{caption}</caption>
+          <thead>
+            <tr>
+              {columns.map((column) => (
+                <HeadCell
+                  key={column.key}
+                  column={column}
+                  order={order}
+                  onSort={() => setOrder({ key: column.key, down: order?.key === column.key ? !order.down : column.right === true })}
+                />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row) => (
+              <tr key={rowKey(row)} class={rowClass?.(row)}>
+                {columns.map((column, i) => i === 0
+                  ? <th key={column.key} scope="row" class={column.right ? "right" : undefined}>{column.cell(row)}</th>
+                  : <td key={column.key} class={column.right ? "right" : undefined}>{column.cell(row)}</td>)}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {shown.length < all.length && (
+        <div class="table-more">
+          <span>{shown.length} of {all.length} rows</span>
+          <Button kind="plain" onClick={() => setShowsAll(true)}>Show all</Button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+// Numbers as the command line writes them, so that a figure of the page can be compared with its CSV to the last digit.
+
+const MOST_EXACT = 2 ** 53;
+
+function significantDigits(value: number): { digits: string; exponent: number } {
+  const [mantissa = "0", exponent = "0"] = Math.abs(value).toExponential().split("e");
+  return { digits: mantissa.replace(".", ""), exponent: Number(exponent) };
+}
+
+function fixed(digits: string, exponent: number): string {
+  if (exponent < 0) return `0.${"0".repeat(-exponent - 1)}${digits}`;
+  if (digits.length <= exponent + 1) return digits.padEnd(exponent + 1, "0");
+  return `${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`;
+}
+
+function scientific(digits: string, exponent: number): string {
+  const size = String(Math.abs(exponent)).padStart(2, "0");
+  const mantissa = digits.length > 1 ? `${digits[0]}.${digits.slice(1)}` : digits;
+  return `${mantissa}e${exponent < 0 ? "-" : "+"}${size}`;
+}
+
+// All digits: the shortest text that reads as this number, whole numbers up to 2^53 without an exponent. Of the two notations the
+// shorter one.
+export function exactText(value: number): string {
+  if (Number.isNaN(value)) return "nan";
+  if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
+  if (Math.floor(value) === value && Math.abs(value) <= MOST_EXACT) return String(value === 0 ? 0 : value);
+  const { digits, exponent } = significantDigits(value);
+  const plain = fixed(digits, exponent);
+  const short = scientific(digits, exponent);
+  return (value < 0 ? "-" : "") + (plain.length <= short.length ? plain : short);
+}
+
+// About four digits, for reading.
+export function roundedText(value: number): string {
+  if (!Number.isFinite(value)) return exactText(value);
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1000 && size < 1e15) return grouped(Math.round(value));
+  if (size >= 1e15 || size < 1e-5) return exactText(Number(value.toPrecision(4)));
+  return String(Number(value.toPrecision(4)));
+}
+
+// "30 000": with narrow spaces, which neither language mistakes for a decimal point.
+export function grouped(value: number | bigint | string): string {
+  const text = String(value);
+  const parts = /^(-?)(\d+)(.*)$/.exec(text);
+  if (!parts) return text;
+  const [, sign = "", whole = "", rest = ""] = parts;
+  return sign + (whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole) + rest;
+}
+
+export function bytesText(size: number): string {
+  if (size < 1024) return `${size} bytes`;
+  if (size < 1024 ** 2) return `${roundedText(size / 1024)} KiB`;
+  if (size < 1024 ** 3) return `${roundedText(size / 1024 ** 2)} MiB`;
+  return `${roundedText(size / 1024 ** 3)} GiB`;
+}
+
+// "1 charge", "2 charges".
+export function counted(count: number | string | bigint, one: string, many = `${one}s`): string {
+  return `${grouped(count)} ${String(count) === "1" ? one : many}`;
+}

@@ -1,0 +1,55 @@
+// A request that is paid for is kept in the browser's session storage before it is sent, and until its answer has come. After a
+// reload the same request with the same id is sent again, and gets the same answer for the one price.
+
+export interface PendingRequest {
+  // Of whom asked: histories call them so. Another person's request is never sent.
+  pseudonym: string;
+  requestId: string;
+  body: unknown;
+}
+
+const PREFIX = "curator.ask.";
+
+// A browser may forbid its storage; then a reload cannot find the request again.
+function storage(): Storage | undefined {
+  try {
+    return window.sessionStorage;
+  } catch {
+    return undefined;
+  }
+}
+
+export function keepPendingRequest(dataset: string, request: PendingRequest): void {
+  storage()?.setItem(PREFIX + dataset, JSON.stringify(request));
+}
+
+export function pendingRequest(dataset: string, pseudonym: string): PendingRequest | undefined {
+  const text = storage()?.getItem(PREFIX + dataset);
+  if (!text) return undefined;
+  try {
+    const request = JSON.parse(text) as PendingRequest;
+    return request.pseudonym === pseudonym && typeof request.requestId === "string" ? request : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function forgetPendingRequest(dataset: string): void {
+  storage()?.removeItem(PREFIX + dataset);
+}
+
+export function forgetPendingRequests(): void {
+  const store = storage();
+  if (!store) return;
+  const keys = Array.from({ length: store.length }, (_, i) => store.key(i) ?? "");
+  for (const key of keys) if (key.startsWith(PREFIX)) store.removeItem(key);
+}
+
+// A random UUID; crypto.randomUUID exists on secure origins only, and a development gate may have another one.
+export function newRequestId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}

@@ -1,0 +1,56 @@
+// The names of things as the command line and the documents have them.
+import type { Account, DatasetState, OperationState, ProposalState, Rule } from "./api/types.ts";
+
+export const RULES: Record<Rule, string> = {
+  RULE_UNSPECIFIED: "unknown",
+  RULE_PURE: "pure",
+  RULE_ADVANCED: "advanced",
+  RULE_ZCDP: "zcdp",
+};
+
+export const DATASET_STATES: Record<DatasetState, string> = {
+  DATASET_STATE_UNSPECIFIED: "unknown",
+  DATASET_STATE_CREATED: "created",
+  DATASET_STATE_SEALED: "sealed",
+  DATASET_STATE_ARCHIVED: "archived",
+};
+
+export const PROPOSAL_STATES: Record<ProposalState, string> = {
+  STATE_UNSPECIFIED: "unknown",
+  PENDING: "waits for an approver",
+  APPROVED: "approved",
+  OUTDATED: "outdated",
+  REQUESTED: "waits for the owner",
+  REJECTED: "rejected",
+  WITHDRAWN: "withdrawn",
+  TAKEN_UP: "taken up",
+};
+
+export const OPERATION_STATES: Record<OperationState, string> = {
+  STATE_UNSPECIFIED: "unknown",
+  RUNNING: "running",
+  DONE: "done",
+  FAILED: "failed",
+  INTERRUPTED: "interrupted",
+  QUEUED: "queued",
+};
+
+// "CHARGED" as "charged", "LIMIT_PROPOSED" as "limit proposed".
+export function kindWords(kind: string): string {
+  return kind.toLowerCase().replaceAll("_", " ");
+}
+
+// Whose account it is, for people: "the dataset", "analyst ana", "group interns".
+export function holderWords(account: Account): string {
+  if (account.analyst !== undefined) return `analyst ${account.analyst}`;
+  if (account.group !== undefined) return `group ${account.group.name}`;
+  if (account.part !== undefined) return `part ${account.part}`;
+  return "the dataset";
+}
+
+// Without the dataset's name, which the page has said: "analyst/ana".
+export function shortAccount(name: string, dataset: string): string {
+  const prefix = `dataset/${dataset}`;
+  if (name === prefix) return "the dataset";
+  return name.startsWith(`${prefix}/`) ? name.slice(prefix.length + 1).replace("/", " ") : name;
+}
