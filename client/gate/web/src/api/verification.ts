@@ -1,7 +1,6 @@
 // Whether a dataset's history holds, as the server found by its last pass. An owner's question starts a new pass, and a principal may
 // have two a minute: so the pages ask one after the other, and again after ten minutes.
 import { call } from "./client.ts";
-import { asApiError, type ApiError } from "./error.ts";
 import type { Verification } from "./types.ts";
 import { useLoad, type Loaded } from "./use-call.ts";
 
@@ -26,14 +25,9 @@ async function verify(dataset: string, signal: AbortSignal): Promise<Verificatio
   }
 }
 
-// `again` asks the server also when its last answer is not old.
-export async function verifyAgain(dataset: string): Promise<Verification | ApiError> {
+// The next load asks the server again, also when its last answer is not old.
+export function forgetVerification(dataset: string): void {
   found.delete(dataset);
-  try {
-    return await verify(dataset, new AbortController().signal);
-  } catch (error) {
-    return asApiError(error);
-  }
 }
 
 export function forgetVerifications(): void {

@@ -1,5 +1,24 @@
+// Stored answers: of one dataset, and the way there.
+import { useEffect, useState } from "preact/hooks";
+import { call } from "../api/client.ts";
+import { asApiError, type ApiError } from "../api/error.ts";
+import type { Release } from "../api/types.ts";
+import { useCall } from "../api/use-call.ts";
+import { Button } from "../components/Button.tsx";
 import { DatasetList } from "../components/DatasetList.tsx";
+import { DatasetCrumb, DatasetTabs } from "../components/DatasetTabs.tsx";
+import { Empty, SkeletonLines } from "../components/Empty.tsx";
+import { SelectField, TextField } from "../components/Field.tsx";
+import { Link } from "../components/Link.tsx";
+import { ErrorNotice } from "../components/Notice.tsx";
 import { Card, Page } from "../components/Page.tsx";
+import { Table } from "../components/Table.tsx";
+import { Time } from "../components/Values.tsx";
+import { bytesText } from "../numbers.ts";
+import { to } from "../router.ts";
+import type { PageProps } from "../routes.tsx";
+
+const PAGE_SIZE = 100;
 
 export function AllReleasesPage() {
   return (
@@ -9,6 +28,104 @@ export function AllReleasesPage() {
   );
 }
 
-export function ReleasesPage() {
-  return null;
+const KINDS = [
+  { value: "", text: "all kinds" },
+  { value: "workload", text: "answers" },
+  { value: "synthesis", text: "synthetic data" },
+];
+
+function ReleaseTable({ dataset, releases }: { dataset: string; releases: Release[] }) {
+  const [kind, setKind] = useState("");
+  const [search, setSearch] = useState("");
+  const shown = releases.filter((release) =>
+    (kind === "" || release.kind === kind) &&
+    `${release.summary} ${release.principal} ${release.id}`.toLowerCase().includes(search.toLowerCase()));
+  return (
+    <>
+      <div class="filters">
+        <SelectField label="Kind" value={kind} onChange={setKind} options={KINDS} />
+        <TextField label="Search" type="search" value={search} onInput={setSearch} placeholder="summary, name or id" />
+      </div>
+      <Table
+        caption={`${shown.length} of ${releases.length} releases that are loaded, newest first`}
+        file={`releases-${dataset}`}
+        rows={shown}
+        rowKey={(release) => release.id}
+        empty={<Empty title="No release fits these filters." />}
+        columns={[
+          {
+            key: "summary",
+            title: "Release",
+            value: (release) => release.summary,
+            cell: (release) => <Link href={to("/releases/:release", { release: release.id })}>{release.summary || release.id}</Link>,
+          },
+          { key: "kind", title: "Kind", value: (release) => release.kind, cell: (release) => (release.kind === "workload" ? "answer" : release.kind) },
+          { key: "principal", title: "Paid by", value: (release) => release.principal, cell: (release) => release.principal },
+          { key: "create_time", title: "Made", value: (release) => release.create_time, cell: (release) => <Time value={release.create_time} /> },
+          {
+            key: "size_bytes",
+            title: "Size",
+            right: true,
+            value: (release) => Number(release.size_bytes),
+            cell: (release) => <span title={`${release.size_bytes} bytes`}>{bytesText(Number(release.size_bytes))}</span>,
+          },
+          { key: "id", title: "Id", value: (release) => release.id, cell: (release) => <code>{release.id}</code> },
+        ]}
+      />
+    </>
+  );
+}
+
+// The newest page follows the history; earlier ones are loaded once.
+function useReleases(dataset: string) {
+  const newest = useCall("QueryService/ListReleases", { dataset, page_size: PAGE_SIZE }, { live: dataset });
+  const [earlier, setEarlier] = useState<Release[]>([]);
+  const [token, setToken] = useState<string>();
+  const [error, setError] = useState<ApiError>();
+  const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    setEarlier([]);
+    setToken(undefined);
+  }, [dataset]);
+  const next = token ?? newest.data?.next_page_token ?? "";
+  const loadMore = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      const page = await call("QueryService/ListReleases", { dataset, page_size: PAGE_SIZE, page_token: next });
+      setEarlier((before) => [...before, ...page.releases]);
+      setToken(page.next_page_token);
+    } catch (thrown) {
+      setError(asApiError(thrown));
+    }
+    setBusy(false);
+  };
+  const all = new Map([...(newest.data?.releases ?? []), ...earlier].map((release) => [release.id, release]));
+  return { newest, releases: [...all.values()], hasMore: next !== "", loadMore, error, busy };
+}
+
+export function ReleasesPage({ params }: PageProps) {
+  const dataset = params["dataset"] ?? "";
+  const { newest, releases, hasMore, loadMore, error, busy } = useReleases(dataset);
+  return (
+    <Page
+      title={dataset}
+      windowTitle={`Releases of ${dataset}`}
+      crumb={<DatasetCrumb />}
+      tabs={<DatasetTabs dataset={dataset} />}
+    >
+      {newest.error && <ErrorNotice error={newest.error} what="The list of releases" onRetry={newest.reload} />}
+      <Card title="Releases">
+        {!newest.data && !newest.error && <SkeletonLines lines={8} />}
+        {newest.data && releases.length === 0 && (
+          <Empty title="Nothing was released yet, or nothing to you.">
+            <p>Each answer that you pay for is kept here. <Link href={to("/datasets/:dataset/ask", { dataset })}>Ask a question</Link> to get one.</p>
+          </Empty>
+        )}
+        {releases.length > 0 && <ReleaseTable dataset={dataset} releases={releases} />}
+        {error && <ErrorNotice error={error} what="Earlier releases" />}
+        {hasMore && <div><Button busy={busy} onClick={() => void loadMore()}>Load earlier releases</Button></div>}
+      </Card>
+    </Page>
+  );
 }

@@ -1,0 +1,181 @@
+// An answer: its tables as dots with interval bars, two-way marginals as small multiples, and all of it as one CSV file.
+import { useState } from "preact/hooks";
+import type { Schema } from "../api/types.ts";
+import { answerCsv, type Answer, type AnswerTable, type Row } from "../answer.ts";
+import { levelText } from "../confidence.ts";
+import { csvOf, type Cell } from "../csv.ts";
+import { download } from "../download.ts";
+import { drawBars, spanOf, type Mark } from "../error-bars.ts";
+import { counted, exactText, roundedText } from "../numbers.ts";
+import { svgFile, label, type Shape } from "../svg.ts";
+import { Button } from "./Button.tsx";
+import { ChartFrame } from "./ChartFrame.tsx";
+import { ErrorBars } from "./ErrorBars.tsx";
+import { SelectField } from "./Field.tsx";
+import { Gloss } from "./Gloss.tsx";
+import { Table } from "./Table.tsx";
+
+// More marks than this are no chart that can be read.
+const MOST_MARKS = 2000;
+const MOST_MARKS_AT_ONCE = 400;
+const FILE_WIDTH = 760;
+
+interface Panel {
+  title: string;
+  marks: Mark[];
+}
+
+function markOf({ labels, count, value, lower, upper }: Row, from: number): Mark {
+  return { label: labels.slice(from).join(", ") || "all records", value, exact: count, lower, upper };
+}
+
+// A two-way marginal has a panel for each value of its first attribute; everything else is one panel.
+function panelsOf(table: AnswerTable): Panel[] {
+  if (!table.isMarginal || table.columns.length !== 2) return [{ title: "", marks: table.rows.map((row) => markOf(row, 0)) }];
+  const panels = new Map<string, Mark[]>();
+  for (const row of table.rows) {
+    const of = panels.get(row.labels[0] ?? "") ?? [];
+    of.push(markOf(row, 1));
+    panels.set(row.labels[0] ?? "", of);
+  }
+  return [...panels].map(([value, marks]) => ({ title: `${table.columns[0]}: ${value}`, marks }));
+}
+
+function tableData(table: AnswerTable): { header: string[]; rows: Cell[][] } {
+  const hasDeviation = table.rows.some((row) => row.deviation !== undefined);
+  const hasInterval = table.level > 0;
+  const exact = (value: number | undefined) => (value === undefined ? undefined : exactText(value));
+  return {
+    header: [...table.columns, "count", ...(hasDeviation ? ["standard_deviation"] : []), ...(hasInterval ? ["lower", "upper"] : [])],
+    rows: table.rows.map((row) => [
+      ...row.labels,
+      row.count,
+      ...(hasDeviation ? [exact(row.deviation)] : []),
+      ...(hasInterval ? [exact(row.lower), exact(row.upper)] : []),
+    ]),
+  };
+}
+
+function tableSvg(table: AnswerTable, title: string): string {
+  const panels = panelsOf(table);
+  const span = spanOf(panels.flatMap((panel) => panel.marks));
+  const shapes: Shape[] = [];
+  let top = 0;
+  for (const panel of panels) {
+    if (panel.title !== "") {
+      shapes.push(label("name", "start", 8, top + 14, panel.title));
+      top += 20;
+    }
+    const drawing = drawBars(panel.marks, FILE_WIDTH, span);
+    shapes.push({ tag: "g", attributes: { transform: `translate(0 ${top})` }, children: drawing.shapes });
+    top += drawing.height + 12;
+  }
+  return svgFile(title, FILE_WIDTH, top, shapes);
+}
+
+function subtitle(table: AnswerTable): string {
+  const halves = new Set(table.rows.map(({ value, upper }) => (upper === undefined ? "" : roundedText(upper - value))));
+  const [half] = halves;
+  return [
+    counted(table.rows.length, table.isMarginal ? "cell" : "answer"),
+    table.noise,
+    halves.size === 1 && half ? `${levelText(table.level)} within ± ${half}` : "",
+  ].filter((part) => part !== "").join(", ");
+}
+
+function AnswerChart({ table, file }: { table: AnswerTable; file: string }) {
+  const panels = panelsOf(table);
+  const span = spanOf(panels.flatMap((panel) => panel.marks));
+  const title = `${table.title} (${subtitle(table)})`;
+  const describe = (panel: Panel) => `Counts with intervals: ${table.title}${panel.title ? `, ${panel.title}` : ""}`;
+  return (
+    <ChartFrame title={title} file={`${file}-${table.name}`} data={() => tableData(table)} svg={() => tableSvg(table, title)}>
+      {panels.length === 1 && panels[0] ? (
+        <ErrorBars marks={panels[0].marks} span={span} label={describe(panels[0])} />
+      ) : (
+        <div class="panels">
+          {panels.map((panel) => (
+            <div class="panel" key={panel.title}>
+              <div class="small"><strong>{panel.title}</strong></div>
+              <ErrorBars marks={panel.marks} span={span} label={describe(panel)} />
+            </div>
+          ))}
+        </div>
+      )}
+    </ChartFrame>
+  );
+}
+
+// What is too large for a chart, or has more than two attributes.
+function AnswerNumbers({ table, file }: { table: AnswerTable; file: string }) {
+  const { header, rows } = tableData(table);
+  return (
+    <Table<{ cells: Cell[]; key: string }>
+      caption={`${table.title} (${subtitle(table)})`}
+      file={`${file}-${table.name}`}
+      rows={rows.map((cells, i) => ({ cells, key: String(i) }))}
+      rowKey={(row) => row.key}
+      columns={header.map((name, i) => ({
+        key: name,
+        title: name.replaceAll("_", " "),
+        right: i >= table.columns.length,
+        value: (row) => row.cells[i],
+        cell: (row) => (i > table.columns.length ? roundedText(Number(row.cells[i] ?? 0)) : row.cells[i] ?? ""),
+      }))}
+    />
+  );
+}
+
+function isChart(table: AnswerTable): boolean {
+  return table.rows.length <= MOST_MARKS && !(table.isMarginal && table.columns.length > 2);
+}
+
+interface Props {
+  answer: Answer;
+  schema: Schema;
+  // Of the files, without their ending.
+  file: string;
+}
+
+export function AnswerView({ answer, schema, file }: Props) {
+  const { tables, header } = answer;
+  const marks = tables.reduce((sum, table) => sum + table.rows.length, 0);
+  const canShowAll = marks <= MOST_MARKS_AT_ONCE;
+  const [choice, setChoice] = useState(canShowAll ? "all" : "0");
+  const shown = choice === "all" ? tables : tables.slice(Number(choice), Number(choice) + 1);
+  const options = tables.map((table, i) => ({ value: String(i), text: table.title }));
+  return (
+    <>
+      <div class="row">
+        {tables.length > 1 && (
+          <SelectField
+            label="Table"
+            value={choice}
+            onChange={setChoice}
+            options={canShowAll ? [{ value: "all", text: `all ${tables.length}` }, ...options] : options}
+          />
+        )}
+        <Button
+          onClick={() => {
+            const [names, rows] = answerCsv(answer, schema);
+            download(`${file}.csv`, "text/csv", csvOf(names, rows));
+          }}
+        >
+          Download {tables.length > 1 ? `all ${tables.length} tables` : "it"} as CSV
+        </Button>
+      </div>
+      {tables.some((table) => table.level > 0) && (
+        <p class="small quiet">
+          Each bar is an <Gloss term="interval">interval</Gloss> that holds the true number with the chosen probability, number by number.
+          Noise makes some counts negative.
+        </p>
+      )}
+      {header.post_processing !== "" && (
+        <p class="small">These numbers were changed after they were measured ({header.post_processing}): they have no intervals.</p>
+      )}
+      {shown.map((table, i) => (isChart(table)
+        ? <AnswerChart key={`${choice}-${i}`} table={table} file={file} />
+        : <AnswerNumbers key={`${choice}-${i}`} table={table} file={file} />))}
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+// Around every chart: its title, the same numbers as a table, and files.
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { csvOf, type Cell } from "../csv.ts";
+import { download } from "../download.ts";
+import { Button } from "./Button.tsx";
+import { Table } from "./Table.tsx";
+
+interface Props {
+  title: string;
+  level?: "h2" | "h3";
+  // Of the files, without their ending.
+  file: string;
+  data: () => { header: string[]; rows: Cell[][] };
+  svg: () => string;
+  // What the marks mean.
+  legend?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+export function ChartFrame({ title, level: Heading = "h3", file, data, svg, legend, children }: Props) {
+  const [isTable, setTable] = useState(false);
+  const shown = isTable ? data() : undefined;
+  return (
+    <figure class="chart" aria-label={title}>
+      <div class="chart-head">
+        <Heading>{title}</Heading>
+        <div class="chart-tools">
+          <Button kind="plain" onClick={() => setTable(!isTable)} label={`${isTable ? "Show as chart" : "Show as table"}: ${title}`}>
+            {isTable ? "Show as chart" : "Show as table"}
+          </Button>
+          <Button
+            kind="plain"
+            label={`CSV: ${title}`}
+            onClick={() => {
+              const { header, rows } = data();
+              download(`${file}.csv`, "text/csv", csvOf(header, rows));
+            }}
+          >
+            CSV
+          </Button>
+          <Button kind="plain" label={`SVG: ${title}`} onClick={() => download(`${file}.svg`, "image/svg+xml", svg())}>SVG</Button>
+        </div>
+      </div>
+      {shown ? (
+        <Table<{ cells: Cell[]; key: string }>
+          caption={title}
+          hideCaption
+          rows={shown.rows.map((cells, i) => ({ cells, key: String(i) }))}
+          rowKey={(row) => row.key}
+          columns={shown.header.map((name, i) => ({
+            key: name,
+            title: name.replaceAll("_", " "),
+            value: (row) => row.cells[i],
+            cell: (row) => row.cells[i] ?? "",
+            right: shown.rows.length > 0 && shown.rows.every((cells) => cells[i] === undefined || /^-?[\d.]+(e[+-]?\d+)?$/i.test(String(cells[i]))),
+          }))}
+        />
+      ) : (
+        <>
+          {legend && <ul class="chart-key">{legend}</ul>}
+          {children}
+        </>
+      )}
+    </figure>
+  );
+}
