@@ -52,8 +52,10 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsOf(const Co
 }
 
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server,
-                                           const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+                                           const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+                                           bool is_apart) {
   grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, is_apart ? 1 : 0);
   arguments.SetMaxReceiveMessageSize(kLargestMessageBytes);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
@@ -78,7 +80,8 @@ bool TakesTokens(std::string_view server) {
 Connection::Connection(ConnectionOptions options) : options_(std::move(options)) {
   const absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> credentials = CredentialsOf(options_);
   unusable_ = credentials.status();
-  channel_ = MakeChannel(server_, credentials.ok() ? *credentials : grpc::InsecureChannelCredentials());
+  channel_ = MakeChannel(server_, credentials.ok() ? *credentials : grpc::InsecureChannelCredentials(),
+                         options_.is_apart);
 }
 
 bool Connection::ConnectBefore(std::chrono::steady_clock::time_point deadline) const {
@@ -97,8 +100,10 @@ absl::Status Connection::CheckOptions() const {
       "the way can read it");
 }
 
-absl::Status Connection::AttemptWith(const Attempt& attempt, bool has_expired) const {
+absl::Status Connection::AttemptWith(const Trace& trace, const Attempt& attempt, bool has_expired) const {
   grpc::ClientContext context;
+  if (const std::string parent = trace.NextParent(); !parent.empty())
+    context.AddMetadata(kTraceParentKey, parent);
   if (!options_.principal.empty()) context.AddMetadata("curator-principal", options_.principal);
   if (options_.token != nullptr) {
     const absl::StatusOr<std::string> token = options_.token(has_expired);
@@ -112,14 +117,14 @@ absl::Status Connection::AttemptWith(const Attempt& attempt, bool has_expired) c
   return status;
 }
 
-absl::Status Connection::AttemptOnce(const Attempt& attempt) const {
+absl::Status Connection::AttemptOnce(const Trace& trace, const Attempt& attempt) const {
   // A source may first give what another program has got, which may have expired, too.
   constexpr int kMostRenewals = 2;
-  absl::Status status = AttemptWith(attempt, /*has_expired=*/false);
+  absl::Status status = AttemptWith(trace, attempt, /*has_expired=*/false);
   for (int renewals = 0; renewals < kMostRenewals; ++renewals) {
     const bool has_expired = absl::IsUnauthenticated(status) && Reason(status) == "TOKEN_EXPIRED";
     if (!has_expired || options_.token == nullptr) break;
-    status = AttemptWith(attempt, /*has_expired=*/true);
+    status = AttemptWith(trace, attempt, /*has_expired=*/true);
   }
   return status;
 }
@@ -127,11 +132,12 @@ absl::Status Connection::AttemptOnce(const Attempt& attempt) const {
 absl::Status Connection::RunOnce(const Attempt& attempt) const {
   if (const absl::Status usable = CheckOptions(); !usable.ok()) return usable;
   if (!ConnectBefore(std::chrono::steady_clock::now() + policy_.window)) return NeverReached(server_);
-  return AttemptOnce(attempt);
+  return AttemptOnce(Trace(), attempt);
 }
 
 absl::Status Connection::Run(std::string_view request_id, const Attempt& attempt) const {
   if (const absl::Status usable = CheckOptions(); !usable.ok()) return usable;
+  const Trace trace;
   absl::Status last_failure = NeverReached(server_);
   absl::Status unknown;  // how the last attempt ended whose outcome is unknown
   const auto outcome = [&](const absl::Status& last) {
@@ -139,7 +145,7 @@ absl::Status Connection::Run(std::string_view request_id, const Attempt& attempt
   };
   auto deadline = std::chrono::steady_clock::now() + policy_.window;
   for (int failures = 1; ConnectBefore(deadline); ++failures) {
-    const absl::Status status = AttemptOnce(attempt);
+    const absl::Status status = AttemptOnce(trace, attempt);
     if (!MayRetry(status)) return outcome(status);
     last_failure = status;
     if (IsOutcomeUnknown(status)) unknown = status;

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/error.h"
+#include "client/trace_parent.h"
 
 namespace curator::client {
 
@@ -32,11 +33,13 @@ struct TlsFiles {
 };
 
 struct ConnectionOptions {
-  std::string server;     // as in ClientOptions
-  std::string principal;  // empty: none is sent
-  RetryPolicy policy;
-  TokenSource token;  // null: none is sent
-  TlsFiles tls;
+  std::string server;          // as in ClientOptions
+  std::string principal = {};  // empty: none is sent
+  RetryPolicy policy = {};
+  TokenSource token = nullptr;  // null: none is sent
+  TlsFiles tls = {};
+  // Whether it shares no connection with other objects of this class: a server takes so many calls on one.
+  bool is_apart = false;
 };
 
 // Whether nobody on the way can read what is sent: over TLS ("https://HOST") or a unix socket ("unix:/PATH").
@@ -50,7 +53,7 @@ class Connection {
   const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   const std::string& server() const { return server_; }
 
-  // One attempt, in a new context that already has the principal.
+  // One attempt, in a new context that already has the principal and a trace.
   using Attempt = std::function<absl::Status(grpc::ClientContext& context)>;
 
   // Makes attempts until one ends with OK or with an error that must not be retried. `request_id` only
@@ -64,8 +67,8 @@ class Connection {
  private:
   bool ConnectBefore(std::chrono::steady_clock::time_point deadline) const;
   absl::Status CheckOptions() const;
-  absl::Status AttemptOnce(const Attempt& attempt) const;
-  absl::Status AttemptWith(const Attempt& attempt, bool has_expired) const;
+  absl::Status AttemptOnce(const Trace& trace, const Attempt& attempt) const;
+  absl::Status AttemptWith(const Trace& trace, const Attempt& attempt, bool has_expired) const;
 
   const ConnectionOptions options_;
   const std::string& server_ = options_.server;

@@ -86,9 +86,21 @@ grpc::Status FakeServices::ListLedgerEntries(Context* context, const v1::ListLed
                                              grpc::ServerWriter<v1::LedgerEntry>* writer) {
   return Do(on_list_entries, *context, *request, *writer);
 }
+grpc::Status FakeServices::WatchLedger(Context* context, const v1::WatchLedgerRequest* request,
+                                       grpc::ServerWriter<v1::LedgerEntry>* writer) {
+  return Do(on_watch_ledger, *context, *request, *writer);
+}
 grpc::Status FakeServices::VerifyLedger(Context* context, const v1::VerifyLedgerRequest* request,
                                         v1::VerifyLedgerResponse* response) {
   return Do(on_verify, *context, *request, *response);
+}
+grpc::Status FakeServices::WhoAmI(Context* context, const v1::WhoAmIRequest* request,
+                                  v1::WhoAmIResponse* response) {
+  return Do(on_who_am_i, *context, *request, *response);
+}
+grpc::Status FakeServices::GetMetrics(Context* context, const v1::GetMetricsRequest* request,
+                                      v1::GetMetricsResponse* response) {
+  return Do(on_get_metrics, *context, *request, *response);
 }
 
 FakeServer::FakeServer() {
@@ -100,6 +112,8 @@ FakeServer::FakeServer() {
   builder.RegisterService(static_cast<v1::SynthesisService::Service*>(&services));
   builder.RegisterService(static_cast<v1::OperationService::Service*>(&services));
   builder.RegisterService(static_cast<v1::BudgetService::Service*>(&services));
+  builder.RegisterService(static_cast<v1::IdentityService::Service*>(&services));
+  builder.RegisterService(static_cast<v1::MetricsService::Service*>(&services));
   builder.RegisterService(static_cast<v1::VersionService::Service*>(&services));
   server_ = builder.BuildAndStart();
   address_ = "127.0.0.1:" + std::to_string(port);

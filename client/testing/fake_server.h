@@ -13,6 +13,8 @@
 #include "client/error.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
+#include "curator/v1/identity.grpc.pb.h"
+#include "curator/v1/metrics.grpc.pb.h"
 #include "curator/v1/operation.grpc.pb.h"
 #include "curator/v1/query.grpc.pb.h"
 #include "curator/v1/synthesis.grpc.pb.h"
@@ -34,6 +36,8 @@ struct FakeServices : v1::DatasetService::Service,
                       v1::SynthesisService::Service,
                       v1::OperationService::Service,
                       v1::BudgetService::Service,
+                      v1::IdentityService::Service,
+                      v1::MetricsService::Service,
                       v1::VersionService::Service {
   using Context = grpc::ServerContext;
   template <typename Request, typename Response>
@@ -57,7 +61,10 @@ struct FakeServices : v1::DatasetService::Service,
   Unary<v1::ProposeLimitChangeRequest, v1::LimitProposal> on_propose_limit;
   Unary<v1::ApproveLimitChangeRequest, v1::LimitProposal> on_approve_limit;
   Streaming<v1::ListLedgerEntriesRequest, v1::LedgerEntry> on_list_entries;
+  Streaming<v1::WatchLedgerRequest, v1::LedgerEntry> on_watch_ledger;
   Unary<v1::VerifyLedgerRequest, v1::VerifyLedgerResponse> on_verify;
+  Unary<v1::WhoAmIRequest, v1::WhoAmIResponse> on_who_am_i;
+  Unary<v1::GetMetricsRequest, v1::GetMetricsResponse> on_get_metrics;
 
   grpc::Status GetVersion(Context* context, const v1::GetVersionRequest* request,
                           v1::GetVersionResponse* response) override;
@@ -87,8 +94,14 @@ struct FakeServices : v1::DatasetService::Service,
                                   v1::LimitProposal* response) override;
   grpc::Status ListLedgerEntries(Context* context, const v1::ListLedgerEntriesRequest* request,
                                  grpc::ServerWriter<v1::LedgerEntry>* writer) override;
+  grpc::Status WatchLedger(Context* context, const v1::WatchLedgerRequest* request,
+                           grpc::ServerWriter<v1::LedgerEntry>* writer) override;
   grpc::Status VerifyLedger(Context* context, const v1::VerifyLedgerRequest* request,
                             v1::VerifyLedgerResponse* response) override;
+  grpc::Status WhoAmI(Context* context, const v1::WhoAmIRequest* request,
+                      v1::WhoAmIResponse* response) override;
+  grpc::Status GetMetrics(Context* context, const v1::GetMetricsRequest* request,
+                          v1::GetMetricsResponse* response) override;
 };
 
 // Serves until it is destroyed.

@@ -1,0 +1,176 @@
+#include "client/gate/api_calls.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/gate/api_json.h"
+#include "client/gate/api_methods.h"
+#include "client/gate/positions.h"
+#include "client/gate/trace.h"
+
+namespace curator::gate {
+namespace {
+
+// An events stream that is counted while it is open.
+class CountedStream final : public EventStream {
+ public:
+  CountedStream(std::shared_ptr<EventStream> stream, std::atomic<int>& count)
+      : stream_(std::move(stream)), count_(count) {
+    ++count_;
+  }
+  ~CountedStream() override { --count_; }
+
+  void Send(std::string_view text) override { stream_->Send(text); }
+  void Close() override { stream_->Close(); }
+  void OnClosed(std::function<void()> on_closed) override { stream_->OnClosed(std::move(on_closed)); }
+
+ private:
+  const std::shared_ptr<EventStream> stream_;
+  std::atomic<int>& count_;
+};
+
+}  // namespace
+
+// One call of a page.
+struct ApiCalls::Asked {
+  const ApiMethod& method;
+  std::unique_ptr<google::protobuf::Message> request;
+  std::string key;
+  Credential credential;
+  std::shared_ptr<Exchange> exchange;
+  std::shared_ptr<void> place;
+  bool was_renewed = false;
+  absl::Mutex mutex = {};
+  std::weak_ptr<RunningCall> call ABSL_GUARDED_BY(mutex) = {};  // which holds this
+  bool has_left ABSL_GUARDED_BY(mutex) = false;
+};
+
+std::shared_ptr<void> ApiCalls::Place(const std::string& key) {
+  const absl::MutexLock lock(&mutex_);
+  int& of_session = running_of_[key];
+  if (of_session >= kMostOfSession || running_ >= kMost) return nullptr;
+  ++of_session;
+  ++running_;
+  return {this, [key](ApiCalls* calls) {
+            const absl::MutexLock ending(&calls->mutex_);
+            --calls->running_;
+            if (--calls->running_of_[key] == 0) calls->running_of_.erase(key);
+          }};
+}
+
+void ApiCalls::Call(const std::string& name, const std::string& body, const std::string& key,
+                    const Session& session, std::shared_ptr<Exchange> exchange) {
+  const ApiMethod* method = FindApiMethod(name);
+  if (method == nullptr) {
+    return exchange->Respond(ErrorResponse(absl::NotFoundError(
+        absl::StrCat("there is no call ", name, " for pages; see client/gate/api_methods.cc"))));
+  }
+  absl::StatusOr<std::unique_ptr<google::protobuf::Message>> request = RequestFromJson(*method, body);
+  if (!request.ok()) return exchange->Respond(ErrorResponse(request.status()));
+  std::shared_ptr<void> place = Place(key);
+  if (place == nullptr) {
+    return exchange->Respond(
+        ErrorResponse(Refusal{.status = 429,
+                              .code = "RESOURCE_EXHAUSTED",
+                              .reason = "TOO_MANY_CALLS",
+                              .message = "too many calls at a time: wait for some to end"}));
+  }
+  Start(std::shared_ptr<Asked>(new Asked{.method = *method,
+                                         .request = *std::move(request),
+                                         .key = key,
+                                         .credential = session.credential,
+                                         .exchange = std::move(exchange),
+                                         .place = std::move(place)}));
+}
+
+void ApiCalls::Start(std::shared_ptr<Asked> asked) {
+  const std::shared_ptr<RunningCall> call =
+      StartCall(*channels_, asked->method, *asked->request, asked->credential, NewTraceParent(),
+                [this, asked](const absl::StatusOr<std::string>& json) { Answer(asked, json); });
+  {
+    const absl::MutexLock lock(&asked->mutex);
+    asked->call = call;
+    if (asked->has_left) call->Cancel();
+  }
+  if (asked->was_renewed) return;
+  asked->exchange->OnLeft([weak = std::weak_ptr<Asked>(asked)] {
+    const std::shared_ptr<Asked> alive = weak.lock();
+    if (alive == nullptr) return;
+    const absl::MutexLock lock(&alive->mutex);
+    alive->has_left = true;
+    if (const auto running = alive->call.lock()) running->Cancel();
+  });
+}
+
+void ApiCalls::Answer(const std::shared_ptr<Asked>& asked, const absl::StatusOr<std::string>& json) {
+  if (json.ok()) return asked->exchange->Respond(JsonResponse(200, *json));
+  if (!absl::IsUnauthenticated(json.status()) || asked->was_renewed) {
+    return asked->exchange->Respond(ErrorResponse(json.status()));
+  }
+  renewals_.Renew(asked->key, asked->credential, json.status(),
+                  [this, asked, refusal = json.status()](bool renewed) {
+                    const std::optional<Session> session = sessions_.Look(asked->key);
+                    if (!session) return asked->exchange->Respond(NoSession());
+                    if (!renewed) return asked->exchange->Respond(ErrorResponse(refusal));
+                    asked->credential = session->credential;
+                    asked->was_renewed = true;
+                    Start(asked);
+                  });
+}
+
+std::shared_ptr<LedgerFeed> ApiCalls::FeedOf(const std::string& key) {
+  const absl::MutexLock lock(&mutex_);
+  std::shared_ptr<LedgerFeed>& feed = feeds_[key];
+  if (feed != nullptr) return feed;
+  const auto credential = [this, key] {
+    const std::optional<Session> session = sessions_.Look(key);
+    return session ? session->credential : Credential{};
+  };
+  feed = std::make_shared<LedgerFeed>(
+      FeedParts{.channels = channels_,
+                .credential = credential,
+                .renew =
+                    [this, key, credential](const absl::Status& refusal, std::function<void(bool)> done) {
+                      // Off the feed's thread, which ends with its session.
+                      workers_.Run([this, key, credential, refusal, done = std::move(done)] {
+                        renewals_.Renew(key, credential(), refusal, done);
+                      });
+                    },
+                .later = [this](absl::Duration delay,
+                                std::function<void()> work) { workers_.Run(std::move(work), delay); }});
+  return feed;
+}
+
+void ApiCalls::Follow(const HttpRequest& request, const std::string& key,
+                      std::shared_ptr<Exchange> exchange) {
+  absl::StatusOr<Positions> positions = ParsePositions(request.Parameter("watch"));
+  if (!positions.ok()) return exchange->Respond(ErrorResponse(positions.status()));
+  const std::string_view last = request.Header("last-event-id");
+  if (!last.empty() && !Resume(last, *positions)) {
+    return exchange->Respond(
+        ErrorResponse(absl::InvalidArgumentError("Last-Event-ID: is no id of a stream of these datasets")));
+  }
+  const std::shared_ptr<LedgerFeed> feed = FeedOf(key);
+  if (const absl::Status can_add = feed->CheckRoom(*positions); !can_add.ok()) {
+    return exchange->Respond(ErrorResponse(can_add));
+  }
+  const auto stream = std::make_shared<CountedStream>(
+      exchange->StartEvents({{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}}), following_);
+  feed->Add(stream, *std::move(positions));
+  // The session may have ended meanwhile.
+  if (!sessions_.Look(key)) EndSession(key);
+}
+
+void ApiCalls::EndSession(const std::string& key) {
+  std::shared_ptr<LedgerFeed> feed;
+  {
+    const absl::MutexLock lock(&mutex_);
+    const auto found = feeds_.find(key);
+    if (found == feeds_.end()) return;
+    feed = std::move(found->second);
+    feeds_.erase(found);
+  }
+  feed->End();
+}
+
+}  // namespace curator::gate

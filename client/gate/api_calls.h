@@ -1,0 +1,65 @@
+// What pages ask: calls of the server, and the events of histories, for the session of the request's cookie.
+//
+// Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "client/gate/http.h"
+#include "client/gate/ledger_feed.h"
+#include "client/gate/renewals.h"
+#include "client/gate/sessions.h"
+#include "client/gate/upstream.h"
+#include "client/gate/workers.h"
+
+namespace curator::gate {
+
+class ApiCalls {
+ public:
+  // Calls at a time; more are refused with 429.
+  static constexpr int kMostOfSession = 16;
+  static constexpr int kMost = 512;
+
+  // All but `channels` must outlive this object.
+  ApiCalls(std::shared_ptr<Channels> channels, Sessions& sessions, Renewals& renewals, Workers& workers)
+      : channels_(std::move(channels)), sessions_(sessions), renewals_(renewals), workers_(workers) {}
+
+  // POST /api/v1/SERVICE/METHOD for a session; `name` is "SERVICE/METHOD".
+  void Call(const std::string& name, const std::string& body, const std::string& key, const Session& session,
+            std::shared_ptr<Exchange> exchange);
+  // GET /api/v1/events for a session.
+  void Follow(const HttpRequest& request, const std::string& key, std::shared_ptr<Exchange> exchange);
+  // The session has ended: its streams end, too.
+  void EndSession(const std::string& key);
+
+  int running() const { return running_; }
+  // Open streams of events.
+  int following() const { return following_; }
+
+ private:
+  struct Asked;
+
+  // Counts the call until it is destroyed; null where there are too many.
+  std::shared_ptr<void> Place(const std::string& key);
+  void Start(std::shared_ptr<Asked> asked);
+  void Answer(const std::shared_ptr<Asked>& asked, const absl::StatusOr<std::string>& json);
+  std::shared_ptr<LedgerFeed> FeedOf(const std::string& key);
+
+  const std::shared_ptr<Channels> channels_;
+  Sessions& sessions_;
+  Renewals& renewals_;
+  Workers& workers_;
+  std::atomic<int> running_ = 0;
+  std::atomic<int> following_ = 0;
+  absl::Mutex mutex_;
+  std::map<std::string, int> running_of_ ABSL_GUARDED_BY(mutex_);                               // by session
+  std::unordered_map<std::string, std::shared_ptr<LedgerFeed>> feeds_ ABSL_GUARDED_BY(mutex_);  // by session
+};
+
+}  // namespace curator::gate

@@ -1,0 +1,46 @@
+#include "client/gate/api_methods.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace curator::gate {
+namespace {
+
+using ::testing::UnorderedElementsAre;
+
+// A new method of the protocol fails this until somebody has decided whether pages may call it.
+TEST(ApiMethodsTest, EveryMethodOfTheServerIsOnTheListOrIsLeftOutOnPurpose) {
+  EXPECT_THAT(MethodsLeftOut(),
+              UnorderedElementsAre(
+                  // For services, which charge for what they release themselves.
+                  "AccountantService/BatchReserveBudget", "AccountantService/CancelReservation",
+                  "AccountantService/CommitBudget", "AccountantService/EstimateCost",
+                  "AccountantService/ExtendReservation", "AccountantService/ReserveBudget",
+                  "AccountantService/StartCharge",
+                  // Streams without an end: events have them, or pages ask again.
+                  "AuditService/WatchAudit", "BudgetService/WatchLedger", "OperationService/WatchOperation",
+                  // Of an owner's own machine, which has the records.
+                  "DatasetService/AddPart", "DatasetService/CheckSchema", "DatasetService/CreateDataset",
+                  "DatasetService/ImportRecords", "DatasetService/SealDataset", "OwnerService/Evaluate",
+                  "OwnerService/RiskReport", "OwnerService/RowCounts",
+                  // By an identity that nobody is signed in as.
+                  "IdentityService/Enrol"));
+}
+
+TEST(ApiMethodsTest, AMethodHasItsMessages) {
+  const ApiMethod* method = FindApiMethod("QueryService/AnswerWorkload");
+  ASSERT_NE(method, nullptr);
+  EXPECT_EQ(method->Path(), "/curator.v1.QueryService/AnswerWorkload");
+  EXPECT_EQ(method->request->GetTypeName(), "curator.v1.AnswerWorkloadRequest");
+  EXPECT_EQ(method->response->GetTypeName(), "curator.v1.AnswerChunk");
+  EXPECT_TRUE(method->is_stream);
+}
+
+TEST(ApiMethodsTest, WhatIsNotOnTheListIsNotFound) {
+  EXPECT_EQ(FindApiMethod("OwnerService/RowCounts"), nullptr);
+  EXPECT_EQ(FindApiMethod("budgetservice/getbudget"), nullptr);
+  EXPECT_EQ(FindApiMethod(""), nullptr);
+}
+
+}  // namespace
+}  // namespace curator::gate

@@ -1,0 +1,128 @@
+#include "client/gate/code_flow.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "base/status_macros.h"
+#include "client/gate/random_text.h"
+
+namespace curator::gate {
+namespace {
+
+using nlohmann::json;
+using oidc::Endpoints;
+using oidc::Tokens;
+
+https::Fields ClientOf(const LoginProvider& provider) {
+  https::Fields fields = {{"client_id", provider.client_id}};
+  if (!provider.client_secret.empty()) fields.emplace_back("client_secret", provider.client_secret);
+  return fields;
+}
+
+// The claims of a token, unchecked; null where it is none.
+json ClaimsOf(const std::string& token) {
+  const std::vector<std::string> parts = absl::StrSplit(token, '.');
+  std::string payload;
+  if (parts.size() != 3 || !absl::WebSafeBase64Unescape(parts[1], &payload)) return nullptr;
+  return json::parse(payload, nullptr, /*allow_exceptions=*/false);
+}
+
+bool IsFor(const json& audience, const std::string& client_id) {
+  if (audience.is_string()) return audience == client_id;
+  return audience.is_array() && std::ranges::find(audience, json(client_id)) != audience.end();
+}
+
+absl::Status CheckIdToken(const LoginProvider& provider, const BegunLogin& login, const Tokens& tokens) {
+  const json claims = tokens.is_id_token ? ClaimsOf(tokens.token) : json();
+  if (!claims.is_object()) return absl::DataLossError("the issuer gave no ID token");
+  if (oidc::TextOf(claims, "nonce") != login.nonce) {
+    return absl::DataLossError("the issuer's ID token is of another login");
+  }
+  const auto audience = claims.find("aud");
+  if (oidc::TextOf(claims, "iss") == provider.issuer && audience != claims.end() &&
+      IsFor(*audience, provider.client_id)) {
+    return absl::OkStatus();
+  }
+  return absl::DataLossError("the issuer's ID token is not for this client");
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> AddressToLogInAt(const LoginProvider& provider, const BegunLogin& login,
+                                             const std::string& redirect, bool fresh) {
+  ASSIGN_OR_RETURN(const Endpoints endpoints, oidc::Discover(provider.issuer, provider.transport));
+  if (endpoints.authorization.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(provider.issuer, " has no authorization_endpoint"));
+  }
+  std::string url = absl::StrCat(endpoints.authorization,
+                                 endpoints.authorization.find('?') == std::string::npos ? "?" : "&");
+  const https::Fields parameters = {{"response_type", "code"},
+                                    {"client_id", provider.client_id},
+                                    {"redirect_uri", redirect},
+                                    {"scope", provider.scope},
+                                    {"state", login.state},
+                                    {"nonce", login.nonce},
+                                    {"code_challenge", Digest(login.verifier)},
+                                    {"code_challenge_method", "S256"}};
+  for (const auto& [name, value] : parameters) absl::StrAppend(&url, name, "=", PercentEncoded(value), "&");
+  if (fresh) return url + "prompt=login&max_age=0";
+  url.pop_back();
+  return url;
+}
+
+absl::StatusOr<Tokens> RedeemCode(const LoginProvider& provider, const BegunLogin& login,
+                                  const std::string& redirect, const std::string& code) {
+  ASSIGN_OR_RETURN(const Endpoints endpoints, oidc::Discover(provider.issuer, provider.transport));
+  https::Fields fields = ClientOf(provider);
+  fields.insert(fields.end(), {{"grant_type", "authorization_code"},
+                               {"code", code},
+                               {"redirect_uri", redirect},
+                               {"code_verifier", login.verifier}});
+  ASSIGN_OR_RETURN(const https::Response response, provider.transport.post(endpoints.token, fields));
+  if (response.status != 200) return oidc::Refused(response);
+  ASSIGN_OR_RETURN(Tokens tokens, oidc::TokensIn(response));
+  RETURN_IF_ERROR(CheckIdToken(provider, login, tokens));
+  return tokens;
+}
+
+absl::StatusOr<Tokens> RenewLogin(const LoginProvider& provider, const std::string& token,
+                                  const std::string& refresh_token) {
+  ASSIGN_OR_RETURN(const Endpoints endpoints, oidc::Discover(provider.issuer, provider.transport));
+  return oidc::Renew(endpoints.token, ClientOf(provider),
+                     Tokens{.token = token, .refresh_token = refresh_token, .is_id_token = true},
+                     provider.transport);
+}
+
+std::optional<std::string> BegunLogins::Keep(BegunLogin login) {
+  const absl::Time now = absl::Now();
+  login.start = now;
+  std::string cookie = RandomText();
+  const absl::MutexLock lock(&mutex_);
+  std::erase_if(logins_, [&](const auto& entry) { return entry.second.start + kLongest < now; });
+  if (logins_.size() >= kMost) return std::nullopt;
+  logins_.emplace(Digest(cookie), std::move(login));
+  return cookie;
+}
+
+std::optional<BegunLogin> BegunLogins::Take(std::string_view cookie, std::string_view state) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = logins_.find(Digest(cookie));
+  if (found == logins_.end()) return std::nullopt;
+  BegunLogin login = std::move(found->second);
+  logins_.erase(found);
+  if (login.state != state || login.start + kLongest < absl::Now()) return std::nullopt;
+  return login;
+}
+
+std::string SafeReturn(std::string_view path) {
+  const bool is_path = path.starts_with('/') && !path.starts_with("//") && path.size() <= 512;
+  const bool is_plain = std::ranges::all_of(path, [](char c) { return c > ' ' && c <= '~' && c != '\\'; });
+  return is_path && is_plain ? std::string(path) : "/";
+}
+
+}  // namespace curator::gate

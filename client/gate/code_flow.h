@@ -1,0 +1,74 @@
+// Logins of browsers at an identity provider: the authorization code flow (OpenID Connect Core, 3.1) with PKCE
+// (RFC 7636), a state and a nonce.
+//
+// Functions that ask the issuer block. Thread-safe.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "client/gate/http.h"
+#include "client/oidc/issuer.h"
+
+namespace curator::gate {
+
+// Where users log in, and as what the gate is registered there.
+struct LoginProvider {
+  std::string alias;  // in addresses: "corp"
+  std::string issuer;
+  std::string client_id;
+  std::string client_secret;  // empty: a public client
+  std::string scope = "openid profile offline_access";
+  oidc::Transport transport;
+};
+
+// A login that has begun: what its end has to match. A value.
+struct BegunLogin {
+  std::string alias;
+  std::string state;
+  std::string nonce;
+  std::string verifier;   // of PKCE
+  std::string return_to;  // a path of the gate's
+  absl::Time start = {};
+};
+
+// The address at the issuer to send the browser to. `fresh`: the user has to log in again although the issuer
+// knows it. Errors: of oidc::Discover(), FAILED_PRECONDITION where the issuer has no such flow.
+absl::StatusOr<std::string> AddressToLogInAt(const LoginProvider& provider, const BegunLogin& login,
+                                             const std::string& redirect, bool fresh);
+
+// The tokens for a code that the issuer sent the browser back with. Their ID token is for this client and this
+// login; its signature is checked by the server that it is presented to. Errors: of oidc::Discover();
+// UNAVAILABLE when the issuer refuses the code; DATA_LOSS for an answer without an ID token, or with another's.
+absl::StatusOr<oidc::Tokens> RedeemCode(const LoginProvider& provider, const BegunLogin& login,
+                                        const std::string& redirect, const std::string& code);
+
+// Errors: of oidc::Discover() and oidc::Renew().
+absl::StatusOr<oidc::Tokens> RenewLogin(const LoginProvider& provider, const std::string& token,
+                                        const std::string& refresh_token);
+
+// Logins between the browser's departure to the issuer and its return; 1,000 at most, for ten minutes each.
+class BegunLogins {
+ public:
+  // What the browser keeps in a cookie until it returns; none where there are too many.
+  std::optional<std::string> Keep(BegunLogin login);
+  // The login, once; none for another one, or one that took too long.
+  std::optional<BegunLogin> Take(std::string_view cookie, std::string_view state);
+
+ private:
+  static constexpr absl::Duration kLongest = absl::Minutes(10);
+  static constexpr size_t kMost = 1'000;
+
+  absl::Mutex mutex_;
+  std::map<std::string, BegunLogin, std::less<>> logins_ ABSL_GUARDED_BY(mutex_);
+};
+
+// A path of the gate's own pages, for after a login; "/" for anything else, such as another site's address.
+std::string SafeReturn(std::string_view path);
+
+}  // namespace curator::gate

@@ -1,0 +1,153 @@
+#include "client/gate/code_flow.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "client/gate/random_text.h"
+
+namespace curator::gate {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kIssuer[] = "https://idp.example";
+constexpr char kRedirect[] = "https://curator.example/auth/callback";
+
+std::string TokenWith(const nlohmann::json& claims) {
+  std::string payload = absl::WebSafeBase64Escape(claims.dump());
+  while (payload.ends_with('=')) payload.pop_back();
+  return "head." + payload + ".signature";
+}
+
+class CodeFlowTest : public ::testing::Test {
+ protected:
+  LoginProvider Provider() {
+    return {.alias = "corp",
+            .issuer = kIssuer,
+            .client_id = "gate",
+            .client_secret = "s3cret",
+            .transport = {.get = [this](const std::string&) -> absl::StatusOr<https::Response> {
+                            return https::Response{.status = 200, .body = configuration_.dump()};
+                          },
+                          .post = [this](const std::string& url,
+                                         const https::Fields& fields) -> absl::StatusOr<https::Response> {
+                            posted_to_ = url;
+                            posted_ = {fields.begin(), fields.end()};
+                            return https::Response{.status = status_, .body = answer_.dump()};
+                          }}};
+  }
+  absl::StatusOr<oidc::Tokens> Redeem() { return RedeemCode(Provider(), login_, kRedirect, "the code"); }
+  static nlohmann::json GoodClaims() {
+    return {{"iss", kIssuer}, {"aud", "gate"}, {"sub", "4711"}, {"nonce", "the nonce"}};
+  }
+
+  nlohmann::json configuration_ = {{"issuer", kIssuer},
+                                   {"authorization_endpoint", "https://idp.example/authorize"},
+                                   {"token_endpoint", "https://idp.example/token"}};
+  BegunLogin login_{.alias = "corp", .state = "a state", .nonce = "the nonce", .verifier = "the verifier"};
+  int status_ = 200;
+  nlohmann::json answer_ = {{"id_token", TokenWith(GoodClaims())}, {"refresh_token", "again"}};
+  std::string posted_to_;
+  std::map<std::string, std::string> posted_;
+};
+
+TEST_F(CodeFlowTest, TheBrowserIsSentToTheIssuerWithTheDigestOfTheVerifier) {
+  const auto address = AddressToLogInAt(Provider(), login_, kRedirect, /*fresh=*/false);
+  ASSERT_TRUE(address.ok()) << address.status();
+  EXPECT_THAT(*address,
+              AllOf(HasSubstr("https://idp.example/authorize?response_type=code&client_id=gate&"),
+                    HasSubstr("redirect_uri=https%3A%2F%2Fcurator.example%2Fauth%2Fcallback"),
+                    HasSubstr("state=a%20state"), HasSubstr("nonce=the%20nonce"),
+                    HasSubstr("code_challenge=" + Digest("the verifier") + "&code_challenge_method=S256"),
+                    Not(HasSubstr("the%20verifier")), Not(HasSubstr("prompt"))));
+}
+
+TEST_F(CodeFlowTest, AFreshLoginIsAskedForAsOne) {
+  const auto address = AddressToLogInAt(Provider(), login_, kRedirect, /*fresh=*/true);
+  ASSERT_TRUE(address.ok());
+  EXPECT_THAT(*address, HasSubstr("&prompt=login&max_age=0"));
+}
+
+TEST_F(CodeFlowTest, ACodeIsRedeemedWithTheVerifierAndTheSecret) {
+  const auto tokens = Redeem();
+  ASSERT_TRUE(tokens.ok()) << tokens.status();
+  EXPECT_EQ(tokens->refresh_token, "again");
+  EXPECT_EQ(posted_to_, "https://idp.example/token");
+  EXPECT_EQ(posted_, (std::map<std::string, std::string>{{"grant_type", "authorization_code"},
+                                                         {"code", "the code"},
+                                                         {"redirect_uri", kRedirect},
+                                                         {"code_verifier", "the verifier"},
+                                                         {"client_id", "gate"},
+                                                         {"client_secret", "s3cret"}}));
+}
+
+TEST_F(CodeFlowTest, ATokenOfAnotherLoginClientOrIssuerIsRefused) {
+  for (const auto& [member, value] : std::map<std::string, nlohmann::json>{
+           {"nonce", "another"}, {"aud", "other"}, {"iss", "https://evil.example"}, {"aud", nullptr}}) {
+    nlohmann::json claims = GoodClaims();
+    claims[member] = value;
+    answer_["id_token"] = TokenWith(claims);
+    EXPECT_TRUE(absl::IsDataLoss(Redeem().status())) << member;
+  }
+}
+
+TEST_F(CodeFlowTest, ATokenForSeveralClientsIsAccepted) {
+  nlohmann::json claims = GoodClaims();
+  claims["aud"] = {"other", "gate"};
+  answer_["id_token"] = TokenWith(claims);
+  EXPECT_TRUE(Redeem().ok());
+}
+
+TEST_F(CodeFlowTest, AnAnswerWithoutAnIdTokenIsRefused) {
+  answer_ = {{"access_token", "abc"}};
+  EXPECT_TRUE(absl::IsDataLoss(Redeem().status()));
+}
+
+TEST_F(CodeFlowTest, TheIssuersRefusalIsReported) {
+  status_ = 400;
+  answer_ = {{"error", "invalid_grant"}};
+  EXPECT_THAT(std::string(Redeem().status().message()), HasSubstr("invalid_grant"));
+}
+
+TEST_F(CodeFlowTest, AConfigurationOfAnotherIssuerIsRefused) {
+  configuration_["issuer"] = "https://evil.example";
+  EXPECT_TRUE(absl::IsDataLoss(AddressToLogInAt(Provider(), login_, kRedirect, false).status()));
+}
+
+TEST_F(CodeFlowTest, ALoginThatTheIssuerDoesNotRenewHasEnded) {
+  status_ = 400;
+  answer_ = {{"error", "invalid_grant"}};
+  EXPECT_TRUE(absl::IsUnauthenticated(RenewLogin(Provider(), "old", "again").status()));
+}
+
+TEST(BegunLoginsTest, ALoginIsFinishedOnceByTheBrowserThatBeganIt) {
+  BegunLogins logins;
+  const std::optional<std::string> cookie = logins.Keep({.alias = "corp", .state = "s"});
+  ASSERT_TRUE(cookie);
+  EXPECT_FALSE(logins.Take("another browser's", "s"));
+  ASSERT_TRUE(logins.Take(*cookie, "s"));
+  EXPECT_FALSE(logins.Take(*cookie, "s"));
+}
+
+TEST(BegunLoginsTest, AnotherStateEndsTheLogin) {
+  BegunLogins logins;
+  const std::optional<std::string> cookie = logins.Keep({.alias = "corp", .state = "s"});
+  EXPECT_FALSE(logins.Take(*cookie, "forged"));
+  EXPECT_FALSE(logins.Take(*cookie, "s"));
+}
+
+TEST(SafeReturnTest, OnlyPathsOfTheGateAreReturnedTo) {
+  EXPECT_EQ(SafeReturn("/datasets/demo?tab=1"), "/datasets/demo?tab=1");
+  for (const char* path : {"", "//evil.example", "https://evil.example", "/a\\b", "/a b", "/a\nb"}) {
+    EXPECT_EQ(SafeReturn(path), "/") << path;
+  }
+}
+
+}  // namespace
+}  // namespace curator::gate

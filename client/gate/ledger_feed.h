@@ -1,0 +1,85 @@
+// New entries of histories for the open pages of one session: one watch of the server for all of them
+// (BudgetService.WatchLedger), whatever they show.
+//
+// A page gets each entry after its own position once, in the order of its dataset. The server checks the
+// session's rights when a watch begins and for each entry. When the server is lost the feed tries again, and
+// goes on where it was. Nothing is shared between sessions. Thread-safe.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "client/gate/credential.h"
+#include "client/gate/http.h"
+#include "client/gate/positions.h"
+#include "client/gate/upstream.h"
+#include "curator/v1/budget.pb.h"
+
+namespace curator::gate {
+
+// How a feed reaches the world. All functions may be called from any thread.
+struct FeedParts {
+  std::shared_ptr<Channels> channels;
+  // What to call with now.
+  std::function<Credential()> credential;
+  // The server refuses the credential: calls `done` later with whether there is another one. Must not block.
+  std::function<void(const absl::Status& refusal, std::function<void(bool renewed)> done)> renew;
+  // Calls `work` later, on another thread.
+  std::function<void(absl::Duration delay, std::function<void()> work)> later;
+};
+
+class LedgerFeed : public std::enable_shared_from_this<LedgerFeed> {
+ public:
+  static constexpr size_t kMostPages = 16;
+
+  explicit LedgerFeed(FeedParts parts) : parts_(std::move(parts)) {}
+
+  // RESOURCE_EXHAUSTED where the session has kMostPages already, or where its pages and this one watch more than
+  // kMostWatched datasets together.
+  absl::Status CheckRoom(const Positions& positions) const;
+  // Sends events to `page` until that ends.
+  void Add(const std::shared_ptr<EventStream>& page, Positions after);
+  // The session is over: pages are sent so, and end.
+  void End();
+
+ private:
+  struct Page {
+    std::shared_ptr<EventStream> stream;
+    Positions after;
+    std::set<std::string> ended = {};  // datasets of which the page was told that they may not be read
+  };
+  class Watch;
+
+  void Remove(const EventStream* page);
+  // Of a watch that is not the present one any more: nothing happens.
+  void OnLive(const Watch* watch);
+  void OnEntry(const Watch* watch, const v1::LedgerEntry& entry);
+  void OnEnd(const Watch* watch, const absl::Status& status);
+
+  void StartWatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void StopWatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropDataset(const std::string& dataset, const absl::Status& status)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SetLive(bool is_live) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void StartLater(absl::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Retry(uint64_t attempt);
+  Positions Wanted() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const FeedParts parts_;
+  mutable absl::Mutex mutex_;
+  std::vector<Page> pages_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<Watch> watch_ ABSL_GUARDED_BY(mutex_);
+  Positions watched_ ABSL_GUARDED_BY(mutex_);  // by watch_: what it has sent
+  bool is_live_ ABSL_GUARDED_BY(mutex_) = false;
+  bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;
+  uint64_t attempt_ ABSL_GUARDED_BY(mutex_) = 0;  // a start that was put off counts only as the newest
+};
+
+}  // namespace curator::gate

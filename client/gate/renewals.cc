@@ -1,0 +1,49 @@
+#include "client/gate/renewals.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/error.h"
+
+namespace curator::gate {
+
+void Renewals::Renew(const std::string& key, const Credential& refused, const absl::Status& refusal,
+                     std::function<void(bool)> done) {
+  const std::optional<Session> session = sessions_.Look(key);
+  const bool has_changed = session && session->credential.text != refused.text;
+  const bool can_be_renewed = session && session->credential.kind == Credential::Kind::kLogin &&
+                              !session->refresh_token.empty() && client::Reason(refusal) == "TOKEN_EXPIRED";
+  if (has_changed || !can_be_renewed) {
+    if (!has_changed) sessions_.End(key);
+    workers_.Run([done = std::move(done), has_changed] { done(has_changed); });
+    return;
+  }
+  {
+    const absl::MutexLock lock(&mutex_);
+    Waiting& waiting = waiting_[key];
+    waiting.push_back(std::move(done));
+    if (waiting.size() > 1) return;
+  }
+  workers_.Run([this, key, session = *session] {
+    const bool renewed = RenewNow(key, session);
+    Waiting waiting;
+    {
+      const absl::MutexLock lock(&mutex_);
+      waiting = std::move(waiting_[key]);
+      waiting_.erase(key);
+    }
+    for (const auto& waiter : waiting) waiter(renewed);
+  });
+}
+
+bool Renewals::RenewNow(const std::string& key, const Session& session) {
+  const auto provider = std::ranges::find(providers_, session.issuer, &LoginProvider::alias);
+  if (provider == providers_.end()) return false;
+  const absl::StatusOr<oidc::Tokens> tokens =
+      RenewLogin(*provider, session.credential.text, session.refresh_token);
+  if (tokens.ok()) sessions_.Renew(key, tokens->token, tokens->refresh_token);
+  if (absl::IsUnauthenticated(tokens.status())) sessions_.End(key);
+  return tokens.ok();
+}
+
+}  // namespace curator::gate

@@ -1,0 +1,45 @@
+// What becomes of a session whose credential the server refuses: a login whose token has expired is renewed at
+// its issuer, once for all calls that find it so; any other session ends.
+//
+// Thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "client/gate/code_flow.h"
+#include "client/gate/sessions.h"
+#include "client/gate/workers.h"
+
+namespace curator::gate {
+
+class Renewals {
+ public:
+  // All must outlive this object, but `workers` must not run its work any more when it is destroyed.
+  Renewals(Sessions& sessions, const std::vector<LoginProvider>& providers, Workers& workers)
+      : sessions_(sessions), providers_(providers), workers_(workers) {}
+
+  // The server answered a call of the session, made with `refused`, with `refusal`: UNAUTHENTICATED. Calls
+  // `done` on another thread: true when the session has another credential now; false when it has ended, or
+  // when its issuer cannot be reached, after which it goes on with what it has.
+  void Renew(const std::string& key, const Credential& refused, const absl::Status& refusal,
+             std::function<void(bool renewed)> done);
+
+ private:
+  using Waiting = std::vector<std::function<void(bool)>>;
+
+  bool RenewNow(const std::string& key, const Session& session);
+
+  Sessions& sessions_;
+  const std::vector<LoginProvider>& providers_;
+  Workers& workers_;
+  absl::Mutex mutex_;
+  std::map<std::string, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // by session, while it is renewed
+};
+
+}  // namespace curator::gate

@@ -1,0 +1,195 @@
+#include "client/gate/sign_in.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "client/gate/api_json.h"
+#include "client/gate/api_methods.h"
+#include "client/gate/random_text.h"
+#include "client/gate/trace.h"
+
+namespace curator::gate {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int kLongestSessionSeconds = 12 * 3600;
+constexpr int kLongestLoginSeconds = 600;
+
+absl::StatusOr<Credential> CredentialIn(const std::string& body, bool is_development) {
+  const ordered_json object = ordered_json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const auto text = [&](const char* member) {
+    const bool is_there = object.is_object() && object.contains(member) && object[member].is_string();
+    return is_there ? object[member].get<std::string>() : std::string();
+  };
+  const std::string name = text("name");
+  const std::string token = text("token");
+  if (name.empty() == token.empty()) {
+    return absl::InvalidArgumentError(R"(the body is {"name": ...} or {"token": ...})");
+  }
+  if (!name.empty() && !is_development) {
+    return absl::InvalidArgumentError("name: only a server in development mode believes names");
+  }
+  if (!CanBeSent(name.empty() ? token : name)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name.empty() ? "token" : "name", ": has characters that none has, or is too long"));
+  }
+  if (!name.empty()) return Credential{.kind = Credential::Kind::kName, .text = name};
+  return Credential{.kind = Credential::Kind::kToken, .text = token};
+}
+
+}  // namespace
+
+std::string SignIn::CookieName() const {
+  return options_.is_development ? "curator-dev" : "__Host-curator";
+}
+std::string SignIn::LoginCookieName() const {
+  return CookieName() + "-login";
+}
+
+std::string SignIn::SetCookie(std::string_view name, std::string_view value, int seconds) const {
+  return absl::StrCat(std::string(name), "=", std::string(value), "; Path=/; Max-Age=", seconds,
+                      "; HttpOnly; SameSite=Lax", options_.is_development ? "" : "; Secure");
+}
+
+std::string SignIn::KeyOf(const HttpRequest& request) const {
+  return Sessions::KeyOf(request.Cookie(CookieName()));
+}
+
+const LoginProvider* SignIn::ProviderOf(std::string_view alias) const {
+  const auto found = std::ranges::find(options_.providers, alias, &LoginProvider::alias);
+  return found == options_.providers.end() ? nullptr : &*found;
+}
+
+std::string SignIn::SessionJson(const std::optional<Session>& session, const std::string& version) const {
+  ordered_json object = {{"signed_in", session.has_value()}};
+  if (session) {
+    object["principal"] = session->principal;
+    object["csrf"] = session->csrf;
+    object["kind"] = session->credential.KindName();
+    object["expires"] = absl::FormatTime(absl::RFC3339_sec, sessions_.EndOf(*session), absl::UTCTimeZone());
+  }
+  ordered_json& ways =
+      object["sign_in"] = {{"name", options_.is_development}, {"token", !options_.is_development}};
+  ways["logins"] = ordered_json::array();
+  for (const LoginProvider& provider : options_.providers) {
+    ways["logins"].push_back({{"alias", provider.alias}, {"issuer", provider.issuer}});
+  }
+  object["server"] = ordered_json::parse(version, nullptr, /*allow_exceptions=*/false);
+  if (object["server"].is_discarded()) object["server"] = nullptr;
+  return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+void SignIn::Describe(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
+  const std::optional<Session> session = sessions_.Use(KeyOf(request));
+  const ApiMethod& method = *FindApiMethod("VersionService/GetVersion");
+  StartCall(*channels_, method, *method.request, session ? session->credential : Credential{},
+            NewTraceParent(), [this, session, exchange](const absl::StatusOr<std::string>& version) {
+              exchange->Respond(JsonResponse(200, SessionJson(session, version.ok() ? *version : "null")));
+            });
+}
+
+void SignIn::BeginFor(Session session, const std::string& old_key,
+                      std::function<void(absl::StatusOr<std::string>)> done) {
+  const ApiMethod& method = *FindApiMethod("IdentityService/WhoAmI");
+  const Credential credential = session.credential;
+  StartCall(*channels_, method, *method.request, credential, NewTraceParent(),
+            [this, session = std::move(session), old_key,
+             done = std::move(done)](const absl::StatusOr<std::string>& answer) mutable {
+              if (!answer.ok()) return done(answer.status());
+              const ordered_json who = ordered_json::parse(*answer, nullptr, /*allow_exceptions=*/false);
+              session.principal = who.value("/principal/name"_json_pointer, "");
+              std::optional<std::string> id = sessions_.Begin(std::move(session));
+              if (!id) return done(absl::ResourceExhaustedError("too many people are signed in: try later"));
+              sessions_.End(old_key);
+              done(*std::move(id));
+            });
+}
+
+void SignIn::Begin(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
+  absl::StatusOr<Credential> credential = CredentialIn(request.body, options_.is_development);
+  if (!credential.ok()) return exchange->Respond(ErrorResponse(credential.status()));
+  BeginFor(
+      {.principal = {}, .credential = *std::move(credential)}, KeyOf(request),
+      [this, exchange](const absl::StatusOr<std::string>& id) {
+        if (!id.ok()) return exchange->Respond(ErrorResponse(id.status()));
+        HttpResponse response = JsonResponse(200, SessionJson(sessions_.Use(Sessions::KeyOf(*id)), "null"));
+        response.headers.emplace_back("Set-Cookie", SetCookie(CookieName(), *id, kLongestSessionSeconds));
+        exchange->Respond(std::move(response));
+      });
+}
+
+HttpResponse SignIn::ToPage(const std::string& path) const {
+  return {.status = 303, .headers = {{"Location", path}, {"Cache-Control", "no-store"}}, .body = ""};
+}
+
+// The page shows what the code of an error means; the issuer's own words are for the log.
+HttpResponse SignIn::ToError(const absl::Status& error) const {
+  return ToPage(absl::StrCat("/?login_error=", absl::StatusCodeToString(error.code())));
+}
+
+void SignIn::Leave(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
+  const LoginProvider* provider = ProviderOf(request.Parameter("issuer"));
+  if (provider == nullptr) return exchange->Respond(ToError(absl::NotFoundError("no such issuer")));
+  BegunLogin login{.alias = provider->alias,
+                   .state = RandomText(),
+                   .nonce = RandomText(),
+                   .verifier = RandomText(),
+                   .return_to = SafeReturn(request.Parameter("return"))};
+  const bool fresh = request.Parameter("fresh") == "1";
+  const bool runs = workers_.Run([this, provider, login = std::move(login), fresh, exchange] {
+    const absl::StatusOr<std::string> address = AddressToLogInAt(*provider, login, RedirectAddress(), fresh);
+    if (!address.ok()) return exchange->Respond(ToError(address.status()));
+    const std::optional<std::string> cookie = begun_.Keep(login);
+    if (!cookie) return exchange->Respond(ToError(absl::ResourceExhaustedError("too many logins")));
+    HttpResponse response = ToPage(*address);
+    response.headers.emplace_back("Set-Cookie", SetCookie(LoginCookieName(), *cookie, kLongestLoginSeconds));
+    exchange->Respond(std::move(response));
+  });
+  if (!runs) exchange->Respond(ToError(absl::ResourceExhaustedError("too much work")));
+}
+
+void SignIn::Return(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
+  std::optional<BegunLogin> login =
+      begun_.Take(request.Cookie(LoginCookieName()), request.Parameter("state"));
+  if (!login) return exchange->Respond(ToError(absl::DeadlineExceededError("no such login")));
+  const std::string code = request.Parameter("code");
+  if (code.empty()) return exchange->Respond(ToError(absl::PermissionDeniedError("the login was refused")));
+  const bool runs = workers_.Run([this, login = *std::move(login), code, old = KeyOf(request), exchange] {
+    FinishLogin(login, code, old, exchange);
+  });
+  if (!runs) exchange->Respond(ToError(absl::ResourceExhaustedError("too much work")));
+}
+
+void SignIn::FinishLogin(const BegunLogin& login, const std::string& code, const std::string& old_key,
+                         std::shared_ptr<Exchange> exchange) {
+  const LoginProvider& provider = *ProviderOf(login.alias);
+  const absl::StatusOr<oidc::Tokens> tokens = RedeemCode(provider, login, RedirectAddress(), code);
+  if (!tokens.ok()) return exchange->Respond(ToError(tokens.status()));
+  if (!CanBeSent(tokens->token)) return exchange->Respond(ToError(absl::DataLossError("no token")));
+  Session session{.principal = {},
+                  .credential = {.kind = Credential::Kind::kLogin, .text = tokens->token},
+                  .issuer = provider.alias,
+                  .refresh_token = tokens->refresh_token};
+  BeginFor(std::move(session), old_key,
+           [this, exchange, return_to = login.return_to](const absl::StatusOr<std::string>& id) {
+             if (!id.ok()) return exchange->Respond(ToError(id.status()));
+             HttpResponse response = ToPage(return_to);
+             response.headers.emplace_back("Set-Cookie",
+                                           SetCookie(CookieName(), *id, kLongestSessionSeconds));
+             response.headers.emplace_back("Set-Cookie", SetCookie(LoginCookieName(), "", 0));
+             exchange->Respond(std::move(response));
+           });
+}
+
+void SignIn::End(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
+  sessions_.End(KeyOf(request));
+  HttpResponse response = JsonResponse(200, "{}");
+  response.headers.emplace_back("Set-Cookie", SetCookie(CookieName(), "", 0));
+  exchange->Respond(std::move(response));
+}
+
+}  // namespace curator::gate

@@ -1,0 +1,70 @@
+// How a browser gets a session, and loses it: by a name on a development server, by a pasted API token, or by
+// a login at an identity provider.
+//
+// Thread-safe.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/gate/code_flow.h"
+#include "client/gate/http.h"
+#include "client/gate/sessions.h"
+#include "client/gate/upstream.h"
+#include "client/gate/workers.h"
+
+namespace curator::gate {
+
+struct SignInOptions {
+  std::string origin;           // "https://curator.example"
+  bool is_development = false;  // sign in by name, without TLS
+  std::vector<LoginProvider> providers;
+};
+
+class SignIn {
+ public:
+  // All but `channels` must outlive this object.
+  SignIn(const SignInOptions& options, std::shared_ptr<Channels> channels, Sessions& sessions,
+         Workers& workers)
+      : options_(options), channels_(std::move(channels)), sessions_(sessions), workers_(workers) {}
+
+  // The key of the session that the request's cookie names, whether there is one or not.
+  std::string KeyOf(const HttpRequest& request) const;
+
+  // GET /api/v1/session
+  void Describe(const HttpRequest& request, std::shared_ptr<Exchange> exchange);
+  // POST /auth/login with {"name": ...} or {"token": ...}
+  void Begin(const HttpRequest& request, std::shared_ptr<Exchange> exchange);
+  // GET /auth/login?issuer=ALIAS&return=/PATH&fresh=1
+  void Leave(const HttpRequest& request, std::shared_ptr<Exchange> exchange);
+  // GET /auth/callback, from the issuer
+  void Return(const HttpRequest& request, std::shared_ptr<Exchange> exchange);
+  // POST /auth/logout
+  void End(const HttpRequest& request, std::shared_ptr<Exchange> exchange);
+
+ private:
+  std::string CookieName() const;
+  std::string LoginCookieName() const;
+  std::string SetCookie(std::string_view name, std::string_view value, int seconds) const;
+  std::string RedirectAddress() const { return options_.origin + "/auth/callback"; }
+  const LoginProvider* ProviderOf(std::string_view alias) const;
+
+  // Asks the server who the credential is, and begins a session for that: `done` is called with its id, or
+  // with the server's error.
+  void BeginFor(Session session, const std::string& old_key,
+                std::function<void(absl::StatusOr<std::string> id)> done);
+  void FinishLogin(const BegunLogin& login, const std::string& code, const std::string& old_key,
+                   std::shared_ptr<Exchange> exchange);
+  std::string SessionJson(const std::optional<Session>& session, const std::string& version) const;
+  HttpResponse ToPage(const std::string& path) const;
+  HttpResponse ToError(const absl::Status& error) const;
+
+  const SignInOptions& options_;
+  const std::shared_ptr<Channels> channels_;
+  Sessions& sessions_;
+  Workers& workers_;
+  BegunLogins begun_;
+};
+
+}  // namespace curator::gate
