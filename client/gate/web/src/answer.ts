@@ -1,7 +1,7 @@
 // An answer, put together from the chunks of a stream, and its tables with labels: the same as the command line shows.
 import type { AnswerChunk, AnswerHeader, Attribute, MarginalHeader, QuerySetHeader, Schema, Slice } from "./api/types.ts";
 import type { Cell } from "./csv.ts";
-import { exactText } from "./numbers.ts";
+import { exactText, shortestText } from "./numbers.ts";
 
 export interface Row {
   labels: string[];
@@ -56,10 +56,22 @@ function labelOfInteger({ min, max, bin_width = "1" }: NonNullable<Attribute["in
   return last === high ? `[${first}, ${last}]` : `[${first}, ${last + 1n})`;
 }
 
+const MOST_STEP_DIGITS = 9;
+
+// How many digits after the point the number has.
+function digitsOf(value: number): number {
+  for (let digits = 0; digits < MOST_STEP_DIGITS; digits += 1) {
+    if (Math.round(value * 10 ** digits) / 10 ** digits === value) return digits;
+  }
+  return MOST_STEP_DIGITS;
+}
+
+// Even steps are computed as the server does, in whole units of the last digit.
 function edgesOf({ edges, min, max, step }: NonNullable<Attribute["numeric"]>): number[] {
   if (edges.length > 0 || min === undefined || max === undefined || !step) return edges;
-  const steps = Math.round((max - min) / step);
-  return Array.from({ length: steps + 1 }, (_, i) => Number((min + i * step).toFixed(9)));
+  const power = 10 ** Math.max(digitsOf(min), digitsOf(max), digitsOf(step));
+  const [low, high, width] = [min, max, step].map((value) => Math.round(value * power)) as [number, number, number];
+  return Array.from({ length: Math.floor((high - low) / width) + 1 }, (_, i) => (low + i * width) / power);
 }
 
 // The labels of an attribute's bins, in their order.
@@ -78,7 +90,7 @@ export function labelsOf(attribute: Attribute): string[] {
   if (numeric) {
     const edges = edgesOf(numeric);
     return edges.slice(1).map((high, i) =>
-      `[${exactText(edges[i] as number)}, ${exactText(high)}${i === edges.length - 2 ? "]" : ")"}`);
+      `[${shortestText(edges[i] as number)}, ${shortestText(high)}${i === edges.length - 2 ? "]" : ")"}`);
   }
   return Array.from({ length: Number(coded?.size ?? 0) }, (_, code) => String(code));
 }

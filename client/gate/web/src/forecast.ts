@@ -135,7 +135,7 @@ export function forecastText(result: Forecast | undefined): { when: string; why:
   if (result === undefined) return { when: "cannot be said", why: "fewer than 3 charges in 30 days" };
   if (result.rate === 0 && result.fast === 0) return { when: "never", why: "nothing was spent in 30 days" };
   const when = durationText(result);
-  const isSpan = /^\d/.test(when);
+  const isSpan = /^(about |more than |\d)/.test(when);
   return { when: isSpan ? `in ${when}` : when, why: `at the rate of the last ${result.days} days` };
 }
 

@@ -19,16 +19,28 @@ function scientific(digits: string, exponent: number): string {
   return `${mantissa}e${exponent < 0 ? "-" : "+"}${size}`;
 }
 
-// All digits: the shortest text that reads as this number, whole numbers up to 2^53 without an exponent. Of the two notations the
-// shorter one.
-export function exactText(value: number): string {
+function plainText(value: number): string {
+  const size = Math.abs(value);
+  if (Number.isInteger(size) && size > MOST_EXACT) return BigInt(size).toString();
+  const { digits, exponent } = significantDigits(value);
+  return fixed(digits, exponent);
+}
+
+// The shortest text that reads as this number; of the two notations the shorter one, as std::to_chars of C++ has it. Labels of
+// numeric attributes are written so: "5e+05".
+export function shortestText(value: number): string {
   if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
-  if (Math.floor(value) === value && Math.abs(value) <= MOST_EXACT) return String(value === 0 ? 0 : value);
   const { digits, exponent } = significantDigits(value);
-  const plain = fixed(digits, exponent);
+  const plain = plainText(value);
   const short = scientific(digits, exponent);
   return (value < 0 ? "-" : "") + (plain.length <= short.length ? plain : short);
+}
+
+// All digits, as in CSV files: whole numbers up to 2^53 without an exponent.
+export function exactText(value: number): string {
+  if (Math.floor(value) === value && Math.abs(value) <= MOST_EXACT) return String(value === 0 ? 0 : value);
+  return shortestText(value);
 }
 
 // About four digits, for reading.

@@ -289,6 +289,22 @@ export interface AnswerChunk {
   answers?: Slice;
 }
 
+export interface Charge {
+  id: string;
+  dataset: string;
+  principal: string;
+  request_id: string;
+  state: "STATE_UNSPECIFIED" | "RESERVED" | "STARTED" | "COMMITTED" | "CANCELLED" | "FORFEITED";
+  reason: string;
+  event: string;
+  summary: string;
+  costs: Cost[];
+  deadline?: Timestamp;
+  create_time?: Timestamp;
+  receipt?: Receipt;
+  dataset_version: Int64;
+}
+
 export interface Release {
   id: string;
   dataset: string;
@@ -387,6 +403,7 @@ interface Paged {
 
 // Request and response of each method that a page calls. Pages that need another method add a line here.
 export interface Methods {
+  "AccountantService/GetCharge": [{ charge_id?: string; request_id?: string }, Charge];
   "BudgetService/GetBudget": [{ dataset: string; with_comparison?: boolean }, Budget];
   "BudgetService/GetBurnDown": [
     { dataset: string; account?: string; from?: Timestamp; to?: Timestamp; points?: number },
@@ -402,7 +419,15 @@ export interface Methods {
   "BudgetService/ListChainLinks": [{ dataset: string; after_sequence?: Int64 }, Streamed<ChainLink>];
   "BudgetService/ListRefusals": [{ dataset: string } & Paged, { refusals: Refusal[]; next_page_token: string }];
   "BudgetService/RequestLimitChange": [
-    { dataset: string; account?: string; epsilon?: Decimal; delta?: Decimal; reason: string; request_id: string },
+    {
+      dataset: string;
+      account?: string;
+      epsilon?: Decimal;
+      delta?: Decimal;
+      reason: string;
+      request_id: string;
+      validate_only?: boolean;
+    },
     LimitProposal,
   ];
   "DatasetService/GetDataset": [{ dataset: string }, Dataset];
@@ -450,4 +475,143 @@ export interface Session {
   expires?: Timestamp;
   sign_in?: { name: boolean; token: boolean; logins: { alias: string; issuer: string }[] };
   server: { version: string; ledger_backend: string; development_mode: boolean } | null;
+}
+
+// ---- Decisions, operations, people, the audit, the server ------------------------------------------------------------------
+
+interface ProposalChoice {
+  dataset: string;
+  proposal_id: string;
+  request_id: string;
+  validate_only?: boolean;
+}
+
+export type GranteeRole =
+  | "GRANTEE_ROLE_UNSPECIFIED" | "ANALYST" | "SERVICE" | "AUDITOR" | "FORMER" | "GRANTED_APPROVER";
+
+export interface Grant {
+  principal: string;
+  roles: GranteeRole[];
+  expire_time?: Timestamp;
+}
+
+export interface AnyOperation {
+  principal: string;
+  operation?: Operation;
+}
+
+export type IdentityKind = "KIND_UNSPECIFIED" | "OIDC" | "CERTIFICATE" | "API_TOKEN";
+
+export interface Quota {
+  name: string;
+  limit: Int64;
+  // "86400s"
+  period?: string;
+  used?: Int64;
+}
+
+export interface AuditRecord {
+  id: Int64;
+  kind: "KIND_UNSPECIFIED" | "CALL" | "GAP" | "REFUSALS" | "STARTED" | "STOPPED";
+  time?: Timestamp;
+  server: string;
+  principal: string;
+  identity_kind: IdentityKind;
+  credential_id: string;
+  peer: string;
+  method: string;
+  dataset: string;
+  decision: "DECISION_UNSPECIFIED" | "ALLOWED" | "REFUSED";
+  status: string;
+  reason: string;
+  request_id: string;
+  count: Int64;
+  since_time?: Timestamp;
+}
+
+interface RoleChoice {
+  role: RoleBinding["role"];
+  principal: string;
+  dataset: string;
+}
+
+export interface Methods {
+  "BudgetService/ListLimitProposals": [
+    { dataset: string } & Paged,
+    { proposals: LimitProposal[]; next_page_token: string },
+  ];
+  "BudgetService/ProposeLimitChange": [
+    {
+      dataset: string;
+      account?: string;
+      epsilon?: Decimal;
+      delta?: Decimal;
+      reason: string;
+      request_id: string;
+      validate_only?: boolean;
+      takes_up?: string;
+    },
+    LimitProposal,
+  ];
+  "BudgetService/ApproveLimitChange": [ProposalChoice, LimitProposal];
+  "BudgetService/RejectLimitChange": [ProposalChoice & { reason: string }, LimitProposal];
+  "BudgetService/WithdrawLimitChange": [ProposalChoice, LimitProposal];
+  "DatasetService/PublishDataset": [{ dataset: string; request_id: string }, Dataset];
+  "DatasetService/ListGrants": [{ dataset: string } & Paged, { grants: Grant[]; next_page_token: string }];
+  "DatasetService/GrantAccess": [
+    { dataset: string; principal: string; roles: GranteeRole[]; expire_time?: Timestamp; request_id: string },
+    Record<string, never>,
+  ];
+  "DatasetService/RevokeAccess": [
+    { dataset: string; principal: string; with_releases: boolean; request_id: string },
+    Record<string, never>,
+  ];
+  "OperationService/CancelOperation": [{ operation_id: string }, Operation];
+  "OperationService/ListAllOperations": [Paged, { operations: AnyOperation[]; next_page_token: string }];
+  "OperationService/StopOperation": [{ operation_id: string; reason: string }, AnyOperation];
+  "IdentityService/ListPrincipals": [Paged, { principals: PrincipalInfo[]; next_page_token: string }];
+  "IdentityService/GetPrincipal": [{ name: string }, PrincipalInfo];
+  "IdentityService/CreatePrincipal": [{ name: string; kind: PrincipalInfo["kind"] }, PrincipalInfo];
+  "IdentityService/DisablePrincipal": [{ name: string; reason: string }, PrincipalInfo];
+  "IdentityService/EnablePrincipal": [{ name: string; reason: string }, PrincipalInfo];
+  "IdentityService/ForgetPrincipal": [{ name: string; reason: string }, { pseudonym: string }];
+  "IdentityService/LinkIdentity": [
+    { principal: string; identity: { kind: IdentityKind; issuer: string; subject: string }; label: string },
+    Credential,
+  ];
+  "IdentityService/CreateApiToken": [
+    { principal: string; label: string; expire_time: Timestamp },
+    { credential?: Credential; token: string },
+  ];
+  "IdentityService/ApproveCredential": [{ credential_id: string }, Credential];
+  "IdentityService/RemoveCredential": [{ credential_id: string; reason: string }, Record<string, never>];
+  "IdentityService/OpenEnrolment": [
+    { identity: { kind: IdentityKind; issuer: string; subject: string } },
+    { code: string; expire_time?: Timestamp },
+  ];
+  "IdentityService/BindRole": [RoleChoice, RoleBinding];
+  "IdentityService/ApproveRole": [RoleChoice, RoleBinding];
+  "IdentityService/UnbindRole": [RoleChoice, Record<string, never>];
+  "IdentityService/GetQuotas": [{ principal: string }, { principal: string; quotas: Quota[] }];
+  "AuditService/ListAuditRecords": [
+    {
+      principal?: string;
+      dataset?: string;
+      method?: string;
+      decision?: AuditRecord["decision"];
+      since_time?: Timestamp;
+      until_time?: Timestamp;
+    } & Paged,
+    { records: AuditRecord[]; next_page_token: string },
+  ];
+  "VersionService/GetVersion": [
+    Record<string, never>,
+    {
+      version: string;
+      ledger_backend: string;
+      development_mode: boolean;
+      logins: { issuer: string; client_id: string; scope: string }[];
+    },
+  ];
+  "MetricsService/GetMetrics": [Record<string, never>, { text: string }];
 }

@@ -25,20 +25,35 @@ interface Panel {
   marks: Mark[];
 }
 
-function markOf({ labels, count, value, lower, upper }: Row, from: number): Mark {
-  return { label: labels.slice(from).join(", ") || "all records", value, exact: count, lower, upper };
+// Columns that say the same in every row of a table with several rows.
+function constantColumns({ columns, rows, isMarginal }: AnswerTable): Set<number> {
+  const [first] = rows;
+  if (isMarginal || !first || rows.length < 2) return new Set();
+  const constant = columns.map((_, i) => i).filter((i) => rows.every((row) => row.labels[i] === first.labels[i]));
+  return new Set(constant.length < columns.length ? constant : []);
 }
 
-// A two-way marginal has a panel for each value of its first attribute; everything else is one panel.
+function markOf({ labels, count, value, lower, upper }: Row, isLeftOut: (column: number) => boolean): Mark {
+  const label = labels.filter((_, i) => !isLeftOut(i)).join(", ") || "all records";
+  return { label, value, exact: count, lower, upper };
+}
+
+// A two-way marginal has a panel for each value of its first attribute; everything else is one panel, with what all its rows have
+// in common as its title.
 function panelsOf(table: AnswerTable): Panel[] {
-  if (!table.isMarginal || table.columns.length !== 2) return [{ title: "", marks: table.rows.map((row) => markOf(row, 0)) }];
+  const { columns, rows } = table;
+  if (!table.isMarginal || columns.length !== 2) {
+    const common = constantColumns(table);
+    const title = [...common].map((i) => `${columns[i]}: ${rows[0]?.labels[i]}`).join(", ");
+    return [{ title, marks: rows.map((row) => markOf(row, (i) => common.has(i))) }];
+  }
   const panels = new Map<string, Mark[]>();
-  for (const row of table.rows) {
+  for (const row of rows) {
     const of = panels.get(row.labels[0] ?? "") ?? [];
-    of.push(markOf(row, 1));
+    of.push(markOf(row, (i) => i === 0));
     panels.set(row.labels[0] ?? "", of);
   }
-  return [...panels].map(([value, marks]) => ({ title: `${table.columns[0]}: ${value}`, marks }));
+  return [...panels].map(([value, marks]) => ({ title: `${columns[0]}: ${value}`, marks }));
 }
 
 function tableData(table: AnswerTable): { header: string[]; rows: Cell[][] } {
@@ -86,22 +101,23 @@ function subtitle(table: AnswerTable): string {
 function AnswerChart({ table, file }: { table: AnswerTable; file: string }) {
   const panels = panelsOf(table);
   const span = spanOf(panels.flatMap((panel) => panel.marks));
-  const title = `${table.title} (${subtitle(table)})`;
   const describe = (panel: Panel) => `Counts with intervals: ${table.title}${panel.title ? `, ${panel.title}` : ""}`;
   return (
-    <ChartFrame title={title} file={`${file}-${table.name}`} data={() => tableData(table)} svg={() => tableSvg(table, title)}>
-      {panels.length === 1 && panels[0] ? (
-        <ErrorBars marks={panels[0].marks} span={span} label={describe(panels[0])} />
-      ) : (
-        <div class="panels">
-          {panels.map((panel) => (
-            <div class="panel" key={panel.title}>
-              <div class="small"><strong>{panel.title}</strong></div>
-              <ErrorBars marks={panel.marks} span={span} label={describe(panel)} />
-            </div>
-          ))}
-        </div>
-      )}
+    <ChartFrame
+      title={table.title}
+      remark={subtitle(table)}
+      file={`${file}-${table.name}`}
+      data={() => tableData(table)}
+      svg={() => tableSvg(table, `${table.title} (${subtitle(table)})`)}
+    >
+      <div class={panels.length > 1 ? "panels" : "panel"}>
+        {panels.map((panel) => (
+          <div class="panel" key={panel.title}>
+            {panel.title !== "" && <div class="small">{panel.title}</div>}
+            <ErrorBars marks={panel.marks} span={span} label={describe(panel)} />
+          </div>
+        ))}
+      </div>
     </ChartFrame>
   );
 }

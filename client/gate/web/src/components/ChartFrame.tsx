@@ -8,7 +8,8 @@ import { Table } from "./Table.tsx";
 
 interface Props {
   title: string;
-  level?: "h2" | "h3";
+  // In a few words, behind the title.
+  remark?: string;
   // Of the files, without their ending.
   file: string;
   data: () => { header: string[]; rows: Cell[][] };
@@ -18,13 +19,13 @@ interface Props {
   children: ComponentChildren;
 }
 
-export function ChartFrame({ title, level: Heading = "h3", file, data, svg, legend, children }: Props) {
+export function ChartFrame({ title, remark, file, data, svg, legend, children }: Props) {
   const [isTable, setTable] = useState(false);
   const shown = isTable ? data() : undefined;
   return (
     <figure class="chart" aria-label={title}>
       <div class="chart-head">
-        <Heading>{title}</Heading>
+        <h3>{title}{remark && <span class="remark"> {remark}</span>}</h3>
         <div class="chart-tools">
           <Button kind="plain" onClick={() => setTable(!isTable)} label={`${isTable ? "Show as chart" : "Show as table"}: ${title}`}>
             {isTable ? "Show as chart" : "Show as table"}

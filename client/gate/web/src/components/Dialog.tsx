@@ -13,15 +13,17 @@ interface Props {
 export function Dialog({ title, onClose, children, foot }: Props) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     const shown = dialog.current;
     shown?.showModal();
+    heading.current?.focus();
     return () => shown?.close();
   }, []);
   return (
     <dialog ref={dialog} aria-labelledby={id} onCancel={(event) => { event.preventDefault(); onClose(); }}>
       <div class="dialog-body">
-        <h2 id={id}>{title}</h2>
+        <h2 id={id} ref={heading} tabIndex={-1}>{title}</h2>
         {children}
         {foot && <div class="dialog-foot">{foot}</div>}
       </div>

@@ -1,6 +1,6 @@
 // A table: sortable by its columns, numbers to the right, with a caption, and downloadable as CSV.
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import type { ComponentChildren, RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { csvOf, type Cell } from "../csv.ts";
 import { download } from "../download.ts";
 import { Button } from "./Button.tsx";
@@ -65,9 +65,27 @@ function HeadCell<Row>({ column, order, onSort }: { column: Column<Row>; order: 
   );
 }
 
+// Whether the table is wider than its frame: only then the frame is a stop for the keyboard.
+function useScrolls(frame: RefObject<HTMLDivElement | null>): boolean {
+  const [scrolls, setScrolls] = useState(false);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return undefined;
+    const update = () => setScrolls(element.scrollWidth > element.clientWidth);
+    update();
+    const observer = new ResizeObserver(update);
+    observer.observe(element);
+    if (element.firstElementChild) observer.observe(element.firstElementChild);
+    return () => observer.disconnect();
+  }, [frame]);
+  return scrolls;
+}
+
 export function Table<Row>({ caption, hideCaption, columns, rows, rowKey, rowClass, file, empty }: Props<Row>) {
   const [order, setOrder] = useState<Order>();
   const [showsAll, setShowsAll] = useState(false);
+  const frame = useRef<HTMLDivElement>(null);
+  const scrolls = useScrolls(frame);
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   const all = sorted(rows, columns, order);
   const shown = showsAll ? all : all.slice(0, MOST_ROWS);
@@ -84,7 +102,7 @@ export function Table<Row>({ caption, hideCaption, columns, rows, rowKey, rowCla
           {file !== undefined && <Button kind="plain" onClick={save} label={`Download as CSV: ${caption}`}>Download CSV</Button>}
         </div>
       )}
-      <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
+      <div class="table-scroll" ref={frame} {...(scrolls ? { tabIndex: 0, role: "region" as const, "aria-label": caption } : {})}>
         <table>
           <caption class="visually-hidden">{caption}</caption>
           <thead>

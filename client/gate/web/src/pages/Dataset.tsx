@@ -28,8 +28,8 @@ function custodyWords(budget: Budget): string {
   return "nobody proves who they are: development mode";
 }
 
-function Facts({ dataset, budget }: { dataset: Dataset | undefined; budget: Budget }) {
-  const verification = useVerification(dataset?.name ?? "");
+function Facts({ name, dataset, budget }: { name: string; dataset: Dataset | undefined; budget: Budget }) {
+  const verification = useVerification(name);
   return (
     <Card title="Promise">
       <dl class="facts">
@@ -38,7 +38,7 @@ function Facts({ dataset, budget }: { dataset: Dataset | undefined; budget: Budg
         <div><dt>State</dt><dd>{dataset ? DATASET_STATES[dataset.state] : ""}{dataset?.public ? ", public" : ""}</dd></div>
         <div><dt>Created</dt><dd><Time value={dataset?.create_time} /></dd></div>
         <div><dt>Custody</dt><dd>{custodyWords(budget)}</dd></div>
-        <div><dt>History</dt><dd>{dataset && <VerificationMark verification={verification} />}</dd></div>
+        <div><dt>History</dt><dd><VerificationMark verification={verification} /></dd></div>
       </dl>
     </Card>
   );
@@ -180,7 +180,7 @@ export function DatasetPage({ params }: PageProps) {
         </>
       )}
       {budget && <Accounts name={name} budget={budget} />}
-      {budget && <Facts dataset={dataset} budget={budget} />}
+      {budget && <Facts name={name} dataset={dataset} budget={budget} />}
       {budget && budget.accounts.length > 0 && <Comparison dataset={name} />}
       {datasetError && !error && <ErrorNotice error={datasetError} what="The description" />}
       {dataset && (

@@ -3,7 +3,7 @@ import { useMemo, useState } from "preact/hooks";
 import { assemble } from "../answer.ts";
 import { call } from "../api/client.ts";
 import { asApiError, type ApiError } from "../api/error.ts";
-import type { AnswerChunk, GetReleaseChunk, Receipt, Release, Schema, SynthesisSummary } from "../api/types.ts";
+import type { AnswerChunk, Cost, GetReleaseChunk, Release, Schema, SynthesisSummary } from "../api/types.ts";
 import { useCall } from "../api/use-call.ts";
 import { bytesOfBase64 } from "../bytes.ts";
 import { AnswerView } from "../components/AnswerView.tsx";
@@ -15,7 +15,7 @@ import { Link } from "../components/Link.tsx";
 import { ErrorNotice, Notice } from "../components/Notice.tsx";
 import { Card, Page } from "../components/Page.tsx";
 import { Table } from "../components/Table.tsx";
-import { Time } from "../components/Values.tsx";
+import { Amount, Time } from "../components/Values.tsx";
 import { LEVELS, levelText, storedLevel, storeLevel, type Level } from "../confidence.ts";
 import { parseCsv } from "../csv.ts";
 import { download } from "../download.ts";
@@ -23,6 +23,7 @@ import { bytesText, counted } from "../numbers.ts";
 import { receiptLine } from "../receipt.ts";
 import { to } from "../router.ts";
 import type { PageProps } from "../routes.tsx";
+import { shortAccount } from "../words.ts";
 
 const PREVIEW_ROWS = "50";
 
@@ -30,27 +31,49 @@ function chunksOf<Key extends keyof GetReleaseChunk>(messages: GetReleaseChunk[]
   return messages.map((message) => message[key]).filter((part): part is NonNullable<GetReleaseChunk[Key]> => part !== undefined);
 }
 
-function saveReceipt(receipt: Receipt, chargeId: string): void {
-  download(`receipt-${chargeId}.jsonl`, "application/jsonl", receiptLine(receipt));
+function ReceiptButton({ chargeId }: { chargeId: string }) {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ApiError>();
+  const save = async () => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const { receipt } = await call("AccountantService/GetCharge", { charge_id: chargeId });
+      if (receipt) download(`receipt-${chargeId}.jsonl`, "application/jsonl", receiptLine(receipt));
+    } catch (thrown) {
+      setProblem(asApiError(thrown));
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      <div class="row">
+        <Button busy={busy} onClick={() => void save()}>Download the receipt</Button>
+        <span class="small quiet">A <Gloss term="receipt" /> proves later that the history still contains the charge.</span>
+      </div>
+      {problem && <ErrorNotice error={problem} what="The receipt" />}
+    </>
+  );
 }
 
-function Facts({ release, receipt }: { release: Release; receipt: Receipt | undefined }) {
+function Facts({ release, costs }: { release: Release; costs: Cost[] }) {
   return (
     <Card title="About this release">
       <dl class="facts">
         <div><dt>Dataset</dt><dd><Link href={to("/datasets/:dataset", { dataset: release.dataset })}>{release.dataset}</Link></dd></div>
         <div><dt>Paid by</dt><dd>{release.principal}</dd></div>
         <div><dt>Made</dt><dd><Time value={release.create_time} /></dd></div>
+        {costs.map((cost) => (
+          <div key={`${cost.account} ${cost.counter}`}>
+            <dt>Cost of {shortAccount(cost.account, release.dataset)}</dt>
+            <dd><Amount value={cost.amount} unit={cost.counter} /></dd>
+          </div>
+        ))}
         <div><dt>Size</dt><dd>{bytesText(Number(release.size_bytes))}</dd></div>
         <div><dt>Release</dt><dd><code>{release.id}</code></dd></div>
         <div><dt>Charge</dt><dd><code>{release.charge_id}</code></dd></div>
       </dl>
-      {receipt && (
-        <div class="row">
-          <Button onClick={() => saveReceipt(receipt, release.charge_id)}>Download the receipt</Button>
-          <span class="small quiet">A <Gloss term="receipt" /> proves later that the history still contains the charge.</span>
-        </div>
-      )}
+      {release.charge_id !== "" && <ReceiptButton chargeId={release.charge_id} />}
     </Card>
   );
 }
@@ -209,7 +232,7 @@ export function ReleasePage({ params }: PageProps) {
         </Card>
       )}
       {release && synthesis && <Synthesis release={release} summary={synthesis} />}
-      {release && <Facts release={release} receipt={chunks[0]?.header?.receipt} />}
+      {release && <Facts release={release} costs={chunks[0]?.header?.costs ?? []} />}
     </Page>
   );
 }

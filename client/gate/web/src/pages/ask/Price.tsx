@@ -1,0 +1,228 @@
+// What a question costs at which error: found from public facts, free, before anything is paid.
+import { useEffect, useState } from "preact/hooks";
+import type { Cost, Spend, Workload, WorkloadEstimate } from "../../api/types.ts";
+import { useCall } from "../../api/use-call.ts";
+import { Button } from "../../components/Button.tsx";
+import { Dialog } from "../../components/Dialog.tsx";
+import { Skeleton } from "../../components/Empty.tsx";
+import { Field } from "../../components/Field.tsx";
+import { CounterName, Gloss } from "../../components/Gloss.tsx";
+import { Link } from "../../components/Link.tsx";
+import { ErrorNotice, Notice } from "../../components/Notice.tsx";
+import { Card } from "../../components/Page.tsx";
+import { Table } from "../../components/Table.tsx";
+import { Amount } from "../../components/Values.tsx";
+import { compare, percent, shorten } from "../../decimal.ts";
+import { roundedText } from "../../numbers.ts";
+import { newRequestId } from "../../pending.ts";
+import { errorOfStep, ERROR_STEPS, spendOf, spendText, stepOfError } from "../../question.ts";
+import { to } from "../../router.ts";
+import { sessionState } from "../../session.ts";
+import { useStore } from "../../store.ts";
+import { shortAccount } from "../../words.ts";
+import type { AnswerRequest } from "../Ask.tsx";
+
+const CONFIDENCE = 0.95;
+const USUAL_ERROR = 100;
+const DEBOUNCE_MS = 250;
+
+function useSettled<Value>(value: Value): Value {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
+  return (
+    <Table
+      caption="What it costs"
+      hideCaption
+      rows={costs}
+      rowKey={(cost) => `${cost.account} ${cost.counter}`}
+      empty={<p>It costs nothing.</p>}
+      columns={[
+        { key: "account", title: "Account", cell: (cost) => <span title={cost.account}>{shortAccount(cost.account, dataset)}</span> },
+        { key: "counter", title: "Counts", cell: (cost) => <CounterName name={cost.counter} /> },
+        { key: "amount", title: "Cost", right: true, cell: (cost) => <Amount value={cost.amount} /> },
+        {
+          key: "remaining",
+          title: "Left after",
+          right: true,
+          cell: (cost) => (cost.remaining === "" ? <span class="state bad">does not fit</span> : <Amount value={cost.remaining} />),
+        },
+      ]}
+    />
+  );
+}
+
+function firstCost(costs: Cost[]): string {
+  const [cost] = costs;
+  return cost ? `${cost.counter.replaceAll("_", " ")} ${shorten(cost.amount)}` : "nothing";
+}
+
+function Choices({ estimate, onChoose }: { estimate: WorkloadEstimate; onChoose: (error: number) => void }) {
+  const current = estimate.spend;
+  return (
+    <Table
+      caption="Other prices"
+      rows={estimate.choices}
+      rowKey={(choice) => spendText(choice.spend)}
+      columns={[
+        {
+          key: "max_error",
+          title: "All within ±",
+          right: true,
+          compare: (a, b) => a.max_error - b.max_error,
+          cell: (choice) => roundedText(choice.max_error),
+        },
+        { key: "deviation", title: "Typical error", right: true, compare: (a, b) => a.standard_deviation - b.standard_deviation, cell: (choice) => roundedText(choice.standard_deviation) },
+        { key: "cost", title: "Cost", right: true, compare: (a, b) => compare(a.costs[0]?.amount ?? "0", b.costs[0]?.amount ?? "0"), cell: (choice) => <span title={spendText(choice.spend)}>{firstCost(choice.costs)}</span> },
+        { key: "fits", title: "Fits", cell: (choice) => (choice.fits ? "yes" : <span class="state bad">no</span>) },
+        {
+          key: "use",
+          title: "",
+          cell: (choice) => (spendText(choice.spend) === spendText(current)
+            ? <span class="chosen quiet">chosen</span>
+            : <Button kind="plain" label={`Choose an error of ${roundedText(choice.max_error)}`} onClick={() => onChoose(choice.max_error)}>Choose</Button>),
+        },
+      ]}
+    />
+  );
+}
+
+function Figures({ estimate }: { estimate: WorkloadEstimate }) {
+  const deviations = [...estimate.marginals.map((marginal) => marginal.noise?.standard_deviation ?? 0), ...estimate.query_sets.map((set) => set.largest_standard_deviation)];
+  const typical = deviations.length > 0 ? Math.max(...deviations) : 0;
+  const [cost] = estimate.costs;
+  return (
+    <div class="price-row">
+      <div class="price">
+        <span class="small quiet">Price</span>
+        <span class="figure" title={spendText(estimate.spend)}>{firstCost(estimate.costs)}</span>
+        {cost && cost.remaining !== "" && <span class="small quiet"><Amount value={cost.remaining} /> would be left</span>}
+      </div>
+      <div class="price">
+        <span class="small quiet">Every number within</span>
+        <span class="figure">± {roundedText(estimate.max_error)}</span>
+        <span class="small quiet">with a probability of {percent(CONFIDENCE)}, all together</span>
+      </div>
+      <div class="price">
+        <span class="small quiet">Typical error</span>
+        <span class="figure">{roundedText(typical)}</span>
+        <span class="small quiet">standard deviation of a number</span>
+      </div>
+    </div>
+  );
+}
+
+function Confirm({ dataset, estimate, onPay, onClose }: { dataset: string; estimate: WorkloadEstimate; onPay: () => void; onClose: () => void }) {
+  return (
+    <Dialog
+      title={`Pay ${firstCost(estimate.costs)}?`}
+      onClose={onClose}
+      foot={<><Button onClick={onClose}>Cancel</Button><Button kind="primary" onClick={onPay}>Pay and answer</Button></>}
+    >
+      <p>What is spent cannot be given back: the answer is drawn and stored. Looking at it again is free.</p>
+      <Costs dataset={dataset} costs={estimate.costs} />
+    </Dialog>
+  );
+}
+
+interface Props {
+  dataset: string;
+  workload: Workload;
+  onAsk: (request: AnswerRequest) => void;
+}
+
+function Pay({ dataset, workload, estimate, isSettled, onAsk }: Props & { estimate: WorkloadEstimate; isSettled: boolean }) {
+  const { who } = useStore(sessionState);
+  const [isAsking, setAsking] = useState(false);
+  const isFree = estimate.free_from.length > 0;
+  const ask = (part: { spend?: Partial<Spend>; prefer_free?: boolean }) =>
+    onAsk({ request_id: newRequestId(), dataset, workload, confidence_level: CONFIDENCE, ...part });
+  const canPay = estimate.fits && estimate.refused_by_rule === "" && isSettled && who !== undefined;
+  return (
+    <>
+      {isFree && (
+        <Notice kind="good" title="Earlier answers determine this one: it is free.">
+          <span>
+            From {estimate.free_from.map((id, i) => (
+              <span key={id}>{i > 0 && ", "}<Link href={to("/releases/:release", { release: id })}>{id.slice(0, 8)}</Link></span>
+            ))}, with {estimate.free_from.length === 1 ? "its" : "their"} errors.
+          </span>
+        </Notice>
+      )}
+      {!estimate.fits && (
+        <Notice kind="warn" title="There is not enough left for this.">
+          <span>Accept a larger error, or ask the owner to raise the limit: <code>curator account limit request {dataset}</code></span>
+        </Notice>
+      )}
+      {estimate.refused_by_rule !== "" && (
+        <Notice kind="warn" title="The owner refuses this request."><span>Its rule is called <code>{estimate.refused_by_rule}</code>.</span></Notice>
+      )}
+      <div class="actions">
+        {isFree && <Button kind="primary" disabled={!isSettled || who === undefined} onClick={() => ask({ prefer_free: true })}>Answer for free</Button>}
+        <Button kind={isFree ? "normal" : "primary"} disabled={!canPay} onClick={() => setAsking(true)}>
+          {isFree ? "Pay for a new answer" : `Pay ${firstCost(estimate.costs)} and answer`}
+        </Button>
+      </div>
+      {isAsking && (
+        <Confirm
+          dataset={dataset}
+          estimate={estimate}
+          onClose={() => setAsking(false)}
+          onPay={() => ask(estimate.spend ? { spend: spendOf(estimate.spend) } : {})}
+        />
+      )}
+    </>
+  );
+}
+
+export function Price({ dataset, workload, onAsk }: Props) {
+  const [wanted, setWanted] = useState(USUAL_ERROR);
+  const settled = useSettled(wanted);
+  const { data, error, loading, reload } = useCall(
+    "QueryService/EstimateWorkload",
+    { dataset, workload, target: { max_error: settled, confidence: CONFIDENCE }, confidence_level: CONFIDENCE },
+    { live: dataset },
+  );
+  // The price before stays in its place while the next one is on its way, and cannot be paid.
+  const [shown, setShown] = useState(data);
+  if (data !== undefined && data !== shown) setShown(data);
+  const isSettled = data !== undefined && settled === wanted;
+  return (
+    <Card title="Price">
+      <Field label={`Largest error that you accept: ± ${roundedText(wanted)} records`} hint="Smaller errors cost more of the budget.">
+        {(control) => (
+          <input
+            {...control}
+            type="range"
+            min={ERROR_STEPS.least}
+            max={ERROR_STEPS.most}
+            step={1}
+            value={stepOfError(wanted)}
+            aria-valuetext={`${roundedText(wanted)} records`}
+            onInput={(event) => setWanted(errorOfStep(Number(event.currentTarget.value)))}
+          />
+        )}
+      </Field>
+      {error && <ErrorNotice error={error} what="The price" onRetry={reload} />}
+      {!shown && !error && <Skeleton height={20} />}
+      {shown && !(error && !data) && (
+        <div class="stack" aria-busy={loading || !isSettled}>
+          <Figures estimate={shown} />
+          <Pay dataset={dataset} workload={workload} estimate={shown} isSettled={isSettled} onAsk={onAsk} />
+          <Costs dataset={dataset} costs={shown.costs} />
+          <Choices estimate={shown} onChoose={setWanted} />
+          <p class="small quiet">
+            It would be recorded as {shown.event}. The price follows from public facts alone, and nothing has been charged. What is{" "}
+            <Gloss term="spent" /> cannot be given back.
+          </p>
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,65 @@
+// Questions that the page can put together, as workloads of the protocol.
+import type { Attribute, QuerySet, Spend, Workload } from "./api/types.ts";
+import { binsOf } from "./answer.ts";
+
+export type Shape = "alone" | "pairs" | "together" | "upto";
+
+// What can be asked about so many attributes.
+export function shapesFor(count: number): Shape[] {
+  if (count <= 1) return ["alone", "upto"];
+  return count === 2 ? ["alone", "together"] : ["alone", "pairs", "together"];
+}
+
+export const SHAPE_WORDS: Record<Shape, string> = {
+  alone: "each attribute alone",
+  pairs: "every pair of them",
+  together: "all of them in one table",
+  upto: "up to each value",
+};
+
+function pairsOf(names: string[]): string[][] {
+  return names.flatMap((first, i) => names.slice(i + 1).map((second) => [first, second]));
+}
+
+export function setsOf(shape: Shape, names: string[]): string[][] {
+  if (shape === "pairs") return pairsOf(names);
+  return shape === "together" ? [names] : names.map((name) => [name]);
+}
+
+export function workloadOf(shape: Shape, names: string[]): Workload {
+  const querySet: QuerySet = shape === "upto"
+    ? { prefixes: { attribute: names[0] ?? "" } }
+    : { marginals: { sets: setsOf(shape, names).map((set) => ({ names: set })) } };
+  return { query_sets: [querySet] };
+}
+
+// How many numbers the answer will have.
+export function numbersOf(shape: Shape, names: string[], attributes: Attribute[]): number {
+  const bins = new Map(attributes.map((attribute) => [attribute.name, binsOf(attribute)]));
+  const cells = (set: string[]) => set.reduce((product, name) => product * (bins.get(name) ?? 1), 1);
+  return setsOf(shape, names).reduce((sum, set) => sum + cells(set), 0);
+}
+
+// "rho 0.03", "epsilon 1, delta 1e-9", "nothing".
+export function spendText(spend: Spend | undefined): string {
+  if (!spend) return "nothing";
+  if (spend.rho !== "") return `rho ${spend.rho}`;
+  if (spend.epsilon === "") return "nothing";
+  return spend.delta === "" ? `epsilon ${spend.epsilon}` : `epsilon ${spend.epsilon}, delta ${spend.delta}`;
+}
+
+// Without the parts that are empty, as a request has it.
+export function spendOf(spend: Spend): Partial<Spend> {
+  return Object.fromEntries(Object.entries(spend).filter(([, amount]) => amount !== ""));
+}
+
+// A slider of errors: each step is a twentieth of a power of ten.
+export const ERROR_STEPS = { least: 0, most: 100 };
+
+export function errorOfStep(step: number): number {
+  return Number((10 ** (step / 20)).toPrecision(2));
+}
+
+export function stepOfError(error: number): number {
+  return Math.round(Math.min(Math.max(20 * Math.log10(error), ERROR_STEPS.least), ERROR_STEPS.most));
+}
