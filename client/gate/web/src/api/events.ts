@@ -175,6 +175,14 @@ export function startEvents(): void {
   settle();
 }
 
+// A page that the browser keeps for going back must not keep the connection: a browser has six of them for one server.
+if (typeof window !== "undefined") {
+  window.addEventListener("pagehide", close);
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted && enabled) openStream();
+  });
+}
+
 export function stopEvents(): void {
   enabled = false;
   close();

@@ -110,9 +110,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
         </header>
         <div>
           {session?.server?.development_mode && (
-            <div class="banner" role="note">
+            <aside class="banner" aria-label="Warning">
               <strong>Development server.</strong> It believes any name, so it has no security. Use invented data only.
-            </div>
+            </aside>
           )}
           <main class="main" id="main" tabIndex={-1}>{children}</main>
         </div>

@@ -99,7 +99,7 @@ export function Table<Row>({ caption, hideCaption, columns, rows, rowKey, rowCla
       {(file !== undefined || !hideCaption) && (
         <div class="table-bar">
           <strong class={hideCaption ? "visually-hidden" : "small"} aria-hidden="true">{caption}</strong>
-          {file !== undefined && <Button kind="plain" onClick={save} label={`Download as CSV: ${caption}`}>Download CSV</Button>}
+          {file !== undefined && <Button kind="plain" onClick={save} label={`Download CSV: ${caption}`}>Download CSV</Button>}
         </div>
       )}
       <div class="table-scroll" ref={frame} {...(scrolls ? { tabIndex: 0, role: "region" as const, "aria-label": caption } : {})}>
