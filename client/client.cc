@@ -416,6 +416,11 @@ absl::StatusOr<v1::AnyOperation> Client::StopOperation(const v1::StopOperationRe
   return Read(wire_->connection, wire_->operations, &v1::OperationService::Stub::StopOperation, request);
 }
 
+absl::StatusOr<v1::GetMetricsResponse> Client::GetMetrics() const {
+  return Read(wire_->connection, wire_->metrics, &v1::MetricsService::Stub::GetMetrics,
+              v1::GetMetricsRequest());
+}
+
 absl::StatusOr<v1::ListAuditRecordsResponse> Client::ListAuditRecords(v1::ListAuditRecordsRequest request,
                                                                       int64_t most) const {
   return Pages<v1::ListAuditRecordsResponse>(most, std::move(request), [&](const auto& page) {

@@ -36,6 +36,7 @@
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
 #include "curator/v1/identity.pb.h"
+#include "curator/v1/metrics.pb.h"
 #include "curator/v1/operation.pb.h"
 #include "curator/v1/owner.pb.h"
 #include "curator/v1/query.pb.h"
@@ -161,6 +162,8 @@ class Client {
   // For operators.
   absl::StatusOr<v1::ListAllOperationsResponse> ListAllOperations(int64_t most = kAll) const;
   absl::StatusOr<v1::AnyOperation> StopOperation(const v1::StopOperationRequest& request) const;
+  // All metrics of the server, in the text format of Prometheus.
+  absl::StatusOr<v1::GetMetricsResponse> GetMetrics() const;
 
   // At most `most` records that the request's filter has, newest first.
   absl::StatusOr<v1::ListAuditRecordsResponse> ListAuditRecords(v1::ListAuditRecordsRequest request,

@@ -18,6 +18,7 @@
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "curator/v1/identity.grpc.pb.h"
+#include "curator/v1/metrics.grpc.pb.h"
 #include "curator/v1/operation.grpc.pb.h"
 #include "curator/v1/owner.grpc.pb.h"
 #include "curator/v1/query.grpc.pb.h"
@@ -36,6 +37,7 @@ struct Client::Wire {
         queries(connection.channel()),
         synthesis(connection.channel()),
         operations(connection.channel()),
+        metrics(connection.channel()),
         audits(connection.channel()),
         owners(connection.channel()),
         budgets(connection.channel()),
@@ -49,6 +51,7 @@ struct Client::Wire {
   mutable v1::QueryService::Stub queries;
   mutable v1::SynthesisService::Stub synthesis;
   mutable v1::OperationService::Stub operations;
+  mutable v1::MetricsService::Stub metrics;
   mutable v1::AuditService::Stub audits;
   mutable v1::OwnerService::Stub owners;
   mutable v1::BudgetService::Stub budgets;

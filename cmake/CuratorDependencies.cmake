@@ -17,6 +17,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(libpqxx REQUIRED IMPORTED_TARGET libpqxx)
 pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq)  # tests and benchmarks
 pkg_check_modules(mpfr REQUIRED IMPORTED_TARGET mpfr)
+pkg_check_modules(prometheus_cpp_core REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 pkg_check_modules(gmp REQUIRED IMPORTED_TARGET gmp)
 find_library(LIBCSV_LIBRARY csv REQUIRED)
 if(CURATOR_BUILD_BENCHMARKS)

@@ -15,8 +15,10 @@
 #include "app_identities.h"
 #include "app_ledger.h"
 #include "app_listener.h"
+#include "app_metrics.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "host/entropy.h"
 #include "host/logging.h"
 #include "host/scheduling.h"
 #include "host/server_key.h"
@@ -52,9 +54,13 @@ records::KeyedHash TableHash(const host::ServerKey& key) {
 }
 
 v1::GetVersionResponse VersionOf(const AppOptions& options) {
+std::string BackendOf(const AppOptions& options) {
+  return options.ledger.starts_with("sqlite:") ? "sqlite" : "postgresql";
+}
+
   v1::GetVersionResponse version;
   version.set_version(CURATOR_VERSION);
-  version.set_ledger_backend(options.ledger.starts_with("sqlite:") ? "sqlite" : "postgresql");
+  version.set_ledger_backend(BackendOf(options));
   version.set_development_mode(options.development);
   const std::vector<config::IssuerConfig> issuers =
       options.config.has_value() ? options.config->issuers : std::vector<config::IssuerConfig>();
@@ -85,10 +91,18 @@ void LogLedger(std::string_view event, std::string_view detail) {
 void LogCall(const rpc::CallEnd& call) {
   // Health checks are too frequent to log.
   if (call.path.starts_with("/grpc.health.")) return;
-  host::Log(host::LogLevel::kInfo, "call",
-            {{"method", call.path},
-             {"principal", call.record.principal},
-             {"status", absl::StatusCodeToString(call.record.status)}});
+  const audit::AuditRecord& record = call.record;
+  std::vector<host::LogField> fields = {{"method", call.path},
+                                        {"principal", record.principal},
+                                        {"identity_kind", WordOf(record.identity)},
+                                        {"request_id", record.request_id},
+                                        {"status", absl::StatusCodeToString(record.status)},
+                                        {"reason", record.reason}};
+  if (call.took.has_value())
+    fields.emplace_back("duration_ms", absl::ToInt64Milliseconds(absl::Ceil(*call.took, absl::Milliseconds(1))));
+  if (call.received_bytes.has_value()) fields.emplace_back("received_bytes", *call.received_bytes);
+  if (call.sent_bytes.has_value()) fields.emplace_back("sent_bytes", *call.sent_bytes);
+  host::Log(host::LogLevel::kInfo, "call", fields);
 }
 
 void LogHiddenError(const absl::Status& status) {
@@ -133,13 +147,14 @@ config::Limits LimitsOfDevelopment() {
 
 class RunningApp final : public App {
  public:
-  RunningApp(const AppOptions& options, const host::ServerKey& key,
+  RunningApp(const AppOptions& options, const host::ServerKey& key, std::unique_ptr<AppMetrics> metrics,
              std::unique_ptr<records::DatasetStore> store, std::unique_ptr<ledger::Ledger> ledger,
              std::unique_ptr<AppAudit> audit)
       : options_(options),
         sealer_(key),
         signer_(key),
         store_(std::move(store)),
+        metrics_(std::move(metrics)),
         ledger_(std::move(ledger)),
         audit_(std::move(audit)),
         loader_(*ledger_, *store_, kTablePeriod),
@@ -174,6 +189,15 @@ class RunningApp final : public App {
     loader_.AwaitFirstPass(kLongestWaitForTables);
     ASSIGN_OR_RETURN(std::vector<ListenerAddress> addresses, Addresses(key));
     for (ListenerAddress& address : addresses) {
+    metrics_->AddParts({.ledger = *ledger_,
+                        .work = work_,
+                        .audit = *audit_,
+                        .health = health_,
+                        .identities = identities_.get(),
+                        .quotas = quotas_.has_value() ? &*quotas_ : nullptr});
+    if (!options_.metrics_file.empty()) {
+      ASSIGN_OR_RETURN(metrics_file_, metrics_->WriteTo(options_.metrics_file));
+    }
       ASSIGN_OR_RETURN(std::unique_ptr<AppListener> listener,
                        AppListener::Start(Parts(), std::move(address)));
       host::Log(host::LogLevel::kInfo, "listening", {{"address", listener->address()}});
@@ -244,6 +268,7 @@ class RunningApp final : public App {
             .health = health_,
             .on_hidden_error = LogHiddenError,
             .version = VersionOf(options_),
+            .metrics = [this] { return metrics_->Text(); },
             .limits = options_.config.has_value() ? options_.config->limits : LimitsOfDevelopment()};
   }
 
@@ -253,13 +278,18 @@ class RunningApp final : public App {
   const std::unique_ptr<records::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
   const std::unique_ptr<AppAudit> audit_;
+  const std::unique_ptr<AppMetrics> metrics_;  // destroyed after the ledger, which it observes
   service::TableLoader loader_;
   rpc::CallObserver calls_{[this](const rpc::CallEnd& call) {
                              LogCall(call);
                              audit_->Note(call);
                            },
-                           MetadataOfAnswers(options_)};
+                           MetadataOfAnswers(options_),
+                           {.on_begin = [this](std::string_view path) { metrics_->calls().OnBegin(path); },
+                            .on_gone = [this](std::string_view path) { metrics_->calls().OnGone(path); },
+                            .entropy = host::RandomBytes}};
   service::RunningOperations operations_;
+                             metrics_->calls().OnEnd(call);
   service::RequestLocks requests_;
   service::LateEndings late_{*ledger_};
   service::DatasetCache datasets_;
@@ -288,6 +318,7 @@ class RunningApp final : public App {
 
 bool IsPort(std::string_view text) {
   unsigned port = 0;
+  std::unique_ptr<metrics::MetricsFile> metrics_file_;  // destroyed first: it reads the others
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   return error == std::errc() && end == text.data() + text.size() && port <= 65535;
 }
@@ -320,11 +351,17 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
   ledger_options.accept_missing_anchor = options.accept_missing_anchor;
   ledger_options.init = options.init;
   ASSIGN_OR_RETURN(std::unique_ptr<ledger::Ledger> ledger, ledger::OpenLedger(ledger_options));
+  const bool per_analyst = options.config.has_value() && options.config->metrics.per_analyst;
+  auto metrics = std::make_unique<AppMetrics>(AppMetrics::Build{.version = CURATOR_VERSION,
+                                                                .ledger_backend = BackendOf(options),
+                                                                .development = options.development,
+                                                                .per_analyst = per_analyst});
   ASSIGN_OR_RETURN(
+  ledger_options.observer = &metrics->ledger_observer();
       std::unique_ptr<AppAudit> audit,
       AppAudit::Open(options.ledger, *ledger, options.config.value_or(config::ServerConfig()).audit));
-  auto app =
-      std::make_unique<RunningApp>(options, key, std::move(store), std::move(ledger), std::move(audit));
+  auto app = std::make_unique<RunningApp>(options, key, std::move(metrics), std::move(store),
+                                          std::move(ledger), std::move(audit));
   RETURN_IF_ERROR(app->Serve(key));
   return app;
 }

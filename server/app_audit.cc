@@ -42,6 +42,7 @@ void LogRecord(const audit::AuditRecord& record) {
              {"status", absl::StatusCodeToString(record.status)},
              {"reason", record.reason},
              {"request_id", record.request_id},
+             {"trace_id", record.trace_id},
              {"count", record.count},
              {"since_us", record.since_us}});
 }
@@ -72,7 +73,13 @@ AppAudit::AppAudit(std::unique_ptr<audit::AuditStore> store, int64_t name_days)
                      .on_error = LogAuditError}) {}
 
 void AppAudit::Note(const rpc::CallEnd& call) {
-  if (call.is_audited()) log_.Add(call.record);
+  if (!call.is_audited()) return;
+  log_.Add(call.record);
+  audit::AuditRecord more = call.record;
+  for (const std::string& dataset : call.more_datasets) {
+    more.dataset = dataset;
+    log_.Add(more);
+  }
 }
 
 }  // namespace curator

@@ -31,6 +31,9 @@ class AppAudit {
   // For tests: a round of removing names from old records, which come by themselves otherwise.
   void RemoveOldNames() { name_removal_.RunOnce(); }
 
+  // How many records of calls were dropped since the start.
+  int64_t dropped() const { return log_.dropped(); }
+
   audit::AuditStore& store() { return *store_; }
   audit::AuditFollowers& followers() { return followers_; }
 

@@ -153,6 +153,13 @@ absl::Status AppIdentities::StateOfCertificates() const {
   return absl::OkStatus();
 }
 
+std::map<std::string, AppIdentities::CertificateView> AppIdentities::Certificates() const {
+  std::map<std::string, CertificateView> views;
+  for (size_t i = 0; i < files_.size(); ++i)
+    views[file_options_[i]] = {.is_valid = files_[i]->state().ok(), .expires = files_[i]->expires()};
+  return views;
+}
+
 absl::StatusOr<std::vector<ListenerAddress>> AppIdentities::TakeAddresses() {
   std::vector<ListenerAddress> addresses;
   for (size_t i = 0; i < config_.listeners.size(); ++i) {
@@ -176,6 +183,7 @@ absl::StatusOr<const auth::CertificateFiles*> AppIdentities::OpenFiles(auth::Cer
       auth::CertificateFiles::Open(std::move(paths), std::move(options));
   if (!opened.ok()) return InvalidField(option, std::string(opened.status().message()));
   files_.push_back(*std::move(opened));
+  file_options_.push_back(option);
   return files_.back().get();
 }
 

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,14 @@ class AppIdentities {
   absl::Status StateOfKeys() const { return issuers_.State(); }
   // The addresses of the configuration, in its order. Once.
   absl::StatusOr<std::vector<ListenerAddress>> TakeAddresses();
+  // When the keys of each issuer were fetched (auth::IssuerKeys).
+  std::map<std::string, absl::Time> KeysFetchedAt() const { return issuers_.FetchedAt(); }
+  // Of each listener with certificate files, by the member of the configuration that names them.
+  struct CertificateView {
+    bool is_valid = false;
+    std::optional<absl::Time> expires = std::nullopt;  // none for authorities of clients alone
+  };
+  std::map<std::string, CertificateView> Certificates() const;
 
  private:
   AppIdentities(const config::ServerConfig& config, const host::ServerKey& key, ledger::Ledger& ledger,
@@ -55,5 +65,6 @@ class AppIdentities {
   std::vector<std::unique_ptr<auth::CertificateFiles>> files_;
   service::IdentityServices services_;
 };
+  std::vector<std::string> file_options_;  // of these
 
 }  // namespace curator

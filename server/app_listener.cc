@@ -14,6 +14,7 @@
 #include "rpc/budget_rpc.h"
 #include "rpc/dataset_rpc.h"
 #include "rpc/identity_rpc.h"
+#include "rpc/metrics_rpc.h"
 #include "rpc/operation_rpc.h"
 #include "rpc/owner_rpc.h"
 #include "rpc/query_rpc.h"
@@ -70,9 +71,14 @@ class RunningListener final : public AppListener {
         identity_(calls_, parts.identities),
         operation_(calls_, parts.watches),
         owner_(calls_),
+        metrics_(calls_, parts.metrics),
         query_(calls_),
         synthesis_(calls_),
-        version_(parts.version, *address_.authenticator) {}
+        version_(parts.version, *address_.authenticator) {
+    calls_.trace_of = [&observer = parts.observer](const grpc::ServerContextBase& context) {
+      return observer.TraceIdOf(context);
+    };
+  }
 
   absl::Status Start() {
     int port = 0;
@@ -80,8 +86,8 @@ class RunningListener final : public AppListener {
     builder.AddListeningPort(address_.address, address_.credentials, &port);
     SetLimits(parts_.limits, builder);
     for (grpc::Service* service : std::initializer_list<grpc::Service*>{
-             &accountant_, &audit_, &budget_, &dataset_, &identity_, &parts_.health, &operation_, &owner_,
-             &query_, &synthesis_, &version_}) {
+             &accountant_, &audit_, &budget_, &dataset_, &identity_, &metrics_, &parts_.health, &operation_,
+             &owner_, &query_, &synthesis_, &version_}) {
       builder.RegisterService(service);
     }
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> interceptors;
@@ -127,6 +133,7 @@ class RunningListener final : public AppListener {
   rpc::IdentityRpc identity_;
   rpc::OperationRpc operation_;
   rpc::OwnerRpc owner_;
+  rpc::MetricsRpc metrics_;
   rpc::QueryRpc query_;
   rpc::SynthesisRpc synthesis_;
   rpc::VersionRpc version_;

@@ -40,6 +40,7 @@ struct ListenerParts {
   v1::GetVersionResponse version;
   config::Limits limits;
 };
+  std::function<std::string()> metrics;  // all series (rpc/metrics_rpc.h)
 
 // One of them.
 struct ListenerAddress {

@@ -88,9 +88,22 @@ int Refuse(const absl::Status& status) {
   return 1;
 }
 
+curator::host::LogLevel LowestLevel(const curator::AppOptions& options) {
+  if (!options.config.has_value()) return curator::host::LogLevel::kInfo;
+  switch (options.config->log_level) {
+    case curator::config::LogLevel::kInfo:
+      return curator::host::LogLevel::kInfo;
+    case curator::config::LogLevel::kWarning:
+      return curator::host::LogLevel::kWarning;
+    case curator::config::LogLevel::kError:
+      break;
+  }
+  return curator::host::LogLevel::kError;
+}
+
 int Serve(const curator::AppOptions& options) {
   const sigset_t signals = BlockSignals();
-  curator::host::SetUpLogging(curator::host::LogLevel::kInfo);
+  curator::host::SetUpLogging(LowestLevel(options));
   absl::StatusOr<std::unique_ptr<curator::App>> app = curator::App::Start(options);
   if (!app.ok()) return Refuse(app.status());
   curator::host::Log(curator::host::LogLevel::kInfo, "serving", {{"address", (*app)->address()}});
@@ -177,6 +190,8 @@ void AddPlaces(CLI::App& flags, Invocation& invocation) {
       .add_option("--anchor", options.anchor_directory,
                   "Directory of the ledger's anchor (default: below --data-dir)")
       ->excludes(config);
+  flags.add_option("--metrics-file", options.metrics_file,
+                   "File for node_exporter's textfile collector, written every 15 seconds");
   AddAcceptances(flags, options);
   flags
       .add_flag("--dev", options.development,
@@ -265,6 +280,7 @@ absl::Status ReadConfig(Invocation& invocation) {
   invocation.options.anchor_directory = read->anchor;
   invocation.options.config = *std::move(read);
   return absl::OkStatus();
+  if (invocation.options.metrics_file.empty()) invocation.options.metrics_file = read->metrics.file;
 }
 
 int Run(Invocation& invocation) {

@@ -104,6 +104,7 @@ void AddCommands(CLI::App& app, Chosen& chosen) {
   AddLoginCommands(app, chosen);
   AddIdentityCommands(app, chosen);
   AddAuditCommands(app, chosen);
+  AddServerCommands(app, chosen);
   AddVersionCommand(app, chosen);
   AddOwnerCommands(app, chosen);
   AddCalcCommands(app, chosen);

@@ -67,6 +67,7 @@ struct AuditRecord {
   // Of a charge that did not fit: the full accounts, as the error names them; the first of them when there
   // are more than kMostFullAccounts. Public: a price and the amounts that were left.
   std::vector<FullAccount> full_accounts = {};
+  std::string trace_id = {};  // of the call (base/trace.h); for the log alone: it is not stored
 
   bool operator==(const AuditRecord&) const = default;
 };

@@ -43,7 +43,11 @@ void CertificateFiles::Look() {
   TlsFiles files;
   absl::Status state = Read(files);
   const bool is_checked = state.ok() && !paths_.certificate.empty();
-  if (is_checked) state = CheckTlsFiles(files, options_.now()).status();
+  absl::StatusOr<absl::Time> expires = absl::NotFoundError("there is no certificate");
+  if (is_checked) {
+    expires = CheckTlsFiles(files, options_.now());
+    state = expires.status();
+  }
   absl::StatusOr<ClientAuthorities> authorities = ClientAuthorities::Parse(files.client_ca);
   if (state.ok()) state = authorities.status();
   std::shared_ptr<const ClientAuthorities> usable;
@@ -56,6 +60,7 @@ void CertificateFiles::Look() {
     const std::scoped_lock state_lock(mutex_);
     is_news = has_changed || state != state_;
     state_ = state;
+    if (expires.ok()) expires_ = *expires;
     if (state.ok() && has_changed) authorities_ = std::move(usable);
   }
   if (is_news) options_.report(state);
@@ -64,6 +69,11 @@ void CertificateFiles::Look() {
 std::shared_ptr<const ClientAuthorities> CertificateFiles::authorities() const {
   const std::scoped_lock lock(mutex_);
   return authorities_;
+}
+
+std::optional<absl::Time> CertificateFiles::expires() const {
+  const std::scoped_lock lock(mutex_);
+  return expires_;
 }
 
 absl::Status CertificateFiles::state() const {

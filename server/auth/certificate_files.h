@@ -50,6 +50,8 @@ class CertificateFiles {
   std::shared_ptr<const ClientAuthorities> authorities() const;
   // OK while the files are usable, as they were last read.
   absl::Status state() const;
+  // When the listener's own certificate ends, as it was last read; none for a listener without one.
+  std::optional<absl::Time> expires() const;
 
   // Reads the files. Blocks.
   void Look();
@@ -65,6 +67,7 @@ class CertificateFiles {
   mutable std::mutex mutex_;
   std::shared_ptr<const ClientAuthorities> authorities_ ABSL_GUARDED_BY(mutex_);
   absl::Status state_ ABSL_GUARDED_BY(mutex_);
+  std::optional<absl::Time> expires_ ABSL_GUARDED_BY(mutex_);
   std::optional<Periodic> watcher_;  // the last member: it uses the others
 };
 

@@ -137,6 +137,14 @@ absl::StatusOr<VerificationKey> IssuerKeys::FindKey(const Issuer& issuer, std::s
   return key;
 }
 
+std::map<std::string, absl::Time> IssuerKeys::FetchedAt() const {
+  const std::scoped_lock lock(mutex_);
+  std::map<std::string, absl::Time> times;
+  for (const auto& [name, known] : known_)
+    times[known.issuer.alias] = known.keys == nullptr ? absl::InfinitePast() : known.fetched_at;
+  return times;
+}
+
 absl::Status IssuerKeys::CheckHas(const Issuer& issuer, std::string_view thumbprint) const {
   const std::scoped_lock lock(mutex_);
   const Known& known = known_.find(issuer.issuer)->second;

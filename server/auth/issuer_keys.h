@@ -61,6 +61,8 @@ class IssuerKeys {
   absl::Status CheckHas(const Issuer& issuer, std::string_view thumbprint) const;
   // OK while every issuer has keys that are not too old; else the fault of one.
   absl::Status State() const;
+  // When the keys of each issuer in use were fetched, by its alias; the infinite past where it has none.
+  std::map<std::string, absl::Time> FetchedAt() const;
 
   // Reads the files that have changed. Blocks.
   void Look();

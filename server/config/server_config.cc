@@ -46,6 +46,12 @@ class Members {
     if (!is_within) return Refuse(name, absl::StrCat("must be an integer from ", least, " to ", most));
     value = member->get<int64_t>();
   }
+  void Bool(const char* name, bool& value) {
+    const json* const member = Find(name);
+    if (member == nullptr) return;
+    if (!member->is_boolean()) return Refuse(name, "must be true or false");
+    value = member->get<bool>();
+  }
   // One of these names.
   template <typename Value>
   void Choice(const char* name, const std::vector<std::pair<std::string, Value>>& choices, Value& value) {
@@ -274,6 +280,15 @@ absl::StatusOr<std::vector<Item>> ItemsOf(const json* array, const std::string& 
   return items;
 }
 
+absl::StatusOr<MetricsConfig> MetricsOf(const json& object) {
+  MetricsConfig metrics;
+  Members members(object, "metrics");
+  members.Text("file", metrics.file);
+  members.Bool("per_analyst", metrics.per_analyst);
+  RETURN_IF_ERROR(members.Finish());
+  return metrics;
+}
+
 absl::Status CheckDifferent(const ServerConfig& config) {
   std::set<std::string> seen;
   for (size_t i = 0; i < config.listeners.size(); ++i) {
@@ -334,6 +349,13 @@ absl::StatusOr<ServerConfig> ReadServerConfig(const std::string& path) {
   if (config.ok()) return config;
   return absl::Status(config.status().code(),
                       absl::StrCat(path, ": ", std::string(config.status().message())));
+  if (const json* const metrics = members.Find("metrics"); metrics != nullptr) {
+    ASSIGN_OR_RETURN(config.metrics, MetricsOf(*metrics));
+  }
+  members.Choice<LogLevel>(
+      "log_level",
+      {{"info", LogLevel::kInfo}, {"warning", LogLevel::kWarning}, {"error", LogLevel::kError}},
+      config.log_level);
 }
 
 }  // namespace curator::config

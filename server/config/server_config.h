@@ -75,6 +75,15 @@ struct AuditConfig {
 };
 
 // How many persons it takes to raise a limit, to repair a history and to publish a dataset.
+// What the server measures of itself (server/metrics).
+struct MetricsConfig {
+  std::string file = {};     // as --metrics-file
+  bool per_analyst = false;  // also the accounts of analysts and of groups, by name
+};
+
+// The least important lines that the log has.
+enum class LogLevel { kInfo, kWarning, kError };
+
 enum class Custody {
   kTwoPersons,  // one proposes, another one approves
   kSingle,      // one person has custody of this server: owners approve what they proposed
@@ -93,6 +102,8 @@ struct ServerConfig {
   std::map<std::string, Quotas, std::less<>> principal_quotas;  // of those who have others than these
   AuditConfig audit;
   Custody custody = Custody::kTwoPersons;
+  MetricsConfig metrics;
+  LogLevel log_level = LogLevel::kInfo;
 
   QuotaTable quota_table() const { return {quotas, principal_quotas}; }
 };

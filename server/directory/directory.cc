@@ -139,7 +139,16 @@ absl::Status Directory::Make(const EnrolmentOpened& change, const ledger::Entry&
                                    .expires_at_us = change.expires_at_us,
                                    .makes_administrator = change.makes_administrator,
                                    .opened_by = entry.actor};
+  if (change.makes_administrator && entry.actor == kHostActor) ++administrators_by_host_;
   return absl::OkStatus();
+}
+
+int64_t Directory::CountTokensEnding(int64_t after_us, int64_t before_us) const {
+  return std::ranges::count_if(credentials_, [&](const auto& each) {
+    const Credential& credential = each.second;
+    return !credential.secret_hash.empty() && !credential.is_pending && credential.expires_at_us > after_us &&
+           credential.expires_at_us < before_us;
+  });
 }
 
 absl::Status Directory::Make(const EnrolmentTried& change, const ledger::Entry&) {

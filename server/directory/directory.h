@@ -124,6 +124,10 @@ class Directory {
   // All roles of the principal, also those that are pending.
   std::vector<const RoleBinding*> RolesOf(std::string_view principal) const;
   size_t principal_count() const { return principals_.size(); }
+  // The API tokens that can be used and end between these times.
+  int64_t CountTokensEnding(int64_t after_us, int64_t before_us) const;
+  // How often somebody on the host let a principal become an administrator, since the history began.
+  int64_t administrators_by_host() const { return administrators_by_host_; }
 
   // How many changes the actor has made in the 24 hours before `now_us`, counted up to kMostCountedChanges.
   int64_t ChangesToday(std::string_view actor, int64_t now_us) const;
@@ -172,6 +176,7 @@ class Directory {
   void AddControllers(const std::string& principal, std::vector<std::string>& next) const;
 
   int64_t seq_ = 0;
+  int64_t administrators_by_host_ = 0;
   std::map<std::string, PrincipalRecord, std::less<>> principals_;
   std::map<std::string, std::string, std::less<>> names_;  // of these, by stored name
   // Who could act as a forgotten principal, by its stored name: who vouched alone for it, and who is the same

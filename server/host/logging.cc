@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/trace.h"
+
 namespace curator::host {
 namespace {
 
@@ -53,10 +55,15 @@ void SetUpLogging(LogLevel lowest) {
 }
 
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+  Log(level, event, std::span<const LogField>(fields.begin(), fields.size()));
+}
+
+void Log(LogLevel level, std::string_view event, std::span<const LogField> fields) {
   spdlog::logger& logger = Logger();
   if (!logger.should_log(SpdlogLevel(level))) return;
   std::string line = LogField("event", event).json();
   for (const LogField& field : fields) line += "," + field.json();
+  if (!CurrentTraceId().empty()) line += "," + LogField("trace_id", CurrentTraceId()).json();
   logger.log(SpdlogLevel(level), spdlog::string_view_t(line));
 }
 

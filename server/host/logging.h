@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,7 +33,9 @@ class LogField {
 // Lines below `lowest` are dropped. Call once, at start; without it the lowest level is kInfo.
 void SetUpLogging(LogLevel lowest);
 
-// Writes one line. `event` is a fixed word in snake_case, not a sentence.
+// Writes one line. `event` is a fixed word in snake_case, not a sentence. Where the thread works for a call
+// (base/trace.h), the line has its "trace_id", too.
+void Log(LogLevel level, std::string_view event, std::span<const LogField> fields);
 void Log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 
 }  // namespace curator::host

@@ -28,6 +28,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "ledger/observer.h"
 #include "ledger/types.h"
 
 namespace curator::ledger {
@@ -48,6 +49,12 @@ class Ledger {
   // OK when no damage is known of the dataset and its lineage; else DATA_LOSS with the reason for which it is
   // read-only.
   virtual absl::Status DatasetHealth(std::string_view dataset_id) = 0;
+  // For measurements: these read nothing. The changes that wait for a transaction or are in one; and what is
+  // known of a dataset, also of one that does not exist.
+  virtual int64_t ChangesInProgress() = 0;
+  virtual HistoryState StateOfHistory(std::string_view dataset_id) = 0;
+  // This one reads a number of rows that the query bounds.
+  virtual absl::StatusOr<Balances> ReadBalances(const BalanceQuery& query) = 0;
 
   // ---- Datasets
 

@@ -158,7 +158,7 @@ absl::StatusOr<std::unique_ptr<sql::SqlLedger>> OpenStoredLedger(const LedgerOpt
   RETURN_IF_ERROR(sql::CheckRights(*database, options.report));
   RETURN_IF_ERROR(CheckBelongsTogether(*database, anchor_dir, options));
   return sql::SqlLedger::Open(std::move(database), anchor_dir, options.entropy,
-                              {.amount_text = options.amount_text, .report = options.report});
+                              {.amount_text = options.amount_text, .report = options.report, .observer = options.observer});
 }
 
 }  // namespace curator::ledger

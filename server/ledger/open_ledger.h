@@ -32,6 +32,8 @@ struct LedgerOptions {
   // For the log. May be empty. Events: the steps of a migration, what verifying found in a dataset, a clock
   // that jumped, a reservation that cannot be expired. Details name datasets and accounts of all owners.
   Report report = {};
+  // Null: nobody observes. Must outlive the ledger.
+  Observer* observer = nullptr;
   // A folder with records of datasets; empty when there are none. They are evidence that an empty ledger is
   // not the one that belongs to them.
   std::string kept_datasets;

@@ -89,6 +89,10 @@ void NamesIn(std::optional<Value>& value, const Visit& visit) {
   if (value.has_value()) NamesIn(*value, visit);
 }
 
+void NamesIn(Balances& balances, const Visit& visit) {
+  for (MeasuredAccount& each : balances.accounts) NamesIn(each.account, visit);
+}
+
 void NamesIn(DatasetList& list, const Visit& visit) {
   NamesIn(list.datasets, visit);
 }
@@ -241,6 +245,18 @@ bool PseudonymousLedger::AreHistoriesVerified() {
 
 absl::Status PseudonymousLedger::DatasetHealth(std::string_view dataset_id) {
   return AsNamed(stored_->DatasetHealth(dataset_id));
+}
+
+int64_t PseudonymousLedger::ChangesInProgress() {
+  return stored_->ChangesInProgress();
+}
+
+HistoryState PseudonymousLedger::StateOfHistory(std::string_view dataset_id) {
+  return stored_->StateOfHistory(dataset_id);
+}
+
+absl::StatusOr<Balances> PseudonymousLedger::ReadBalances(const BalanceQuery& query) {
+  return AsNamed(stored_->ReadBalances(query));
 }
 
 absl::StatusOr<Dataset> PseudonymousLedger::CreateDataset(const DatasetSpec& spec) {

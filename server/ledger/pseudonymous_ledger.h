@@ -40,6 +40,9 @@ class PseudonymousLedger final : public Ledger {
   absl::Status Health() override;
   bool AreHistoriesVerified() override;
   absl::Status DatasetHealth(std::string_view dataset_id) override;
+  int64_t ChangesInProgress() override;
+  HistoryState StateOfHistory(std::string_view dataset_id) override;
+  absl::StatusOr<Balances> ReadBalances(const BalanceQuery& query) override;
 
   absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) override;
   absl::StatusOr<Dataset> GetDataset(std::string_view name, std::string_view viewer) override;

@@ -3,8 +3,12 @@
 #include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/server_context.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,8 +16,10 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "base/trace.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "rpc/call_measures.h"
 #include "rpc/handle.h"
 
 namespace curator::rpc {
@@ -23,12 +29,16 @@ using grpc::experimental::InterceptionHookPoints;
 using grpc::experimental::InterceptorBatchMethods;
 using grpc::experimental::ServerRpcInfo;
 
+// The context of a method that does not exist is a generic one.
+bool IsKnown(ServerRpcInfo& info) {
+  return dynamic_cast<const grpc::GenericCallbackServerContext*>(info.server_context()) == nullptr;
+}
+
 // gRPC refuses a message that it cannot parse as if the method did not exist, and without a word; an error of
-// ours always has words. The context of a method that does not exist is a generic one.
+// ours always has words.
 bool CouldNotParse(ServerRpcInfo& info, const grpc::Status& status) {
-  const bool is_known =
-      dynamic_cast<const grpc::GenericCallbackServerContext*>(info.server_context()) == nullptr;
-  return is_known && status.error_code() == grpc::StatusCode::UNIMPLEMENTED && status.error_message().empty();
+  return IsKnown(info) && status.error_code() == grpc::StatusCode::UNIMPLEMENTED &&
+         status.error_message().empty();
 }
 
 absl::Status CannotRead() {
@@ -60,6 +70,13 @@ audit::Decision DecisionOf(const audit::AuditRecord& record) {
   return is_allowed ? audit::Decision::kAllowed : audit::Decision::kRefused;
 }
 
+// None where the call has no valid header, or several.
+std::optional<std::string> SentTraceId(const grpc::ServerContextBase& context) {
+  const auto [first, last] = context.client_metadata().equal_range(kTraceParentKey);
+  if (first == last || std::next(first) != last) return std::nullopt;
+  return TraceIdIn({first->second.data(), first->second.size()});
+}
+
 // "census" of "dataset/census/analyst/ana": a batch names no dataset.
 std::string DatasetOfAccount(const std::string& account) {
   const std::vector<std::string> parts = absl::StrSplit(account, '/');
@@ -80,6 +97,7 @@ audit::AuditRecord RecordOf(std::string_view path, CallNotes notes, const grpc::
   record.reason = ReasonIn(status);
   record.decision = DecisionOf(record);
   record.full_accounts = std::move(notes.full_accounts);
+  record.trace_id = std::move(notes.trace_id);
   if (record.dataset.empty() && !record.full_accounts.empty()) {
     record.dataset = DatasetOfAccount(record.full_accounts.front().account);
   }
@@ -98,31 +116,60 @@ class CallObserver::Interceptor final : public grpc::experimental::Interceptor {
  public:
   Interceptor(CallObserver& calls, audit::PeerClass peer, ServerRpcInfo& info)
       : calls_(calls), peer_(peer), info_(info) {
-    calls_.Begin();
+    trace_id_ = calls_.Begin(info_.method(), info_.server_context());
   }
-  ~Interceptor() override { calls_.End(info_.server_context()); }
+  ~Interceptor() override { calls_.End(info_.method(), info_.server_context()); }
 
   void Intercept(InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
       methods->GetSendInitialMetadata()->insert(calls_.of_answers_.begin(), calls_.of_answers_.end());
     }
+    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::POST_RECV_MESSAGE)) {
+      // The message that gRPC has parsed for a method of ours; null for one that it could not.
+      const auto* const message = static_cast<const google::protobuf::Message*>(methods->GetRecvMessage());
+      if (is_ours_ && message != nullptr) received_bytes_ += static_cast<int64_t>(message->ByteSizeLong());
+    }
+    if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_MESSAGE)) {
+      if (const grpc::ByteBuffer* const bytes = methods->GetSerializedSendMessage(); bytes != nullptr)
+        sent_bytes_ += static_cast<int64_t>(bytes->Length());
+    }
     if (methods->QueryInterceptionHookPoint(InterceptionHookPoints::PRE_SEND_STATUS)) {
       if (CouldNotParse(info_, methods->GetSendStatus()))
         methods->ModifySendStatus(ToGrpcStatus(CannotRead()));
-      audit::AuditRecord record =
-          RecordOf(info_.method(), calls_.NotesOf(info_.server_context()), methods->GetSendStatus());
+      CallNotes notes = calls_.NotesOf(info_.server_context());
+      std::vector<std::string> more_datasets = std::move(notes.more_datasets);
+      audit::AuditRecord record = RecordOf(info_.method(), std::move(notes), methods->GetSendStatus());
       record.time_us = began_us_;
       record.peer = peer_;
-      calls_.on_end_({info_.method(), std::move(record)});
+      const TraceScope trace(trace_id_);
+      CallEnd end = EndOf(std::move(record));
+      end.more_datasets = std::move(more_datasets);
+      calls_.on_end_(end);
     }
     methods->Proceed();
   }
 
  private:
+  CallEnd EndOf(audit::AuditRecord record) const {
+    CallEnd end{.path = info_.method(), .record = std::move(record)};
+    end.took = MeasuredDuration(measured_, absl::FromChrono(std::chrono::steady_clock::now() - began_));
+    if (measured_ == Measured::kNothing) return end;
+    end.received_bytes = received_bytes_;
+    end.sent_bytes = sent_bytes_;
+    return end;
+  }
+
   CallObserver& calls_;
   const audit::PeerClass peer_;
   ServerRpcInfo& info_;
   const int64_t began_us_ = absl::ToUnixMicros(absl::Now());
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  const Measured measured_ = MeasuredOf(info_.method());
+  const bool is_ours_ = measured_ != Measured::kNothing && IsKnown(info_);
+  std::string trace_id_;
+  // A call may receive and send at the same time.
+  std::atomic<int64_t> received_bytes_ = 0;
+  std::atomic<int64_t> sent_bytes_ = 0;
 };
 
 class CallObserver::Factory final : public grpc::experimental::ServerInterceptorFactoryInterface {
@@ -151,18 +198,32 @@ void CallObserver::Note(const grpc::ServerContextBase& context, const CallNotes&
        {&CallNotes::principal, &CallNotes::credential_id, &CallNotes::dataset, &CallNotes::request_id}) {
     if (!(notes.*member).empty()) known.*member = notes.*member;
   }
+  if (!notes.more_datasets.empty()) known.more_datasets = notes.more_datasets;
   if (!notes.full_accounts.empty()) known.full_accounts = notes.full_accounts;
 }
 
-void CallObserver::Begin() {
+std::string CallObserver::Begin(std::string_view path, const grpc::ServerContextBase* context) {
+  hooks_.on_begin(path);
+  std::string trace_id = SentTraceId(*context).value_or(std::string());
+  if (trace_id.empty() && hooks_.entropy != nullptr)
+    trace_id = curator::TraceIdOf(hooks_.entropy(kTraceIdBytes));
   const absl::MutexLock lock(&mutex_);
   ++count_;
+  if (!trace_id.empty()) notes_[context].trace_id = trace_id;
+  return trace_id;
 }
 
-void CallObserver::End(const grpc::ServerContextBase* context) {
+void CallObserver::End(std::string_view path, const grpc::ServerContextBase* context) {
+  hooks_.on_gone(path);
   const absl::MutexLock lock(&mutex_);
   --count_;
   notes_.erase(context);
+}
+
+std::string CallObserver::TraceIdOf(const grpc::ServerContextBase& context) const {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = notes_.find(&context);
+  return found == notes_.end() ? std::string() : found->second.trace_id;
 }
 
 CallNotes CallObserver::NotesOf(const grpc::ServerContextBase* context) const {

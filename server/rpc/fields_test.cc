@@ -19,6 +19,7 @@
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "curator/v1/identity.grpc.pb.h"
+#include "curator/v1/metrics.grpc.pb.h"
 #include "curator/v1/operation.grpc.pb.h"
 #include "curator/v1/owner.grpc.pb.h"
 #include "curator/v1/query.grpc.pb.h"

@@ -15,6 +15,8 @@
 #include "curator/v1/dataset.pb.h"
 #include "dp/accounting/rule.h"
 #include "google/rpc/error_details.pb.h"
+#include "base/trace.h"
+#include "curator/v1/budget.pb.h"
 #include "google/rpc/status.pb.h"
 
 namespace curator::rpc {
@@ -218,25 +220,27 @@ void HandledCall::Queue(Calls& calls, const grpc::CallbackServerContext& context
         {
           const absl::MutexLock lock(&state->mutex);
           state->revoked = revoked;
+  const TraceScope trace(calls.trace_of(context));
         }
         state->is_revoked = true;
         state->client_left.request_stop();
       });
-  calls.threads.Run(
-      [this, &calls, &context, held, caller = std::move(admitted.caller), work = std::move(work)] {
-        const Call call(caller, state_->client_left.get_token());
-        absl::Status status = RunGuarded([&] { return work(call); });
-        // Before the client has its answer: its next call must find the place free.
-        held->place.reset();
-        held->live.reset();
-        if (state_->is_revoked) {
-          const absl::MutexLock lock(&state_->mutex);
-          status = state_->revoked;
-        }
-        if (PublicErrorOf(status)) calls.on_hidden_error(status);
-        NoteFullAccounts(calls, context, status);
-        End(ToGrpcStatus(status));
-      });
+  calls.threads.Run([this, &calls, &context, held, caller = std::move(admitted.caller),
+                     work = std::move(work), trace_id = CurrentTraceId()] {
+    const TraceScope trace(trace_id);
+    const Call call(caller, state_->client_left.get_token());
+    absl::Status status = RunGuarded([&] { return work(call); });
+    // Before the client has its answer: its next call must find the place free.
+    held->place.reset();
+    held->live.reset();
+    if (state_->is_revoked) {
+      const absl::MutexLock lock(&state_->mutex);
+      status = state_->revoked;
+    }
+    if (PublicErrorOf(status)) calls.on_hidden_error(status);
+    NoteFullAccounts(calls, context, status);
+    End(ToGrpcStatus(status));
+  });
 }
 
 void HandledCall::BeginForIdentity(Calls& calls, const grpc::CallbackServerContext& context,
@@ -249,12 +253,14 @@ void HandledCall::BeginForIdentity(Calls& calls, const grpc::CallbackServerConte
   if (!place.ok()) return End(ToGrpcStatus(place.status()));
   try {
     auto held = std::make_shared<std::optional<Admission::Place>>(*std::move(place));
-    calls.threads.Run([this, &calls, held, proof = *std::move(proof), work = std::move(work)] {
-      const absl::Status status = RunGuarded([&] { return work(proof); });
-      held->reset();
-      if (PublicErrorOf(status)) calls.on_hidden_error(status);
-      End(ToGrpcStatus(status));
-    });
+    calls.threads.Run(
+        [this, &calls, held, proof = *std::move(proof), work = std::move(work), trace_id = CurrentTraceId()] {
+          const TraceScope current(trace_id);
+          const absl::Status status = RunGuarded([&] { return work(proof); });
+          held->reset();
+          if (PublicErrorOf(status)) calls.on_hidden_error(status);
+          End(ToGrpcStatus(status));
+        });
   } catch (const std::exception&) {
     End(ToGrpcStatus(NoThreadOrMemory()));
   }
@@ -264,6 +270,7 @@ absl::StatusOr<Admitted> Admit(Calls& calls, const grpc::CallbackServerContext& 
                                const service::Permission& permission, CallKind kind) {
   absl::StatusOr<Caller> caller = OrOverloaded<Caller>([&] { return calls.authenticator.Identify(context); });
   if (PublicErrorOf(caller.status())) calls.on_hidden_error(caller.status());
+  const TraceScope trace(calls.trace_of(context));
   RETURN_IF_ERROR(caller.status());
   calls.on_noted(context, NotesOf(*caller));
   ASSIGN_OR_RETURN(Admission::Place place, calls.admission.Admit(kind, caller->principal.name()));

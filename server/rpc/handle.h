@@ -82,6 +82,10 @@ struct Calls {
   std::function<void(const grpc::ServerContextBase&, const CallNotes&)> on_noted =
       [](const grpc::ServerContextBase&, const CallNotes&) {};
   absl::Duration stream_patience = kStreamPatience;
+  // The trace of a call (base/trace.h), for the log lines of its handler; must not block.
+  std::function<std::string(const grpc::ServerContextBase&)> trace_of = [](const grpc::ServerContextBase&) {
+    return std::string();
+  };
 };
 
 // One authenticated call. Valid while its handler runs.

@@ -17,6 +17,7 @@
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
 #include "curator/v1/identity.pb.h"
+#include "curator/v1/metrics.pb.h"
 #include "curator/v1/operation.pb.h"
 #include "curator/v1/owner.pb.h"
 #include "curator/v1/query.pb.h"

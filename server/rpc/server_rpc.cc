@@ -92,6 +92,11 @@ void HealthRpc::NotifyWatchers() {
   }
 }
 
+bool HealthRpc::IsServing(const std::string& service) {
+  const absl::MutexLock lock(&mutex_);
+  return StatusOf(service) == HealthCheckResponse::SERVING;
+}
+
 grpc::ServerUnaryReactor* HealthRpc::Check(grpc::CallbackServerContext* context,
                                            const HealthCheckRequest* request, HealthCheckResponse* response) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();

@@ -49,6 +49,9 @@ class HealthRpc final : public grpc::health::v1::Health::CallbackService {
   // The service `name` is SERVING while `is_usable` says so, which must not block. Before the first call.
   void Add(const std::string& name, std::function<bool()> is_usable) { parts_[name] = std::move(is_usable); }
 
+  // Whether Check() of this service says SERVING.
+  bool IsServing(const std::string& service);
+
   // Reports NOT_SERVING from now on, and ends all Watch() streams.
   void ShutDown();
 

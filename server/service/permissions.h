@@ -134,6 +134,8 @@ enum class Method : uint8_t {
   kApproveRole,
   kUnbindRole,
   kGetQuotas,
+  // MetricsService
+  kGetMetrics,
   // OperationService
   kGetOperation,
   kListOperations,
@@ -268,6 +270,8 @@ inline constexpr auto kPermissions = [] {
       Row(kApproveRole,        "IdentityService/ApproveRole",          kDirectory, "- - - - - -  x - -"),
       Row(kUnbindRole,         "IdentityService/UnbindRole",           kDirectory, "o - - - - -  x - -"),
       Row(kGetQuotas,          "IdentityService/GetQuotas",            kDirectory, "o o o o o o  x o o"),
+
+      Row(kGetMetrics,         "MetricsService/GetMetrics",            kServer,    "- - - - - -  - x -"),
 
       Row(kGetOperation,       "OperationService/GetOperation",        kPrincipal, "o o o o o o  o o o"),
       Row(kListOperations,     "OperationService/ListOperations",      kPrincipal, "o o o o o o  o o o"),

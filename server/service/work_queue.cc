@@ -84,7 +84,20 @@ void WorkQueue::Run(Place place, Work work) {
   const absl::MutexLock lock(&mutex_);
   Share& share = shares_.at(place.holder_);
   if (share.waiting.empty()) share.due = std::max(share.due, due_now_);
-  share.waiting.push_back({std::move(place), std::move(work), ++arrivals_});
+  share.waiting.push_back({std::move(place), std::move(work), ++arrivals_, std::chrono::steady_clock::now()});
+}
+
+WorkQueue::Load WorkQueue::CurrentLoad() {
+  const auto now = std::chrono::steady_clock::now();
+  const absl::MutexLock lock(&mutex_);
+  Load load;
+  for (const auto& [principal, share] : shares_) {
+    load.running += share.running;
+    load.waiting += std::ssize(share.waiting);
+    // The first one of a principal has waited longest of its own.
+    if (!share.waiting.empty()) load.oldest = std::max(load.oldest, now - share.waiting.front().queued_at);
+  }
+  return load;
 }
 
 std::optional<int64_t> WorkQueue::PositionOf(std::string_view id) {

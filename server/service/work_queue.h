@@ -80,6 +80,14 @@ class WorkQueue {
   // That the principal of this name holds.
   int64_t PlacesOf(const std::string& principal);
 
+  // What it has now, for measurements.
+  struct Load {
+    int64_t running = 0;
+    int64_t waiting = 0;
+    std::chrono::steady_clock::duration oldest = {};  // of what waits: how long
+  };
+  Load CurrentLoad();
+
   // As last published: 1 for the work that a thread takes next, and so on. None for work that has begun, is
   // not queued here, or was queued since. When a piece begins shows when others end, whose durations can
   // depend on records: so positions change at fixed times alone.
@@ -96,6 +104,7 @@ class WorkQueue {
     Place place;
     Work work;
     uint64_t arrival = 0;
+    std::chrono::steady_clock::time_point queued_at = {};
   };
   // Of one principal: what it has here, and when its first waiting piece is due, in pieces of work. The next
   // ones are due one piece later each.

@@ -118,6 +118,7 @@ std::vector<Step> CallsOnReleases() {
           {"OperationService.ListAllOperations", {""}},
           {"OperationService.StopOperation", {"operation_id: '$operation' reason: 'night'"}},
           {"QueryService.ShareRelease", {"release_id: '$release' principal: 'dora'"}}};
+          {"MetricsService.GetMetrics", {""}},
 }
 
 }  // namespace

@@ -276,6 +276,7 @@ std::vector<Step> BobSynthesizes() {
           {"OperationService.CancelOperation", {"operation_id: '$operation'"}},
           {"OperationService.ListOperations", {""}},
           {"OperationService.ListAllOperations", {""}},
+          {"MetricsService.GetMetrics", {""}},
           {"OperationService.StopOperation", {"operation_id: '$operation' reason: 'night'"}},
           {"SynthesisService.SampleModel", {"release_id: '$model' rows: 5"}},
           {"SynthesisService.QueryModel",

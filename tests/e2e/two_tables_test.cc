@@ -197,6 +197,7 @@ std::vector<Step> Charged() {
           {"OperationService.CancelOperation", {"operation_id: '$operation'"}},
           {"OperationService.ListOperations", {""}},
           {"OperationService.ListAllOperations", {""}},
+          {"MetricsService.GetMetrics", {""}},
           {"OperationService.StopOperation", {"operation_id: '$operation' reason: 'night'"}},
           {"SynthesisService.SampleModel", {"release_id: '$model' rows: 5"}},
           {"SynthesisService.QueryModel", {absl::StrCat("release_id: '$model' ", kMarginals)}},

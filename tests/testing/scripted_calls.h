@@ -11,6 +11,7 @@
 //     and signatures;
 //   - a field that docs/PRIVACY-fields.md says is from a "draw", and each number of an evaluation of a drawn
 //     model, is left out; of a repeated one its number of values is written;
+//   - a field that it says is "measured" is left out: operators see measures of all calls;
 //   - of an operation that was only started: neither state, progress, place in the queue nor release;
 //   - of a step that is shared, i.e. on a dataset that others use too: no field from a "counter" or from
 //     "history", of the links of a chain only those that carry an entry, of a receipt no sequence, and of a

@@ -76,6 +76,7 @@ void AddOperationCommands(CLI::App& app, Chosen& chosen);
 void AddOwnerCommands(CLI::App& app, Chosen& chosen);
 void AddReleaseCommands(CLI::App& app, Chosen& chosen);
 void AddSchemaCommands(CLI::App& app, Chosen& chosen);
+void AddServerCommands(CLI::App& app, Chosen& chosen);
 void AddSynthCommands(CLI::App& app, Chosen& chosen);
 void AddVersionCommand(CLI::App& app, Chosen& chosen);
 void AddWorkloadCommands(CLI::App& app, Chosen& chosen);

@@ -513,6 +513,16 @@ TEST_F(Arguments, EveryCommandIsKnown) {
 }
 
 TEST_F(Arguments, WrongUsageIsRefusedWithAReason) {
+TEST_F(Arguments, MetricsArePrintedAsTheyCome) {
+  v1::GetMetricsResponse metrics;
+  metrics.set_text("# TYPE curator_build_info gauge\ncurator_build_info{version=\"1\"} 1\n");
+  command_line_.server.Answer<v1::GetMetricsRequest>(metrics);
+  EXPECT_EQ(command_line_.Run("server metrics"), ExitStatus::kDone);
+  EXPECT_EQ(command_line_.out(), metrics.text());
+  EXPECT_EQ(command_line_.Run("server metrics --output json"), ExitStatus::kDone);
+  EXPECT_EQ(nlohmann::json::parse(command_line_.out())["text"], metrics.text());
+}
+
   struct Wrong {
     std::string line;
     std::string reason;

@@ -7,6 +7,7 @@ replays a charge under the same request id; and so are ABORTED with RetryInfo an
 from __future__ import annotations
 
 import random
+import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -124,6 +125,11 @@ def _check(options: Options) -> None:
         )
 
 
+def _new_id(size: int) -> str:
+    """So many random bytes in hexadecimal digits, of which one is not 0: an id of W3C Trace Context."""
+    return f"{secrets.randbits(8 * size) | 1:0{2 * size}x}"
+
+
 class Connection:
     """Thread-safe. Connects on the first call; calls have no deadline, since an abandoned charge is not refunded."""
 
@@ -163,8 +169,8 @@ class Connection:
             return error.details() or "unknown"
         return "it was too slow"
 
-    def _metadata(self, has_expired: bool) -> Metadata:
-        metadata = []
+    def _metadata(self, trace: str, has_expired: bool) -> Metadata:
+        metadata = [("traceparent", f"00-{trace}-{_new_id(8)}-01")]
         if self._options.principal:
             metadata.append(("curator-principal", self._options.principal))
         if self._options.token is not None:
@@ -174,13 +180,13 @@ class Connection:
             metadata.append(("authorization", f"Bearer {token}"))
         return metadata
 
-    def _attempt(self, attempt: Callable[[Metadata], T]) -> T:
+    def _attempt(self, trace: str, attempt: Callable[[Metadata], T]) -> T:
         # A source may first give what another program has got, which may have expired, too.
         renewals_left = 2 if self._options.token is not None else 0
         has_expired = False
         while True:
             try:
-                return attempt(self._metadata(has_expired))
+                return attempt(self._metadata(trace, has_expired))
             except grpc.RpcError as error:
                 has_expired = (
                     error.code() == grpc.StatusCode.UNAUTHENTICATED and _errors.details_of(error).reason == "TOKEN_EXPIRED"
@@ -194,13 +200,14 @@ class Connection:
         if self._is_closed:
             raise _errors.CuratorError("the client is closed: connect() makes another one")
         policy = self._options.retry
+        trace = _new_id(16)  # of all attempts
         deadline = time.monotonic() + policy.window
         last: Optional[grpc.RpcError] = None
         is_unknown = False
         failures = 0
         while self._connect_before(deadline):
             try:
-                return self._attempt(attempt)
+                return self._attempt(trace, attempt)
             except grpc.RpcError as error:
                 details = _errors.details_of(error)
                 if not _errors.may_retry(error.code(), details):

@@ -297,6 +297,14 @@ bool AnchorDirectory::IsDurable(const std::string& dataset_id, int64_t seq) cons
   return known != durable_seqs_.end() && known->second >= seq;
 }
 
+int64_t AnchorDirectory::EntriesBehind(const std::string& dataset_id) const {
+  const std::scoped_lock lock(mutex_);
+  const auto own = own_.heads.find(dataset_id);
+  if (own == own_.heads.end()) return 0;
+  const auto durable = durable_seqs_.find(dataset_id);
+  return own->second.seq - (durable == durable_seqs_.end() ? 0 : durable->second);
+}
+
 absl::Status AnchorDirectory::MakeDurable(int64_t point) noexcept {
   std::unique_lock lock(mutex_);
   while (durable_generation_ < point) {

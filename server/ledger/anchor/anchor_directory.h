@@ -63,6 +63,8 @@ class AnchorDirectory final : public AnchorView {
   absl::Status MakeDurable(int64_t point) noexcept;
   // Whether this object has written the dataset's entry `seq`, or a later one, to this server's file.
   bool IsDurable(const std::string& dataset_id, int64_t seq) const;
+  // The entries of the dataset that Add() has got and that this server's file does not cover yet.
+  int64_t EntriesBehind(const std::string& dataset_id) const;
 
   const std::string& path() const { return directory_; }
 

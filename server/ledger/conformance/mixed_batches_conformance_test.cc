@@ -105,7 +105,8 @@ class MixedBatch : public FaultConformance {
           if (change.make(*fragile.ledger).ok()) report(change.letter);
         });
       }
-      while (fragile.ledger->changes_in_progress() < 1 + changes.size()) std::this_thread::yield();
+      const auto all = static_cast<int64_t>(1 + changes.size());
+      while (fragile.ledger->ChangesInProgress() < all) std::this_thread::yield();
       writes_before = fragile.store->writes();
       fragile.store->Arm(Fault::kKill, killed_at);
     });

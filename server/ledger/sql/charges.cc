@@ -91,6 +91,16 @@ absl::StatusOr<Attempt> SqlLedger::Decide(const ChargeRequest& request, const Ch
   return decided;
 }
 
+// A refusal for another cause than a full account is no outcome of a charge.
+void SqlLedger::NoteDecided(const ChargeRequest& request, const absl::StatusOr<Attempt>& attempt) {
+  if (attempt.ok()) {
+    NoteCharge(request.dataset_id, request.kind,
+               attempt->newly_charged ? ChargeOutcome::kAdmission : ChargeOutcome::kReplay);
+  } else if (!FullAccountsOf(attempt.status()).empty()) {
+    NoteCharge(request.dataset_id, request.kind, ChargeOutcome::kRefusal);
+  }
+}
+
 absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   RETURN_IF_ERROR(CheckChargeRequest(request));
   // On the caller's thread: what a read-only dataset costs delays no batch, which has changes of others.
@@ -100,6 +110,7 @@ absl::StatusOr<Attempt> SqlLedger::Begin(const ChargeRequest& request) {
   }
   const ChargeIdentity identity{.id = NewChargeId(), .token = NewUuid(), .deadline_us = 0};
   absl::StatusOr<Attempt> attempt = Decide(request, identity);
+  NoteDecided(request, attempt);
   if (IsDatasetReadOnly(attempt.status())) return ReplayOnly(request, attempt.status());
   RETURN_IF_ERROR(attempt.status());
   if (!attempt->charge.release_id.empty()) {
@@ -132,7 +143,9 @@ absl::StatusOr<Release> SqlLedger::Store(const Attempt& attempt, std::string_vie
 absl::Status SqlLedger::Forfeit(const Attempt& attempt, std::string_view reason) {
   RETURN_IF_ERROR(CheckText("reason", reason));
   ForfeitedCharge forfeited(attempt, reason);
-  return MakeCombined(forfeited);
+  RETURN_IF_ERROR(MakeCombined(forfeited));
+  NoteCharge(attempt.charge.dataset_id, attempt.charge.kind, ChargeOutcome::kForfeit);
+  return absl::OkStatus();
 }
 
 absl::Status SqlLedger::ShareRelease(std::string_view release_id, std::string_view grantee,

@@ -1,5 +1,6 @@
 // Changes that share transactions: how a batch is committed, and what becomes of a change that fits none.
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,10 +38,14 @@ absl::Status SqlLedger::MakeAlone(std::string_view lane, CombinedChange& change)
   ChangeCombiner::BatchResult alone;
   {
     ASSIGN_OR_RETURN(const WriterPlaces::Place place, EnterLane(lane));
+    const auto began = std::chrono::steady_clock::now();
     alone = CommitUnderLocks({&change});
+    if (options_.observer != nullptr) {
+      options_.observer->OnCommit(std::chrono::steady_clock::now() - began, 1, alone.anchor_point.status());
+    }
   }
   RETURN_IF_ERROR(alone.anchor_point.status());
-  RETURN_IF_ERROR(anchor_->MakeDurable(*alone.anchor_point));
+  RETURN_IF_ERROR(MakeDurable(*alone.anchor_point));
   return alone.results.front();
 }
 

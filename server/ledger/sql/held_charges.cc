@@ -140,7 +140,8 @@ absl::Status ReservationChange::Decide(WriteSet& change, const FoundCharges& fou
   RETURN_IF_ERROR(change.FindDataset(dataset_id()).status());
   stored_ = *stored;
   verdict_ = absl::OkStatus();
-  if (!is_overdue_(stored_.charge, change.now_us())) return step_(change, stored_);
+  has_expired_ = is_overdue_(stored_.charge, change.now_us());
+  if (!has_expired_) return step_(change, stored_);
   EndOverdue(change, stored_);
   verdict_ = step_(change, stored_);
   return absl::OkStatus();
@@ -153,6 +154,7 @@ absl::Status ReservationChange::DecideOptimistically(WriteSet& change) {
   RETURN_IF_ERROR(change.FindDataset(dataset_id()).status());
   stored_ = found_;
   verdict_ = absl::OkStatus();
+  has_expired_ = false;
   return step_(change, stored_);
 }
 

@@ -72,6 +72,9 @@ class ReservationChange final : public CombinedChange {
 
   // OK, or the refusal of the step after an expiry.
   const absl::Status& verdict() const { return verdict_; }
+  // Whether it was overdue, and has ended by that.
+  bool has_expired() const { return has_expired_; }
+  const std::string& kind() const { return found_.charge.kind; }
   StoredCharge TakeCharge() && { return std::move(stored_); }
 
  private:
@@ -81,6 +84,7 @@ class ReservationChange final : public CombinedChange {
   const Reads reads_;
   StoredCharge stored_;
   absl::Status verdict_;
+  bool has_expired_ = false;
 };
 
 }  // namespace curator::ledger::sql

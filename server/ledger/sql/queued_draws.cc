@@ -67,7 +67,9 @@ absl::StatusOr<Charge> SqlLedger::Queue(const ChargeRequest& request, int64_t li
   const std::vector<ChargeRequest> requests = {request};
   HeldCharges held(requests, {NewChargeId()}, lifetime_us,
                    [](const Charge&, const ChargeRequest&) { return absl::OkStatus(); });
-  RETURN_IF_ERROR(MakeCombined(held));
+  const absl::Status made = MakeCombined(held);
+  NoteHeld(requests, made, held.TakeEffect());
+  RETURN_IF_ERROR(made);
   ASSIGN_OR_RETURN(Charge charge, ExpiredIfOverdue(std::move(std::move(held).TakeCharges().front())));
   RETURN_IF_ERROR(CheckStandsFor(charge, request));
   return charge;

@@ -80,6 +80,20 @@ absl::Status CheckReserves(const Charge& charge, const ChargeRequest& request) {
 
 }  // namespace
 
+// All were refused together where one did not fit, which may be any: the first one counts.
+void SqlLedger::NoteHeld(const std::vector<ChargeRequest>& requests, const absl::Status& made,
+                         const ReserveEffect& effect) {
+  if (!made.ok()) {
+    if (!FullAccountsOf(made).empty())
+      NoteCharge(requests.front().dataset_id, requests.front().kind, ChargeOutcome::kRefusal);
+    return;
+  }
+  for (size_t i = 0; i < requests.size() && i < effect.entries.size(); ++i) {
+    NoteCharge(requests[i].dataset_id, requests[i].kind,
+               effect.entries[i].has_value() ? ChargeOutcome::kAdmission : ChargeOutcome::kReplay);
+  }
+}
+
 absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeRequest>& requests,
                                                        int64_t lifetime_us, ReserveEffect* effect) {
   constexpr size_t kMostRequests = 1000;
@@ -111,9 +125,11 @@ absl::StatusOr<std::vector<Charge>> SqlLedger::Reserve(const std::vector<ChargeR
   }
   HeldCharges held(requests, std::move(charge_ids), lifetime_us, CheckReserves);
   // Those over several lineages, which are rare, are in one lane: any of them may wait for any lineage.
-  RETURN_IF_ERROR(lanes.size() == 1 ? MakeCombined(held) : MakeAlone("several lineages", held));
-  std::vector<Charge> charges = held.TakeCharges();
+  const absl::Status made = lanes.size() == 1 ? MakeCombined(held) : MakeAlone("several lineages", held);
   ReserveEffect done = held.TakeEffect();
+  NoteHeld(requests, made, done);
+  RETURN_IF_ERROR(made);
+  std::vector<Charge> charges = held.TakeCharges();
   for (size_t i = 0; i < charges.size(); ++i) {
     if (done.entries[i]) continue;  // it is new
     ASSIGN_OR_RETURN(charges[i], ExpiredIfOverdue(std::move(charges[i])));
@@ -142,6 +158,9 @@ absl::StatusOr<StoredCharge> SqlLedger::ChangeReservation(std::string_view charg
       std::move(found), step,
       [this](const Charge& charge, int64_t now_us) { return IsOverdue(charge, now_us); }, reads);
   RETURN_IF_ERROR(MakeCombined(changed));
+  if (changed.has_expired()) {
+    NoteCharge(changed.dataset_id(), changed.kind(), ChargeOutcome::kExpiry);
+  }
   RETURN_IF_ERROR(changed.verdict());
   return std::move(changed).TakeCharge();
 }

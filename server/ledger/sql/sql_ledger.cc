@@ -44,8 +44,16 @@ SqlLedger::SqlLedger(std::unique_ptr<Database> database, Entropy entropy, Option
       options_(std::move(options)),
       combiner_(
           ChangeCombiner::Bounds{.most_in_store = HasOneWriter(database_->dialect()) ? 1 : kMostBatches},
-          [this](const std::vector<CombinedChange*>& changes) { return CommitBatch(changes); },
-          [this](int64_t point) { return anchor_->MakeDurable(point); }),
+          [this](const std::vector<CombinedChange*>& changes) {
+            const auto began = std::chrono::steady_clock::now();
+            ChangeCombiner::BatchResult result = CommitBatch(changes);
+            if (options_.observer != nullptr) {
+              options_.observer->OnCommit(std::chrono::steady_clock::now() - began, changes.size(),
+                                          result.anchor_point.status());
+            }
+            return result;
+          },
+          [this](int64_t point) { return MakeDurable(point); }),
       // One writer has a queue of its own, in the order of the requests.
       writer_places_(HasOneWriter(database_->dialect()) ? kNoBound : kMostChangesOfALane,
                      HasOneWriter(database_->dialect()) ? kNoBound : kMostChanges) {}
@@ -109,12 +117,38 @@ absl::StatusOr<WriterPlaces::Place> SqlLedger::EnterLane(std::string_view lane) 
 }
 
 absl::Status SqlLedger::WriteInLane(std::string_view lane, const WriteBody& body) {
-  int64_t point = 0;
+  absl::StatusOr<int64_t> point;
   {
     ASSIGN_OR_RETURN(const WriterPlaces::Place place, EnterLane(lane));
-    ASSIGN_OR_RETURN(point, WriteToStore(body));
+    const auto began = std::chrono::steady_clock::now();
+    point = WriteToStore(body);
+    if (options_.observer != nullptr) {
+      options_.observer->OnCommit(std::chrono::steady_clock::now() - began, 1, point.status());
+    }
   }
-  return anchor_->MakeDurable(point);
+  RETURN_IF_ERROR(point.status());
+  return MakeDurable(*point);
+}
+
+absl::Status SqlLedger::MakeDurable(int64_t point) noexcept {
+  const auto began = std::chrono::steady_clock::now();
+  absl::Status durable = anchor_->MakeDurable(point);
+  if (options_.observer != nullptr) {
+    options_.observer->OnAnchored(std::chrono::steady_clock::now() - began, durable);
+  }
+  return durable;
+}
+
+HistoryState SqlLedger::StateOfHistory(std::string_view dataset_id) {
+  HistoryState state{.unanchored_entries = anchor_->EntriesBehind(std::string(dataset_id))};
+  const std::scoped_lock lock(mutex_);
+  if (const auto made = verifications_.find(dataset_id); made != verifications_.end())
+    state.verified_at_us = made->second.verification.made_at_us;
+  return state;
+}
+
+void SqlLedger::NoteCharge(std::string_view dataset_id, std::string_view kind, ChargeOutcome outcome) {
+  if (options_.observer != nullptr) options_.observer->OnCharge(dataset_id, kind, outcome);
 }
 
 absl::Status SqlLedger::Write(std::string_view dataset_id, const WriteBody& body) {

@@ -53,6 +53,7 @@ class SqlLedger final : public Ledger, public PseudonymTable {
   struct Options {
     AmountText amount_text = IntegerText;
     Report report = {};
+    Observer* observer = nullptr;  // null: nobody observes
     // Microseconds of a clock that never jumps.
     std::function<int64_t()> steady_us = SteadyUs;
     // From the end of one pass over all lineages to the beginning of the next.
@@ -81,13 +82,14 @@ class SqlLedger final : public Ledger, public PseudonymTable {
   ~SqlLedger() override;
 
   std::string LedgerId() override { return ledger_id_; }
-  // For tests: the changes that wait for a batch, or are in one.
-  size_t changes_in_progress() { return combiner_.waiting(); }
   absl::Status Health() override;
   bool AreHistoriesVerified() override { return are_histories_verified_; }
   absl::Status DatasetHealth(std::string_view dataset_id) override {
     return damage_.CheckDataset(dataset_id);
   }
+  int64_t ChangesInProgress() override { return static_cast<int64_t>(combiner_.waiting()); }
+  HistoryState StateOfHistory(std::string_view dataset_id) override;
+  absl::StatusOr<Balances> ReadBalances(const BalanceQuery& query) override;
   absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) override;
   absl::StatusOr<Dataset> GetDataset(std::string_view name, std::string_view viewer) override;
   absl::StatusOr<Dataset> GetDatasetById(std::string_view dataset_id, std::string_view viewer) override;
@@ -308,6 +310,14 @@ class SqlLedger final : public Ledger, public PseudonymTable {
 
   // After `change` is committed: updates the head cache and returns the anchor point that covers the change.
   absl::StatusOr<int64_t> NoteCommitted(const WriteSet& change);
+  // Waits for the anchor, as AnchorDirectory::MakeDurable().
+  absl::Status MakeDurable(int64_t point) noexcept;
+  // For Options::observer.
+  void NoteCharge(std::string_view dataset_id, std::string_view kind, ChargeOutcome outcome);
+  void NoteDecided(const ChargeRequest& request, const absl::StatusOr<Attempt>& attempt);
+  // `effect` of requests that were held, unless `made` refuses them.
+  void NoteHeld(const std::vector<ChargeRequest>& requests, const absl::Status& made,
+                const ReserveEffect& effect);
 
   // ---- Changes that share transactions (combined.cc)
 

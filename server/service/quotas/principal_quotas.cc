@@ -65,7 +65,10 @@ absl::StatusOr<ledger::DailyUse> PrincipalQuotas::UseForSynthesis(ledger::Ledger
                        .day = DayNumberOf(now),
                        .amount = cpu_seconds};
   ASSIGN_OR_RETURN(const bool fits, ledger.UseQuota(use, most));
-  if (fits) return use;
+  if (fits) {
+    seconds_of_syntheses_ += cpu_seconds;
+    return use;
+  }
   const absl::Time midnight = absl::UnixEpoch() + (use.day + 1) * kOneDay;
   return OverQuota(
       absl::StrCat("it is predicted to take ", cpu_seconds, " seconds of processor, and of the ", most,

@@ -11,6 +11,7 @@
 // Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -63,6 +64,9 @@ class PrincipalQuotas {
   absl::StatusOr<ledger::DailyUse> UseForSynthesis(ledger::Ledger& ledger, const Principal& principal,
                                                    int64_t cpu_seconds) const;
 
+  // All that UseForSynthesis() has counted here, whether or not it was given back.
+  int64_t seconds_of_syntheses() const { return seconds_of_syntheses_; }
+
   // The quotas that this class knows, in the order of the configuration.
   absl::StatusOr<std::vector<QuotaView>> List(ledger::Ledger& ledger, const std::string& principal) const;
 
@@ -73,6 +77,7 @@ class PrincipalQuotas {
   const Clock clock_;
   PeriodUse imported_;
   PeriodUse verifications_;
+  mutable std::atomic<int64_t> seconds_of_syntheses_ = 0;
 };
 
 }  // namespace curator::service

@@ -1,0 +1,60 @@
+// What is read of a ledger for metrics: the balances of accounts, and the state of each history.
+//
+// Balances are read once in a while at most, however often the metrics are asked for, and of a bounded number
+// of datasets and accounts; so what this costs does not grow with the history.
+//
+// Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "ledger/ledger.h"
+#include "metrics/ledger_metrics.h"
+#include "metrics/metric_set.h"
+
+namespace curator::metrics {
+
+class LedgerReadings {
+ public:
+  struct Options {
+    std::string backend;
+    bool per_analyst = false;  // also accounts of analysts and of groups, whose names are personal data
+    // The amount of a counter as it is written for people, from the ledger's units.
+    std::function<double(std::string_view counter, int64_t amount)> amount;
+    std::chrono::milliseconds most_age = std::chrono::seconds(10);
+  };
+
+  // `ledger` and `work` must outlive it, and it the `metrics` to which AddTo() adds.
+  LedgerReadings(ledger::Ledger& ledger, LedgerMetrics& work, Options options)
+      : ledger_(ledger), work_(work), options_(std::move(options)) {}
+  void AddTo(MetricSet& metrics);
+
+ private:
+  using Value = std::function<double(const ledger::CounterBalance& balance)>;
+  // As last read; read again where that is older than `most_age`. An empty one where it cannot be read.
+  std::shared_ptr<const ledger::Balances> Read();
+  std::map<std::string, std::string> Names();
+  double Amount(const ledger::CounterBalance& balance, int64_t amount) const;
+  void AddAccounts(MetricSet& metrics, const std::string& name, const std::string& help, Value value);
+  // One series for each dataset, by its id.
+  void AddDatasets(MetricSet& metrics, const std::string& name, const std::string& help,
+                   std::function<double(const std::string& id)> value);
+
+  ledger::Ledger& ledger_;
+  LedgerMetrics& work_;
+  const Options options_;
+  std::mutex mutex_;
+  std::shared_ptr<const ledger::Balances> balances_ ABSL_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point read_at_ ABSL_GUARDED_BY(mutex_);
+  int64_t failures_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace curator::metrics
