@@ -89,12 +89,15 @@ function band(points: Point[]): [number, number] {
   return [quantile(slopes, TAIL), quantile(slopes, 1 - TAIL)];
 }
 
-// Undefined when there is too little to go by: fewer than three charges in the last 30 days. `points` ascend in time.
+// Undefined when there is too little to go by: less than a day of history, or fewer than three charges in the last 30 days. `points`
+// ascend in time.
 export function forecast(points: Point[], left: number, now: number): Forecast | undefined {
+  const [first] = points;
+  if (!first || now - first.time < DAY) return undefined;
   for (const days of [7, 30] as const) {
     const window = inWindow(points, now - days * DAY, now);
     const charges = window.filter((point, i) => i > 0 && point.spent > (window[i - 1] as Point).spent).length;
-    const isFlat = charges === 0 && points.length > 0 && (points[0] as Point).time <= now - days * DAY;
+    const isFlat = charges === 0 && first.time <= now - days * DAY;
     if (isFlat && days === 30) return { days, rate: 0, slow: 0, fast: 0, earliest: Infinity, latest: Infinity };
     if (charges < LEAST_CHARGES) continue;
     const used = thinned(window);
@@ -132,7 +135,7 @@ export function durationText({ earliest, latest }: Pick<Forecast, "earliest" | "
 
 // The answer, and what it rests on.
 export function forecastText(result: Forecast | undefined): { when: string; why: string } {
-  if (result === undefined) return { when: "cannot be said", why: "fewer than 3 charges in 30 days" };
+  if (result === undefined) return { when: "cannot be said", why: "too few charges, or less than a day" };
   if (result.rate === 0 && result.fast === 0) return { when: "never", why: "nothing was spent in 30 days" };
   const when = durationText(result);
   const isSpan = /^(about |more than |\d)/.test(when);

@@ -42,6 +42,8 @@ test("a flat history is never full", () => {
 test("with few charges nothing is said", () => {
   assert.equal(forecast([], 1, NOW), undefined);
   assert.equal(forecast(daily(2, () => 0.1), 1, NOW), undefined);
+  const hourly = Array.from({ length: 20 }, (_, i) => ({ time: NOW - (20 - i) * 3600, spent: i }));
+  assert.equal(forecast(hourly, 1, NOW), undefined, "of less than a day");
   assert.equal(forecastText(undefined).when, "cannot be said");
 });
 

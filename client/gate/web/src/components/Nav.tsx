@@ -85,6 +85,27 @@ function Foot() {
   );
 }
 
+const LOST_MS = 2000;
+
+// Says so when the server has not been reached for a while: what the page shows stays, and may be old.
+function LostServer() {
+  const stream = useStore(streamState);
+  const [isLost, setLost] = useState(false);
+  useEffect(() => {
+    if (stream !== "reconnecting") {
+      setLost(false);
+      return undefined;
+    }
+    const timer = setTimeout(() => setLost(true), LOST_MS);
+    return () => clearTimeout(timer);
+  }, [stream]);
+  return (
+    <div role="status">
+      {isLost && <p class="lost">The server does not answer. What you see may be old; it is brought up to date by itself.</p>}
+    </div>
+  );
+}
+
 export function Shell({ children }: { children: ComponentChildren }) {
   const { session } = useStore(sessionState);
   const current = useStore(place);
@@ -114,7 +135,10 @@ export function Shell({ children }: { children: ComponentChildren }) {
               <strong>Development server.</strong> It believes any name, so it has no security. Use invented data only.
             </aside>
           )}
-          <main class="main" id="main" tabIndex={-1}>{children}</main>
+          <main class="main" id="main" tabIndex={-1}>
+            {children}
+            <LostServer />
+          </main>
         </div>
       </div>
     </>

@@ -38,7 +38,7 @@ function ForecastText({ dataset, account, counter }: { dataset: string; account:
   const now = useNow();
   if (!data) return <Skeleton width="12rem" />;
   const { when, why } = forecastText(counterForecast(data, counter, now));
-  return <>{when} <span class="small quiet">{why}</span></>;
+  return <>{when}<div class="small quiet">{why}</div></>;
 }
 
 function requestsLeft(budget: Budget): string {
