@@ -46,6 +46,18 @@ const HEIGHT = 320;
 const LEFT = 72;
 const BOTTOM = 30;
 
+// What the lines are, to the right above the chart.
+function legend(hasForecast: boolean): Shape[] {
+  const names = [["line-spent", "spent"], ["area-held", "held"], ["line-limit", "limit"], ...(hasForecast ? [["line-forecast", "forecast"]] : [])];
+  return names.flatMap(([style = "", name = ""], i): Shape[] => {
+    const x = WIDTH - 16 - (names.length - i) * 84;
+    const mark = style.startsWith("area")
+      ? { tag: "rect", attributes: { class: style, x, y: -18, width: 20, height: 8 } }
+      : line(style, x, -14, x + 20, -14);
+    return [mark, label("tick", "start", x + 26, -10, name)];
+  });
+}
+
 // The same chart as a file.
 export function spendingSvg(chart: SpendingChart): string {
   const { points, now, forecast } = chart;
@@ -85,5 +97,6 @@ export function spendingSvg(chart: SpendingChart): string {
     });
     shapes.push(line("line-forecast", x.at(now), y.at(last.spent), x.at(forecast.until), y.at(end(forecast.rate))));
   }
+  shapes.push(...legend(forecast !== undefined));
   return svgFile(`${chart.title} (${chart.unit})`, WIDTH, HEIGHT, shapes);
 }

@@ -25,6 +25,7 @@ interface Watched {
 
 const MOST_DATASETS = 100;
 const SETTLE_MS = 50;
+const RETURN_MS = 30000;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 30000;
 
@@ -62,6 +63,10 @@ function positions(): [string, bigint][] {
   return known;
 }
 
+function watchedNames(): string {
+  return positions().map(([dataset]) => dataset).join(",");
+}
+
 function close(): void {
   source?.close();
   source = undefined;
@@ -87,7 +92,16 @@ function takeEnd(event: Event): void {
   const of = watched.get(dataset);
   if (!of) return;
   of.ended = true;
+  openedFor = watchedNames();
   for (const watcher of [...of.watchers]) watcher.ended?.(message);
+  scheduleReturn(dataset, of);
+}
+
+// Access may be given again: then the watch goes on after the last entry that came.
+function scheduleReturn(dataset: string, of: Watched): void {
+  setTimeout(() => {
+    if (enabled && of.ended && watched.get(dataset) === of) void findPosition(dataset, of);
+  }, RETURN_MS);
 }
 
 // The browser gives up when the answer is an error instead of a stream: try again by ourselves.
@@ -103,7 +117,7 @@ function openStream(): void {
   close();
   if (!enabled) return;
   const watch = positions().map(([dataset, position]) => `${dataset}:${position}`).join(",");
-  openedFor = positions().map(([dataset]) => dataset).join(",");
+  openedFor = watchedNames();
   source = new EventSource(`/api/v1/events?watch=${encodeURIComponent(watch)}`);
   source.addEventListener("state", (event) => {
     setState(dataOf(event)["state"] === "live" ? "live" : "reconnecting");
@@ -120,8 +134,7 @@ function openStream(): void {
 function settle(): void {
   clearTimeout(settleTimer);
   settleTimer = setTimeout(() => {
-    const wanted = positions().map(([dataset]) => dataset).join(",");
-    if (enabled && (source === undefined || wanted !== openedFor)) openStream();
+    if (enabled && (source === undefined || watchedNames() !== openedFor)) openStream();
   }, SETTLE_MS);
 }
 
@@ -130,9 +143,11 @@ async function findPosition(dataset: string, of: Watched): Promise<void> {
     const { messages } = await call("BudgetService/ListLedgerEntries", { dataset, newest: 1 });
     const last = messages[messages.length - 1];
     of.position ??= BigInt(last?.sequence ?? "0");
+    of.ended = false;
     for (const watcher of [...of.watchers]) watcher.ready?.(of.position);
     settle();
   } catch {
+    if (of.ended) scheduleReturn(dataset, of);
     // Without a place in the history there is nothing to watch: the page's own calls say why, and what is polled still comes.
     // The next time that the server is reached, the place is looked for again.
   }

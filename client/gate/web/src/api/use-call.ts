@@ -82,10 +82,18 @@ export function useLoad<Data>(
         if (mine.signal.aborted) return;
         const error = asApiError(thrown);
         failed = error.isPassing;
-        setState((before) => ({ ...before, error, loading: false }));
+        if (error.isHidden) {
+          // What the reader may no longer see is not shown any longer.
+          kept.delete(key);
+          setState({ key, error, loading: false });
+        } else {
+          setState((before) => ({ ...before, error, loading: false }));
+        }
         if (error.isPassing) {
           timer = setTimeout(start, Math.max(retryMs, (error.retrySeconds ?? 0) * 1000));
           retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
+        } else if (poll) {
+          timer = setTimeout(whenVisible, POLL_MS);
         }
       }
     };

@@ -24,6 +24,7 @@ import { ReceiptCheck } from "./history/ReceiptCheck.tsx";
 
 const PAGE = 50;
 const RETRY_MS = 3000;
+const REFUSED_RETRY_MS = 30000;
 
 interface History {
   entries: LedgerEntry[];
@@ -70,7 +71,9 @@ function useHistory(dataset: string): { history: History; loadEarlier: () => voi
         hasEarlier: before || !had.isLoaded ? messages.length === PAGE : had.hasEarlier,
       }));
     } catch (thrown) {
-      update(() => ({ error: asApiError(thrown), isLoading: false }));
+      const error = asApiError(thrown);
+      // What the reader may no longer see is not shown any longer.
+      update(() => ({ error, isLoading: false, ...(error.isHidden ? { entries: [], isLoaded: false, hasEarlier: false } : {}) }));
     }
   };
 
@@ -79,7 +82,10 @@ function useHistory(dataset: string): { history: History; loadEarlier: () => voi
     const leaveDataset = watchDataset(dataset, {
       entry: (entry) => take([entry], true),
       // What came between the page's first load and the beginning of the watch.
-      ready: (position) => { if (position > newest.current) void load(); },
+      ready: (position) => {
+        update(() => ({ ended: "" }));
+        if (position > newest.current) void load();
+      },
       ended: (message) => update(() => ({ ended: message })),
     });
     const leaveLive = onLive(() => void load());
@@ -90,8 +96,8 @@ function useHistory(dataset: string): { history: History; loadEarlier: () => voi
   }, [dataset]);
 
   useEffect(() => {
-    if (!history.error?.isPassing) return undefined;
-    const timer = setTimeout(() => void load(), RETRY_MS);
+    if (!history.error) return undefined;
+    const timer = setTimeout(() => void load(), history.error.isPassing ? RETRY_MS : REFUSED_RETRY_MS);
     return () => clearTimeout(timer);
   }, [history.error]);
 

@@ -140,7 +140,7 @@ function KeyField({ value, onChange }: { value: string; onChange: (key: string) 
         value={value}
         onInput={onChange}
         problem={value === "" || isKey(value) ? undefined : "A key has 64 hexadecimal digits."}
-        hint="As `curator ledger key` printed it when you got your first receipt. It is kept in this browser."
+        hint={<>As <code>curator ledger key</code> printed it when you got your first receipt. It is kept in this browser.</>}
       />
       <div class="row">
         <Button kind="plain" onClick={() => void ask()}>Use the key that the server has now</Button>
@@ -200,7 +200,7 @@ export function ReceiptCheck({ dataset }: { dataset: string }) {
       {isAble && (
         <>
           <div class={file.isOver ? "drop over" : "drop"} {...file.handlers}>
-            <Field label="Receipts" hint="Paste lines of the file that --receipt wrote, or drop the file here." problem={problem || undefined}>
+            <Field label="Receipts" hint={<>Paste lines of the file that <code>--receipt</code> wrote, or drop the file here.</>} problem={problem || undefined}>
               {(control) => (
                 <textarea {...control} class="mono" spellcheck={false} value={text} onInput={(event) => take(event.currentTarget.value)} />
               )}
