@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import type { Params } from "./router.ts";
 import { hasRole, type SessionState } from "./session.ts";
+import { AccessPage } from "./pages/access/Access.tsx";
 import { AskPage } from "./pages/Ask.tsx";
 import { AskChoicePage } from "./pages/AskChoice.tsx";
 import { AuditPage } from "./pages/Audit.tsx";
@@ -11,6 +12,7 @@ import { InboxPage } from "./pages/Inbox.tsx";
 import { OperationsPage } from "./pages/Operations.tsx";
 import { OverviewPage } from "./pages/Overview.tsx";
 import { PeoplePage } from "./pages/People.tsx";
+import { PrincipalPage } from "./pages/people/Principal.tsx";
 import { RefusedPage } from "./pages/Refused.tsx";
 import { ReleasePage } from "./pages/Release.tsx";
 import { AllReleasesPage, ReleasesPage } from "./pages/Releases.tsx";
@@ -38,11 +40,13 @@ export const ROUTES: Route[] = [
   { pattern: "/releases", page: AllReleasesPage, nav: { title: "Releases" } },
   { pattern: "/ask", page: AskChoicePage, nav: { title: "Ask" } },
   { pattern: "/people", page: PeoplePage, nav: { title: "People", visible: isIdentified } },
+  { pattern: "/people/:principal", page: PrincipalPage },
   { pattern: "/audit", page: AuditPage, nav: { title: "Audit", visible: (state) => hasRole(state, "AUDITOR") } },
   { pattern: "/server", page: ServerPage, nav: { title: "Server" } },
   { pattern: "/datasets/:dataset", page: DatasetPage },
   { pattern: "/datasets/:dataset/history", page: HistoryPage },
   { pattern: "/datasets/:dataset/releases", page: ReleasesPage },
+  { pattern: "/datasets/:dataset/access", page: AccessPage },
   { pattern: "/datasets/:dataset/ask", page: AskPage },
   { pattern: "/releases/:release", page: ReleasePage },
 ];

@@ -89,3 +89,8 @@ export function hasRole(state: SessionState, role: RoleName): boolean {
   if (state.session?.server?.development_mode) return true;
   return state.who?.principal?.roles.some((binding) => binding.role === role && !binding.pending) ?? false;
 }
+
+// Manages principals. Nobody does in development mode.
+export function isAdministrator(state: SessionState): boolean {
+  return state.session?.server?.development_mode === false && hasRole(state, "ADMINISTRATOR");
+}

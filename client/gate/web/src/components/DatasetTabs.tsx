@@ -1,5 +1,7 @@
 // The pages of one dataset.
+import { useCall } from "../api/use-call.ts";
 import { place, to } from "../router.ts";
+import { sessionState } from "../session.ts";
 import { useStore } from "../store.ts";
 import { Link } from "./Link.tsx";
 
@@ -10,12 +12,18 @@ const TABS = [
   { title: "Ask", pattern: "/datasets/:dataset/ask" },
 ];
 
+// Of the owner.
+const ACCESS = { title: "Access", pattern: "/datasets/:dataset/access" };
+
 export function DatasetTabs({ dataset }: { dataset: string }) {
   const { path } = useStore(place);
+  const { session } = useStore(sessionState);
+  const { data } = useCall("DatasetService/GetDataset", { dataset });
+  const isOwner = data !== undefined && data.owner === session?.principal;
   return (
     <nav class="tabs" aria-label={`Pages of ${dataset}`}>
       <ul>
-        {TABS.map(({ title, pattern }) => {
+        {(isOwner ? [...TABS, ACCESS] : TABS).map(({ title, pattern }) => {
           const href = to(pattern, { dataset });
           return <li key={title}><Link href={href} current={href === path}>{title}</Link></li>;
         })}

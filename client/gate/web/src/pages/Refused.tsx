@@ -1,10 +1,174 @@
-import { Page } from "../components/Page.tsx";
-import { Empty } from "../components/Empty.tsx";
+// Charges that did not fit: what was asked, what was left, what would have fitted.
+import { useState } from "preact/hooks";
+import { call } from "../api/client.ts";
+import { useAllDatasets } from "../api/datasets.ts";
+import { useInbox } from "../api/inbox.ts";
+import { useOfAll } from "../api/of-all.ts";
+import type { Refusal } from "../api/types.ts";
+import { Button } from "../components/Button.tsx";
+import { Empty, SkeletonLines } from "../components/Empty.tsx";
+import { SelectField } from "../components/Field.tsx";
+import { CounterName } from "../components/Gloss.tsx";
+import { Link } from "../components/Link.tsx";
+import { ErrorNotice, Notice } from "../components/Notice.tsx";
+import { Card, Page } from "../components/Page.tsx";
+import { Table } from "../components/Table.tsx";
+import { Amount, Time } from "../components/Values.tsx";
+import { compare, shorten } from "../decimal.ts";
+import { fittingOf, lackingOf, methodWords, refusalRows, type RefusalRow } from "../refusals.ts";
+import { navigate, place, to } from "../router.ts";
+import { sessionState } from "../session.ts";
+import { useStore } from "../store.ts";
+import { mayPropose, mayRequest } from "../who-may.ts";
+import { shortAccount } from "../words.ts";
+import { LimitDialog, type LimitStart } from "./inbox/LimitDialog.tsx";
+
+const OF_EACH = 100;
+const OF_ONE = 1000;
+
+async function load(dataset: string, size: number, signal: AbortSignal): Promise<Refusal[]> {
+  return (await call("BudgetService/ListRefusals", { dataset, page_size: size }, signal)).refusals;
+}
+
+interface Actions {
+  may: (dataset: string) => "propose" | "request" | undefined;
+  onRaise: (row: RefusalRow) => void;
+}
+
+function Fitted({ row, may }: { row: RefusalRow; may: Actions["may"] }) {
+  const fitting = fittingOf(row.refusal);
+  if (!fitting) return <span class="quiet">nothing</span>;
+  const { unit, amount } = fitting;
+  const text = <>up to <Amount value={amount} unit={unit} /></>;
+  if (!row.refusal.method.endsWith("/AnswerWorkload") || may(row.dataset) === undefined) return text;
+  return <Link href={to("/datasets/:dataset/ask", { dataset: row.dataset }, { [unit]: amount })}>Ask for {text}</Link>;
+}
+
+function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) {
+  const amount = (key: "asked" | "remaining", title: string) => ({
+    key,
+    title,
+    right: true,
+    value: (row: RefusalRow) => row.account[key],
+    compare: (a: RefusalRow, b: RefusalRow) => compare(a.account[key], b.account[key]),
+    cell: (row: RefusalRow) => <Amount value={row.account[key]} />,
+  });
+  return (
+    <Table
+      caption="Refused charges"
+      hideCaption
+      file="refused"
+      rows={rows}
+      rowKey={({ refusal, account }) => `${refusal.time} ${refusal.request_id} ${account.account} ${account.counter}`}
+      columns={[
+        { key: "time", title: "When", value: ({ refusal }) => refusal.time ?? "", cell: ({ refusal }) => <Time value={refusal.time} seconds /> },
+        { key: "dataset", title: "Dataset", value: ({ dataset }) => dataset, cell: ({ dataset }) => <Link href={to("/datasets/:dataset", { dataset })}>{dataset}</Link> },
+        { key: "principal", title: "Who", value: ({ refusal }) => refusal.principal, cell: ({ refusal }) => refusal.principal },
+        { key: "method", title: "Asked for a", value: ({ refusal }) => refusal.method, cell: ({ refusal }) => <span title={refusal.method}>{methodWords(refusal.method)}</span> },
+        { key: "account", title: "Full account", value: ({ account }) => account.account, cell: ({ account, dataset }) => <span title={account.account}>{shortAccount(account.account, dataset)}</span> },
+        { key: "counter", title: "Counts", value: ({ account }) => account.counter, cell: ({ account }) => <CounterName name={account.counter} /> },
+        amount("asked", "Asked"),
+        amount("remaining", "Was left"),
+        {
+          key: "would_have_fitted",
+          title: "Would have fitted",
+          value: ({ refusal }) => { const fitting = fittingOf(refusal); return fitting ? `${fitting.unit} ${fitting.amount}` : ""; },
+          cell: (row) => <Fitted row={row} may={may} />,
+        },
+        {
+          key: "raise",
+          title: "",
+          right: true,
+          cell: (row) => {
+            const kind = may(row.dataset);
+            if (!kind) return null;
+            const verb = kind === "propose" ? "Propose a raise" : "Request a raise";
+            return <Button kind="plain" label={`${verb}: ${row.account.account}`} onClick={() => onRaise(row)}>{verb}…</Button>;
+          },
+        },
+      ]}
+    />
+  );
+}
+
+// The history keeps the reason for ever, so it names nobody.
+function startOf({ dataset, refusal, account }: RefusalRow): LimitStart {
+  return {
+    dataset,
+    account: account.account,
+    reason: `A ${methodWords(refusal.method)} was refused: it asked for ${account.counter.replaceAll("_", " ")} ${shorten(account.asked)}, and ${shorten(account.remaining)} was left.`,
+    lacking: { counter: account.counter, amount: lackingOf(account) },
+  };
+}
 
 export function RefusedPage() {
+  const state = useStore(sessionState);
+  const { query } = useStore(place);
+  const me = state.session?.principal ?? "";
+  const { data: all, error: listError, reload: reloadList } = useAllDatasets();
+  const { data: inbox } = useInbox();
+  const chosen = query.get("dataset") ?? "";
+  const [raising, setRaising] = useState<RefusalRow>();
+  const [done, setDone] = useState("");
+
+  const datasets = (all?.datasets ?? []).filter((dataset) => !dataset.public);
+  const names = all && (chosen === "" ? datasets.map(({ name }) => name) : [chosen]);
+  const size = chosen === "" ? OF_EACH : OF_ONE;
+  const { data, error, reload } = useOfAll(`refusals ${size}`, names, (dataset, signal) => load(dataset, size, signal), { poll: true });
+  const rows = data && refusalRows(data);
+  const isCut = data !== undefined && [...data.values()].some((list) => list.length >= size);
+
+  const may = (name: string) => {
+    const dataset = datasets.find((candidate) => candidate.name === name);
+    if (!dataset) return undefined;
+    if (mayPropose(dataset, me)) return "propose" as const;
+    return mayRequest(dataset, state, inbox ?? []) ? "request" as const : undefined;
+  };
+  const kind = raising && may(raising.dataset);
+  const of = raising && datasets.filter(({ name }) => name === raising.dataset);
+
   return (
-    <Page title="Refused">
-      <Empty title="This page is not built yet." />
+    <Page title="Refused" lead="Requests that did not fit into an account. Nothing was charged, and nothing was read for them.">
+      <div class="said" aria-live="polite">{done && <Notice kind="good" title={done} />}</div>
+      {listError && <ErrorNotice error={listError} what="The list of datasets" onRetry={reloadList} />}
+      {error && <ErrorNotice error={error} what="The list of refused requests" onRetry={reload} />}
+      <Card>
+        {datasets.length > 1 && (
+          <div class="filters">
+            <SelectField
+              label="Dataset"
+              value={chosen}
+              onChange={(dataset) => navigate(to("/refused", {}, dataset ? { dataset } : {}), { replace: true })}
+              options={[{ value: "", text: "all" }, ...datasets.map(({ name }) => ({ value: name, text: name }))]}
+            />
+          </div>
+        )}
+        {!rows && !error && !listError && <SkeletonLines lines={5} />}
+        {rows?.length === 0 && (
+          <Empty title="No request was refused for want of budget.">
+            <p>When one does not fit, it is listed here with what was left, and you can ask for a raise from there.</p>
+          </Empty>
+        )}
+        {rows && rows.length > 0 && <RefusalTable rows={rows} may={may} onRaise={(row) => { setDone(""); setRaising(row); }} />}
+        {rows && rows.length > 0 && (
+          <p class="small quiet">
+            {isCut && `The newest ${size} of ${chosen === "" ? "each dataset" : chosen}. `}
+            From the audit, which may lack some. What was left then need not be what is left now.
+          </p>
+        )}
+      </Card>
+      {raising && kind && of && (
+        <LimitDialog
+          kind={kind}
+          datasets={of}
+          start={startOf(raising)}
+          onClose={() => setRaising(undefined)}
+          onDone={() => {
+            setRaising(undefined);
+            setDone(kind === "propose" ? "Proposed: it waits for an approver, in the inbox." : "Sent: it waits for the owner, in the inbox.");
+          }}
+        />
+      )}
     </Page>
   );
 }

@@ -21,6 +21,7 @@ import { sessionState } from "../../session.ts";
 import { useStore } from "../../store.ts";
 import { shortAccount } from "../../words.ts";
 import type { AnswerRequest } from "../Ask.tsx";
+import { useAmountOfAddress } from "../refused/use-amount.ts";
 
 const CONFIDENCE = 0.95;
 const USUAL_ERROR = 100;
@@ -83,7 +84,7 @@ function Choices({ estimate, onChoose }: { estimate: WorkloadEstimate; onChoose:
         { key: "fits", title: "Fits", cell: (choice) => (choice.fits ? "yes" : <span class="state bad">no</span>) },
         {
           key: "use",
-          title: "",
+          title: "Choice",
           cell: (choice) => (spendText(choice.spend) === spendText(current)
             ? <span class="chosen quiet">chosen</span>
             : <Button kind="plain" label={`Choose an error of ${roundedText(choice.max_error)}`} onClick={() => onChoose(choice.max_error)}>Choose</Button>),
@@ -184,6 +185,7 @@ function Pay({ dataset, workload, estimate, isSettled, onAsk }: Props & { estima
 export function Price({ dataset, workload, onAsk }: Props) {
   const [wanted, setWanted] = useState(USUAL_ERROR);
   const settled = useSettled(wanted);
+  useAmountOfAddress(dataset, workload, setWanted);
   const { data, error, loading, reload } = useCall(
     "QueryService/EstimateWorkload",
     { dataset, workload, target: { max_error: settled, confidence: CONFIDENCE }, confidence_level: CONFIDENCE },
