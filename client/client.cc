@@ -563,6 +563,10 @@ absl::Status Client::ListLedgerEntries(const std::string& dataset, int64_t after
   v1::ListLedgerEntriesRequest request;
   request.set_dataset(dataset);
   request.set_after_sequence(after_sequence);
+  return ListLedgerEntries(std::move(request), take);
+}
+
+absl::Status Client::ListLedgerEntries(v1::ListLedgerEntriesRequest request, const EntrySink& take) const {
   return List(wire_->connection, [&](grpc::ClientContext& context, CallersSink& taken) {
     const auto reader = wire_->budgets.ListLedgerEntries(&context, request);
     return ReadAll(context, *reader, [&](const v1::LedgerEntry& entry) {
@@ -581,6 +585,21 @@ absl::Status Client::WatchLedger(const std::string& dataset, int64_t after_seque
     const auto reader = wire_->budgets.WatchLedger(&context, request);
     return ReadAll(context, *reader, [&](const v1::LedgerEntry& entry) {
       request.set_after_sequence(entry.sequence());
+      return taken.Keep(take(entry));
+    });
+  });
+}
+
+absl::Status Client::WatchLedgers(const std::vector<v1::LedgerPosition>& positions,
+                                  const EntrySink& take) const {
+  v1::WatchLedgerRequest request;
+  request.mutable_positions()->Assign(positions.begin(), positions.end());
+  return List(wire_->connection, [&](grpc::ClientContext& context, CallersSink& taken) {
+    const auto reader = wire_->budgets.WatchLedger(&context, request);
+    return ReadAll(context, *reader, [&](const v1::LedgerEntry& entry) {
+      for (v1::LedgerPosition& position : *request.mutable_positions()) {
+        if (position.dataset() == entry.dataset()) position.set_after_sequence(entry.sequence());
+      }
       return taken.Keep(take(entry));
     });
   });

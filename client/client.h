@@ -211,9 +211,14 @@ class Client {
   using EntrySink = std::function<absl::Status(const v1::LedgerEntry& entry)>;
   absl::Status ListLedgerEntries(const std::string& dataset, int64_t after_sequence,
                                  const EntrySink& take) const;
+  // The same for other ranges. Where a retry follows newer entries, there may be more than `newest`.
+  absl::Status ListLedgerEntries(v1::ListLedgerEntriesRequest request, const EntrySink& take) const;
   // The same, and then each new entry as it is made, until the stream ends: with the server's error, or that
   // of `take`.
   absl::Status WatchLedger(const std::string& dataset, int64_t after_sequence, const EntrySink& take) const;
+  // The same for several datasets, 1 to 100, in the order in which entries come: LedgerEntry.dataset says of
+  // which one each is.
+  absl::Status WatchLedgers(const std::vector<v1::LedgerPosition>& positions, const EntrySink& take) const;
   absl::StatusOr<v1::VerifyLedgerResponse> VerifyLedger(const std::string& dataset) const;
   absl::StatusOr<v1::GetReceiptKeyResponse> GetReceiptKey() const;
   // The same for the links of the hash chain.

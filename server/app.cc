@@ -28,6 +28,7 @@
 #include "rpc/call_observer.h"
 #include "rpc/call_threads.h"
 #include "rpc/server_rpc.h"
+#include "service/accounts/history_watch.h"
 #include "service/ledger_maintenance.h"
 #include "service/operations/operation_watches.h"
 #include "service/services.h"
@@ -42,7 +43,7 @@ constexpr absl::Duration kGraceForStopping = absl::Seconds(30);
 constexpr absl::Duration kTablePeriod = absl::Minutes(1);
 constexpr absl::Duration kLongestWaitForTables = absl::Seconds(1);
 constexpr absl::Duration kBetweenSweeps = absl::Seconds(10);
-constexpr std::chrono::milliseconds kBetweenLooksAtLedgers(500);
+constexpr std::chrono::milliseconds kBetweenLooksAtHistories(500);
 
 records::KeyedHash TableHash(const host::ServerKey& key) {
   return [key](std::string_view bytes) {
@@ -53,11 +54,11 @@ records::KeyedHash TableHash(const host::ServerKey& key) {
   };
 }
 
-v1::GetVersionResponse VersionOf(const AppOptions& options) {
 std::string BackendOf(const AppOptions& options) {
   return options.ledger.starts_with("sqlite:") ? "sqlite" : "postgresql";
 }
 
+v1::GetVersionResponse VersionOf(const AppOptions& options) {
   v1::GetVersionResponse version;
   version.set_version(CURATOR_VERSION);
   version.set_ledger_backend(BackendOf(options));
@@ -153,8 +154,8 @@ class RunningApp final : public App {
       : options_(options),
         sealer_(key),
         signer_(key),
-        store_(std::move(store)),
         metrics_(std::move(metrics)),
+        store_(std::move(store)),
         ledger_(std::move(ledger)),
         audit_(std::move(audit)),
         loader_(*ledger_, *store_, kTablePeriod),
@@ -188,7 +189,6 @@ class RunningApp final : public App {
   absl::Status Serve(const host::ServerKey& key) {
     loader_.AwaitFirstPass(kLongestWaitForTables);
     ASSIGN_OR_RETURN(std::vector<ListenerAddress> addresses, Addresses(key));
-    for (ListenerAddress& address : addresses) {
     metrics_->AddParts({.ledger = *ledger_,
                         .work = work_,
                         .audit = *audit_,
@@ -198,6 +198,7 @@ class RunningApp final : public App {
     if (!options_.metrics_file.empty()) {
       ASSIGN_OR_RETURN(metrics_file_, metrics_->WriteTo(options_.metrics_file));
     }
+    for (ListenerAddress& address : addresses) {
       ASSIGN_OR_RETURN(std::unique_ptr<AppListener> listener,
                        AppListener::Start(Parts(), std::move(address)));
       host::Log(host::LogLevel::kInfo, "listening", {{"address", listener->address()}});
@@ -215,7 +216,7 @@ class RunningApp final : public App {
     work_.Close();
     health_.ShutDown();
     audit_->followers().Close();
-    ledgers_.Close();
+    histories_.followers().Close();
     if (!operations_.AwaitAllEnded(absl::Now() + options_.drain_grace)) {
       operations_.Abandon();
       operations_.AwaitAllEnded(absl::Now() + kGraceForStopping);
@@ -259,7 +260,7 @@ class RunningApp final : public App {
             .audit = *audit_,
             .identities = identities_ == nullptr ? nullptr : &identities_->services(),
             .watches = watches_,
-            .ledgers = ledgers_,
+            .histories = histories_,
             .admission = admission_,
             .threads = threads_,
             .sends = sends_,
@@ -269,27 +270,28 @@ class RunningApp final : public App {
             .on_hidden_error = LogHiddenError,
             .version = VersionOf(options_),
             .metrics = [this] { return metrics_->Text(); },
-            .limits = options_.config.has_value() ? options_.config->limits : LimitsOfDevelopment()};
+            .limits = options_.config.has_value() ? options_.config->limits : LimitsOfDevelopment(),
+            .most_login_age = options_.development ? std::nullopt : options_.config->most_login_age};
   }
 
   const AppOptions options_;
   const host::KeySealer sealer_;
   const host::ReceiptSigner signer_;
+  const std::unique_ptr<AppMetrics> metrics_;  // destroyed after the ledger, which it observes
   const std::unique_ptr<records::DatasetStore> store_;
   const std::unique_ptr<ledger::Ledger> ledger_;
   const std::unique_ptr<AppAudit> audit_;
-  const std::unique_ptr<AppMetrics> metrics_;  // destroyed after the ledger, which it observes
   service::TableLoader loader_;
   rpc::CallObserver calls_{[this](const rpc::CallEnd& call) {
                              LogCall(call);
                              audit_->Note(call);
+                             metrics_->calls().OnEnd(call);
                            },
                            MetadataOfAnswers(options_),
                            {.on_begin = [this](std::string_view path) { metrics_->calls().OnBegin(path); },
                             .on_gone = [this](std::string_view path) { metrics_->calls().OnGone(path); },
                             .entropy = host::RandomBytes}};
   service::RunningOperations operations_;
-                             metrics_->calls().OnEnd(call);
   service::RequestLocks requests_;
   service::LateEndings late_{*ledger_};
   service::DatasetCache datasets_;
@@ -309,16 +311,17 @@ class RunningApp final : public App {
   rpc::PendingSends sends_{admission_, rpc::kStreamPatience};
   rpc::HealthRpc health_;
   std::unique_ptr<AppIdentities> identities_;  // null in development mode
-  Followers ledgers_{kBetweenLooksAtLedgers};  // destroyed before the directory, which looks ask for roles
+  // Destroyed before the directory, which looks ask for roles.
+  service::HistoryWatches histories_{*ledger_, kBetweenLooksAtHistories};
   std::vector<std::unique_ptr<AppListener>> listeners_;
   rpc::LiveCalls live_;  // destroyed before the listeners, whose authenticators it asks
   bool is_drained_ = false;
   service::LedgerMaintenance maintenance_{*ledger_, kBetweenSweeps};
+  std::unique_ptr<metrics::MetricsFile> metrics_file_;  // destroyed first: it reads the others
 };
 
 bool IsPort(std::string_view text) {
   unsigned port = 0;
-  std::unique_ptr<metrics::MetricsFile> metrics_file_;  // destroyed first: it reads the others
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   return error == std::errc() && end == text.data() + text.size() && port <= 65535;
 }
@@ -347,17 +350,17 @@ absl::StatusOr<std::unique_ptr<App>> App::Start(const AppOptions& options) {
   ledger::LedgerOptions ledger_options = OpenOptionsOf({.ledger = options.ledger,
                                                         .anchor_directory = options.anchor_directory,
                                                         .data_directory = options.data_directory});
-  ledger_options.report = LogLedger;
-  ledger_options.accept_missing_anchor = options.accept_missing_anchor;
-  ledger_options.init = options.init;
-  ASSIGN_OR_RETURN(std::unique_ptr<ledger::Ledger> ledger, ledger::OpenLedger(ledger_options));
   const bool per_analyst = options.config.has_value() && options.config->metrics.per_analyst;
   auto metrics = std::make_unique<AppMetrics>(AppMetrics::Build{.version = CURATOR_VERSION,
                                                                 .ledger_backend = BackendOf(options),
                                                                 .development = options.development,
                                                                 .per_analyst = per_analyst});
-  ASSIGN_OR_RETURN(
+  ledger_options.report = LogLedger;
   ledger_options.observer = &metrics->ledger_observer();
+  ledger_options.accept_missing_anchor = options.accept_missing_anchor;
+  ledger_options.init = options.init;
+  ASSIGN_OR_RETURN(std::unique_ptr<ledger::Ledger> ledger, ledger::OpenLedger(ledger_options));
+  ASSIGN_OR_RETURN(
       std::unique_ptr<AppAudit> audit,
       AppAudit::Open(options.ledger, *ledger, options.config.value_or(config::ServerConfig()).audit));
   auto app = std::make_unique<RunningApp>(options, key, std::move(metrics), std::move(store),

@@ -63,15 +63,17 @@ class RunningListener final : public AppListener {
                parts.live,
                parts.on_hidden_error,
                [&observer = parts.observer](const grpc::ServerContextBase& context,
-                                            const rpc::CallNotes& notes) { observer.Note(context, notes); }},
+                                            const rpc::CallNotes& notes) { observer.Note(context, notes); },
+               rpc::kStreamPatience,
+               parts.most_login_age},
         accountant_(calls_),
         audit_(calls_, parts.audit.store(), parts.audit.followers()),
-        budget_(calls_, parts.ledgers, parts.audit.store()),
+        budget_(calls_, parts.histories, parts.audit.store()),
         dataset_(calls_),
         identity_(calls_, parts.identities),
+        metrics_(calls_, parts.metrics),
         operation_(calls_, parts.watches),
         owner_(calls_),
-        metrics_(calls_, parts.metrics),
         query_(calls_),
         synthesis_(calls_),
         version_(parts.version, *address_.authenticator) {
@@ -131,9 +133,9 @@ class RunningListener final : public AppListener {
   rpc::BudgetRpc budget_;
   rpc::DatasetRpc dataset_;
   rpc::IdentityRpc identity_;
+  rpc::MetricsRpc metrics_;
   rpc::OperationRpc operation_;
   rpc::OwnerRpc owner_;
-  rpc::MetricsRpc metrics_;
   rpc::QueryRpc query_;
   rpc::SynthesisRpc synthesis_;
   rpc::VersionRpc version_;

@@ -6,18 +6,20 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "app_audit.h"
 #include "audit/audit_record.h"
-#include "base/followers.h"
 #include "config/server_config.h"
 #include "rpc/authenticator.h"
 #include "rpc/call_observer.h"
 #include "rpc/handle.h"
 #include "rpc/server_rpc.h"
+#include "service/accounts/history_watch.h"
 #include "service/identity/identities.h"
 #include "service/operations/operation_watches.h"
 
@@ -29,7 +31,7 @@ struct ListenerParts {
   AppAudit& audit;
   service::IdentityServices* identities;  // null in development mode
   service::OperationWatches& watches;
-  Followers& ledgers;
+  service::HistoryWatches& histories;
   rpc::Admission& admission;
   rpc::CallThreads& threads;
   rpc::PendingSends& sends;
@@ -38,9 +40,10 @@ struct ListenerParts {
   rpc::HealthRpc& health;
   std::function<void(const absl::Status&)> on_hidden_error;
   v1::GetVersionResponse version;
-  config::Limits limits;
-};
   std::function<std::string()> metrics;  // all series (rpc/metrics_rpc.h)
+  config::Limits limits;
+  std::optional<std::chrono::seconds> most_login_age;  // as rpc::Calls has it
+};
 
 // One of them.
 struct ListenerAddress {

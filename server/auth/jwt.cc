@@ -78,6 +78,13 @@ absl::StatusOr<absl::Time> CheckTimes(const nlohmann::json& claims, absl::Time n
   return NotAccepted(Fault::kExpired, absl::StrCat("a token has expired at ", absl::FormatTime(*expires)));
 }
 
+// When the person logged in, if the token says it.
+std::optional<absl::Time> LoginIn(const nlohmann::json& claims, absl::Time now) {
+  const absl::StatusOr<std::optional<absl::Time>> logged_in = TimeIn(claims, "auth_time");
+  if (!logged_in.ok() || logged_in->value_or(now) > now + kLeeway) return std::nullopt;
+  return *logged_in;
+}
+
 }  // namespace
 
 absl::StatusOr<UnverifiedToken> TakeApart(std::string_view token) {
@@ -125,6 +132,7 @@ absl::StatusOr<VerifiedToken> VerifyToken(const UnverifiedToken& token, const Is
                        .subject = subject,
                        .name = FindText(claims, name_claim.c_str()).value_or(std::string()),
                        .expires = expires,
+                       .logged_in = LoginIn(claims, now),
                        .key_thumbprint = key.thumbprint()};
 }
 

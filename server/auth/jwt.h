@@ -6,11 +6,14 @@
 //   - keys come from the issuer's key set alone: "jwk", "jku", "x5c", "x5u" are ignored; "crit" is refused;
 //   - "typ" is absent, "JWT" or "at+jwt" (RFC 9068);
 //   - "iss" is the issuer's exactly, "aud" has one of its audiences, "sub" is a text that is not empty;
-//   - "exp" is required and ahead, "nbf" and "iat" are not, each with 60 s of leeway; valid for at most 24 h.
+//   - "exp" is required and ahead, "nbf" and "iat" are not, each with 60 s of leeway; valid for at most 24 h;
+//   - "auth_time" is believed unless it is no time or ahead by more than the leeway: the token is then as one
+//     without it, which says nothing of when the person logged in. "iat" does not say it.
 //
 // Thread-safe: pure functions.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +54,8 @@ struct VerifiedToken {
   std::string subject;
   std::string name;  // what the claim says that names people; empty when it does not
   absl::Time expires;
-  std::string key_thumbprint;  // of the key that verified it
+  std::optional<absl::Time> logged_in;  // "auth_time"; none when it does not say
+  std::string key_thumbprint;           // of the key that verified it
 };
 // `key` is the one that the key set of the token's issuer has for its kid. `name_claim` may be empty. Errors:
 // NotAccepted(), kExpired for a token that is right in everything else, and kInvalid.

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,18 @@ TEST_F(Tokens, ThatAreOddButRightAreAccepted) {
   };
   for (const auto& [name, token] : tokens)
     EXPECT_TRUE(Verify(token).ok()) << name << ": " << Verify(token).status();
+}
+
+TEST_F(Tokens, SayWhenThePersonLoggedInOnlyByTheirAuthTime) {
+  const auto login_of = [this](const json& changes) {
+    return Verify(k_.rsa.Token(Claims(changes)))->logged_in;
+  };
+  EXPECT_EQ(login_of({{"auth_time", 1'799'990'000}}), kNow - absl::Seconds(10'000)) << "before it was issued";
+  EXPECT_EQ(login_of({{"auth_time", 1'800'000'000 + 59}}), kNow + absl::Seconds(59));
+  EXPECT_EQ(login_of(json::object()), std::nullopt) << "iat does not say it";
+  for (const json& odd : {json("1799990000"), json(-1), json(1e30), json(true), json(1'800'000'000 + 61)}) {
+    EXPECT_EQ(login_of({{"auth_time", odd}}), std::nullopt) << odd;
+  }
 }
 
 TEST_F(Tokens, ThatAreForgedAreRefusedAndTheirHolderIsToldNoMoreThanAClass) {

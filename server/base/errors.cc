@@ -15,6 +15,8 @@ constexpr char kOverloadedUrl[] = "curator/overloaded";
 constexpr char kDatasetReadOnlyUrl[] = "curator/dataset-read-only";
 constexpr char kDatasetChangedUrl[] = "curator/dataset-changed";
 constexpr char kRefusedByRuleUrl[] = "curator/refused-by-rule";
+constexpr char kLoginTooOldUrl[] = "curator/login-too-old";
+constexpr char kDatasetUrl[] = "curator/dataset";
 constexpr char kPublicErrorUrl[] = "curator/public-error";
 
 // Payloads are lists of strings, each preceded by its length: "5:hello3:abc".
@@ -168,6 +170,30 @@ absl::Status RefusedByRule(std::string_view message) {
 
 bool IsRefusedByRule(const absl::Status& status) {
   return status.GetPayload(kRefusedByRuleUrl).has_value();
+}
+
+absl::Status LoginTooOld(std::string_view message, std::chrono::seconds max_age) {
+  absl::Status status = absl::PermissionDeniedError(std::string(message));
+  std::string bytes;
+  AppendString(bytes, absl::StrCat(max_age.count()));
+  status.SetPayload(kLoginTooOldUrl, absl::Cord(bytes));
+  return status;
+}
+
+std::optional<std::chrono::seconds> MostLoginAgeOf(const absl::Status& status) {
+  const std::optional<std::string> payload = PayloadOf(status, kLoginTooOldUrl);
+  if (!payload) return std::nullopt;
+  std::string_view bytes = *payload;
+  return std::chrono::seconds(TakeInteger(bytes));
+}
+
+absl::Status ConcerningDataset(absl::Status status, std::string_view dataset) {
+  status.SetPayload(kDatasetUrl, absl::Cord(std::string(dataset)));
+  return status;
+}
+
+std::optional<std::string> DatasetConcernedBy(const absl::Status& status) {
+  return PayloadOf(status, kDatasetUrl);
 }
 
 absl::Status ForOperators(absl::Status status, const PublicError& instead) {

@@ -1,6 +1,6 @@
 // The errors that carry structured details beside their message: a bad field, full accounts, a quota,
-// overload, a dataset that damage has made read-only, a rule of the owner, and what replaces a message that
-// is for operators.
+// overload, a dataset that damage has made read-only, a rule of the owner, a login that is too old, the one
+// dataset of several, and what replaces a message that is for operators.
 //
 // The details are payloads of an absl::Status, so that modules without protobuf can create them and rpc can
 // convert them to google.rpc error details.
@@ -83,6 +83,17 @@ bool IsDatasetChanged(const absl::Status& status);
 // message says nothing but what the caller may know of the rule.
 absl::Status RefusedByRule(std::string_view message);
 bool IsRefusedByRule(const absl::Status& status);
+
+// PERMISSION_DENIED because the call needs a login of the last `max_age`, and the caller's is older, or none
+// is known: nothing was done. Whole seconds.
+absl::Status LoginTooOld(std::string_view message, std::chrono::seconds max_age);
+// The age that LoginTooOld() attached; none for any other status.
+std::optional<std::chrono::seconds> MostLoginAgeOf(const absl::Status& status);
+
+// The same error, of this dataset among those that a request names. The name is as the client wrote it.
+absl::Status ConcerningDataset(absl::Status status, std::string_view dataset);
+// What ConcerningDataset() attached; none for any other status.
+std::optional<std::string> DatasetConcernedBy(const absl::Status& status);
 
 // What a client gets of an error whose own message names hosts, files or statements of the store.
 struct PublicError {

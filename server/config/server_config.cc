@@ -280,6 +280,16 @@ absl::StatusOr<std::vector<Item>> ItemsOf(const json* array, const std::string& 
   return items;
 }
 
+absl::StatusOr<std::chrono::seconds> MostLoginAgeIn(const json& object) {
+  constexpr int64_t kMost = 86'400;
+  Members members(object, "approvals");
+  int64_t seconds = 0;
+  members.Integer("max_login_age_seconds", 1, kMost, seconds);
+  if (members.Find("max_login_age_seconds") == nullptr) members.Refuse("max_login_age_seconds", "is missing");
+  RETURN_IF_ERROR(members.Finish());
+  return std::chrono::seconds(seconds);
+}
+
 absl::StatusOr<MetricsConfig> MetricsOf(const json& object) {
   MetricsConfig metrics;
   Members members(object, "metrics");
@@ -330,9 +340,22 @@ absl::StatusOr<ServerConfig> ParseServerConfig(std::string_view text) {
   if (const json* const audit = members.Find("audit"); audit != nullptr) {
     ASSIGN_OR_RETURN(config.audit, AuditOf(*audit, config.ledger));
   }
+  if (const json* const metrics = members.Find("metrics"); metrics != nullptr) {
+    ASSIGN_OR_RETURN(config.metrics, MetricsOf(*metrics));
+  }
+  members.Choice<LogLevel>(
+      "log_level",
+      {{"info", LogLevel::kInfo}, {"warning", LogLevel::kWarning}, {"error", LogLevel::kError}},
+      config.log_level);
   members.Choice<Custody>("custody", {{"two_persons", Custody::kTwoPersons}, {"single", Custody::kSingle}},
                           config.custody);
+  if (const json* const approvals = members.Find("approvals"); approvals != nullptr) {
+    ASSIGN_OR_RETURN(config.most_login_age, MostLoginAgeIn(*approvals));
+  }
   if (config.listeners.empty()) members.Refuse("listeners", "must have at least one listener");
+  if (config.most_login_age && config.issuers.empty()) {
+    members.Refuse("approvals", "needs issuers: nobody else says when a person logged in");
+  }
   if (!config.issuers.empty() && config.jwks_folder.empty()) {
     members.Refuse("jwks_folder", "is missing: the issuers' keys are read from there");
   }
@@ -349,13 +372,6 @@ absl::StatusOr<ServerConfig> ReadServerConfig(const std::string& path) {
   if (config.ok()) return config;
   return absl::Status(config.status().code(),
                       absl::StrCat(path, ": ", std::string(config.status().message())));
-  if (const json* const metrics = members.Find("metrics"); metrics != nullptr) {
-    ASSIGN_OR_RETURN(config.metrics, MetricsOf(*metrics));
-  }
-  members.Choice<LogLevel>(
-      "log_level",
-      {{"info", LogLevel::kInfo}, {"warning", LogLevel::kWarning}, {"error", LogLevel::kError}},
-      config.log_level);
 }
 
 }  // namespace curator::config

@@ -8,6 +8,7 @@
 // Thread-safe: plain values and pure functions.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -74,7 +75,6 @@ struct AuditConfig {
   int64_t name_days = 400;  // after which names are removed from records
 };
 
-// How many persons it takes to raise a limit, to repair a history and to publish a dataset.
 // What the server measures of itself (server/metrics).
 struct MetricsConfig {
   std::string file = {};     // as --metrics-file
@@ -84,6 +84,7 @@ struct MetricsConfig {
 // The least important lines that the log has.
 enum class LogLevel { kInfo, kWarning, kError };
 
+// How many persons it takes to raise a limit, to repair a history and to publish a dataset.
 enum class Custody {
   kTwoPersons,  // one proposes, another one approves
   kSingle,      // one person has custody of this server: owners approve what they proposed
@@ -101,9 +102,11 @@ struct ServerConfig {
   Quotas quotas;
   std::map<std::string, Quotas, std::less<>> principal_quotas;  // of those who have others than these
   AuditConfig audit;
-  Custody custody = Custody::kTwoPersons;
   MetricsConfig metrics;
   LogLevel log_level = LogLevel::kInfo;
+  Custody custody = Custody::kTwoPersons;
+  // How old the login of who approves may be; none: no login is needed (docs/adr/0072).
+  std::optional<std::chrono::seconds> most_login_age = std::nullopt;
 
   QuotaTable quota_table() const { return {quotas, principal_quotas}; }
 };

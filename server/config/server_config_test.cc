@@ -156,6 +156,18 @@ TEST(ServerConfig, ItTakesTwoPersonsUnlessItSaysOtherwise) {
   EXPECT_EQ(ParseServerConfig(config.dump())->custody, Custody::kTwoPersons);
 }
 
+TEST(ServerConfig, ApprovalsNeedAFreshLoginWhereItSaysSo) {
+  json config = Whole();
+  EXPECT_EQ(ParseServerConfig(config.dump())->most_login_age, std::nullopt);
+  config["approvals"] = {{"max_login_age_seconds", 600}};
+  EXPECT_EQ(ParseServerConfig(config.dump())->most_login_age, std::chrono::seconds(600));
+  EXPECT_EQ(FaultOf({{"approvals", json::object()}}), "approvals.max_login_age_seconds");
+  EXPECT_EQ(FaultOf({{"approvals", 600}}), "approvals");
+  EXPECT_EQ(FaultOf({{"approvals", {{"max_login_age_seconds", 0}}}}), "approvals.max_login_age_seconds");
+  EXPECT_EQ(FaultOf({{"approvals", {{"max_login_age", 600}}}}), "approvals.max_login_age_seconds");
+  EXPECT_EQ(FaultOf({{"approvals", {{"max_login_age_seconds", 600}}}, {"issuers", nullptr}}), "approvals");
+}
+
 TEST(ServerConfig, HasEachAddressAndEachIssuerOnce) {
   const json local = {{"kind", "local"}, {"address", "unix:/x"}};
   EXPECT_EQ(FaultOf({{"listeners", {local, local}}}), "listeners[1].address");

@@ -309,8 +309,11 @@ class Ledger {
 
   // ---- History
 
-  // Entries with seq > page.after_seq, ascending, at most page.limit.
-  virtual absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) = 0;
+  virtual absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id,
+                                                         const EntryRange& range) = 0;
+  // Of those of these datasets that there are, in any order.
+  virtual absl::StatusOr<std::vector<HistoryHead>> HistoryHeads(
+      const std::vector<std::string>& dataset_ids) = 0;
 
   // ---- The server's own history: principals, credentials and roles (server/directory)
 
@@ -320,7 +323,7 @@ class Ledger {
   // Appends the entry that follows `entry.after_seq`, and returns it once the anchor covers it. ABORTED, and
   // nothing is appended, when another change follows that one already. DATA_LOSS as of ServerHead().
   virtual absl::StatusOr<Entry> AppendServerEntry(const NewServerEntry& entry) = 0;
-  // ListEntries() and Verify() of the server's own history.
+  // Its entries, and Verify() of it.
   virtual absl::StatusOr<std::vector<Entry>> ListServerEntries(const Page& page) = 0;
   virtual absl::StatusOr<Verification> VerifyServerHistory() = 0;
 

@@ -580,8 +580,15 @@ absl::StatusOr<std::vector<Release>> PseudonymousLedger::FindReleases(std::strin
 }
 
 absl::StatusOr<std::vector<Entry>> PseudonymousLedger::ListEntries(std::string_view dataset_id,
-                                                                   const Page& page) {
-  return AsNamed(stored_->ListEntries(dataset_id, page));
+                                                                   const EntryRange& range) {
+  EntryRange stored = range;
+  ASSIGN_OR_RETURN(stored.charges_of, FindStored(range.charges_of));
+  return AsNamed(stored_->ListEntries(dataset_id, stored));
+}
+
+absl::StatusOr<std::vector<HistoryHead>> PseudonymousLedger::HistoryHeads(
+    const std::vector<std::string>& dataset_ids) {
+  return stored_->HistoryHeads(dataset_ids);
 }
 
 absl::StatusOr<EntryPlace> PseudonymousLedger::ServerHead() {

@@ -132,7 +132,9 @@ class PseudonymousLedger final : public Ledger {
                                                     const std::vector<Measure>& measures,
                                                     int64_t most) override;
 
-  absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) override;
+  absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id,
+                                                 const EntryRange& range) override;
+  absl::StatusOr<std::vector<HistoryHead>> HistoryHeads(const std::vector<std::string>& dataset_ids) override;
   absl::StatusOr<EntryPlace> ServerHead() override;
   absl::StatusOr<Entry> AppendServerEntry(const NewServerEntry& entry) override;
   absl::StatusOr<std::vector<Entry>> ListServerEntries(const Page& page) override;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -430,10 +431,27 @@ struct NewServerEntry {
 // ---- Pages: each listing reads at most `limit` rows by index, whatever the ledger holds. INVALID_ARGUMENT
 // (page.limit) unless 1 <= limit <= 1,000.
 
-// Of entries: those with seq > after_seq, ascending. Unlike the others, a limit may be up to 10,000.
+// Of entries of the server's own history: those with seq > after_seq, ascending. Unlike the others, a limit
+// may be up to 10,000.
 struct Page {
   int64_t after_seq = 0;
   int64_t limit = 1000;
+};
+
+// Of entries of a dataset: those with after_seq < seq < before_seq, ascending. A limit may be up to 10,000.
+struct EntryRange {
+  int64_t after_seq = 0;
+  int64_t before_seq = std::numeric_limits<int64_t>::max();
+  int64_t limit = 1000;
+  bool newest = false;          // where there are more than `limit`, the last ones of them and not the first
+  std::string charges_of = {};  // only the entries of charges that this principal made; empty: all
+};
+
+// How far a history has come.
+struct HistoryHead {
+  std::string dataset_id;
+  int64_t seq = 0;       // of the newest entry
+  int64_t revision = 0;  // Dataset::revision
 };
 
 // Of charges and releases, newest first: those after the one with this id, the last of the page before; from

@@ -5,6 +5,7 @@
 
 #include <grpcpp/server_context.h>
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -27,6 +28,8 @@ struct Proof {
   directory::Identity identity = {};
   std::string key_thumbprint = {};  // of a signed token: the issuer's key that verified it
   std::string name = {};            // what the issuer calls the identity; proves nothing
+  // Of a signed token: when the person logged in at the issuer; none where it does not say.
+  std::optional<absl::Time> logged_in = std::nullopt;
   absl::Time expires = absl::InfiniteFuture();
 };
 

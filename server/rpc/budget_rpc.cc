@@ -2,10 +2,12 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/accounting/rule.h"
@@ -221,39 +223,77 @@ absl::Status ListRefusals(audit::AuditStore& audit, service::Services& services,
   return absl::OkStatus();
 }
 
+absl::Status CheckSequence(std::string_view field, int64_t sequence) {
+  return sequence < 0 ? InvalidField(field, "must not be negative") : absl::OkStatus();
+}
+
+absl::StatusOr<ledger::EntryRange> RangeOf(const v1::ListLedgerEntriesRequest& request) {
+  constexpr int32_t kMostNewest = 1000;
+  RETURN_IF_ERROR(CheckSequence("after_sequence", request.after_sequence()));
+  RETURN_IF_ERROR(CheckSequence("before_sequence", request.before_sequence()));
+  if (request.newest() < 0 || request.newest() > kMostNewest) {
+    return InvalidField("newest", absl::StrCat("must be 1 to ", kMostNewest, ", or 0 for all"));
+  }
+  ledger::EntryRange range{.after_seq = request.after_sequence()};
+  if (request.before_sequence() > 0) range.before_seq = request.before_sequence();
+  if (request.newest() > 0) range.limit = request.newest();
+  range.newest = request.newest() > 0;
+  return range;
+}
+
 absl::Status ListLedgerEntries(service::Services& services, const Call& call,
                                const v1::ListLedgerEntriesRequest& request,
                                MessageWriter<v1::LedgerEntry>& writer) {
-  if (request.after_sequence() < 0) return InvalidField("after_sequence", "must not be negative");
-  ledger::Page page{.after_seq = request.after_sequence()};
+  ASSIGN_OR_RETURN(ledger::EntryRange range, RangeOf(request));
   while (true) {
     ASSIGN_OR_RETURN(const service::EntriesPage read,
                      service::ListLedgerEntries(services.access(), call.principal(),
-                                                DatasetName(request.dataset()), page));
+                                                DatasetName(request.dataset()), range));
     for (const ledger::Entry& entry : read.entries) {
-      if (!writer.Write(ToProto(entry))) return ClientDisconnected();
+      if (!writer.Write(ToProto(entry, request.dataset()))) return ClientDisconnected();
     }
-    if (!read.has_more) return absl::OkStatus();
-    page.after_seq = read.last_seq;
+    if (!read.has_more || range.newest) return absl::OkStatus();
+    range.after_seq = read.last_seq;
   }
 }
 
-// Sends the entries after the page's, which it moves on, or ends the stream when the principal may no longer
-// read them. Returns whether it sent some.
-bool SendNew(service::Services& services, const Principal& principal, const DatasetName& dataset,
-             ledger::Page& page, MessageStream<v1::LedgerEntry>& stream) {
-  const absl::StatusOr<service::EntriesPage> read =
-      page.after_seq < 0 ? InvalidField("after_sequence", "must not be negative")
-                         : service::ListWatchedEntries(services.access(), principal, dataset, page);
+absl::StatusOr<std::vector<service::HistoryPosition>> PositionsOf(const v1::WatchLedgerRequest& request) {
+  if (request.positions().empty()) {
+    RETURN_IF_ERROR(CheckSequence("after_sequence", request.after_sequence()));
+    return std::vector<service::HistoryPosition>{{DatasetName(request.dataset()), request.after_sequence()}};
+  }
+  if (!request.dataset().empty()) return InvalidField("dataset", "must be empty where positions are given");
+  if (request.after_sequence() != 0) {
+    return InvalidField("after_sequence", "must be 0 where positions are given: each has its own");
+  }
+  if (request.positions_size() > static_cast<int>(kMostPositions)) {
+    return InvalidField("positions", absl::StrCat("are more than ", kMostPositions));
+  }
+  std::set<std::string> seen;
+  std::vector<service::HistoryPosition> positions;
+  for (const v1::LedgerPosition& position : request.positions()) {
+    const std::string path = absl::StrCat("positions[", positions.size(), "]");
+    RETURN_IF_ERROR(CheckSequence(path + ".after_sequence", position.after_sequence()));
+    if (!seen.insert(position.dataset()).second) {
+      return InvalidField(path + ".dataset", "is in positions already: each dataset is watched once");
+    }
+    positions.push_back({DatasetName(position.dataset()), position.after_sequence()});
+  }
+  return positions;
+}
+
+// Sends what the watch finds, or ends the stream when the principal may no longer watch a dataset. Returns
+// whether it sent something.
+bool SendNew(service::HistoryWatch& watch, MessageStream<v1::LedgerEntry>& stream) {
+  const absl::StatusOr<std::vector<service::WatchedEntry>> found = watch.Look();
   // While the store is away there is nothing to show; the next look may find it back.
-  if (absl::IsUnavailable(read.status())) return false;
-  if (!read.ok()) {
-    stream.End(ToGrpcStatus(read.status()));
+  if (absl::IsUnavailable(found.status())) return false;
+  if (!found.ok()) {
+    stream.End(ToGrpcStatus(found.status()));
     return false;
   }
-  page.after_seq = read->last_seq;
   std::vector<v1::LedgerEntry> messages;
-  for (const ledger::Entry& entry : read->entries) messages.push_back(ToProto(entry));
+  for (const service::WatchedEntry& each : *found) messages.push_back(ToProto(each.entry, each.dataset));
   if (messages.empty()) return false;
   stream.Send(std::move(messages));
   return true;
@@ -287,7 +327,7 @@ absl::Status ListChainLinks(service::Services& services, const Call& call,
         const std::vector<service::LinkView> links,
         service::ListChainLinks(services.access(), call.principal(), DatasetName(request.dataset()), page));
     for (const service::LinkView& link : links) {
-      if (!writer.Write(ToProto(link))) return ClientDisconnected();
+      if (!writer.Write(ToProto(link, request.dataset()))) return ClientDisconnected();
     }
     if (static_cast<int64_t>(links.size()) < page.limit) return absl::OkStatus();
     page.after_seq = links.back().entry.seq;
@@ -422,14 +462,17 @@ grpc::ServerWriteReactor<v1::LedgerEntry>* BudgetRpc::WatchLedger(grpc::Callback
   using Stream = std::shared_ptr<MessageStream<v1::LedgerEntry>>;
   NoteNames(calls_, *context, *request);
   return StreamToFollower<v1::LedgerEntry>(
-      calls_, *context, kPermissionFor<Method::kWatchLedger>, ledgers_,
-      [&](const Stream& stream, const Principal& principal) {
-        return ledgers_.Follow(
-            [stream, principal, &services = calls_.services, dataset = DatasetName(request->dataset()),
-             page = ledger::Page{.after_seq = request->after_sequence()}]() mutable {
-              return SendNew(services, principal, dataset, page, *stream);
-            },
-            [stream] { stream->End(ToGrpcStatus(ServerIsStopping())); });
+      calls_, *context, kPermissionFor<Method::kWatchLedger>, histories_.followers(),
+      [&](const Stream& stream, const Principal& principal) -> uint64_t {
+        absl::StatusOr<std::vector<service::HistoryPosition>> positions = PositionsOf(*request);
+        if (!positions.ok()) {
+          stream->End(ToGrpcStatus(positions.status()));
+          return kNoFollower;
+        }
+        const auto watch = std::make_shared<service::HistoryWatch>(
+            calls_.services.access(), histories_.heads(), principal, *std::move(positions));
+        return histories_.followers().Follow([stream, watch] { return SendNew(*watch, *stream); },
+                                             [stream] { stream->End(ToGrpcStatus(ServerIsStopping())); });
       });
 }
 

@@ -2,17 +2,16 @@
 #pragma once
 
 #include "audit/audit_store.h"
-#include "base/followers.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "rpc/handle.h"
+#include "service/accounts/history_watch.h"
 
 namespace curator::rpc {
 
 class BudgetRpc final : public v1::BudgetService::CallbackService {
  public:
-  // `ledgers` are those who watch a ledger.
-  BudgetRpc(Calls& calls, Followers& ledgers, audit::AuditStore& audit)
-      : calls_(calls), ledgers_(ledgers), audit_(audit) {}
+  BudgetRpc(Calls& calls, service::HistoryWatches& histories, audit::AuditStore& audit)
+      : calls_(calls), histories_(histories), audit_(audit) {}
 
   grpc::ServerUnaryReactor* GetBudget(grpc::CallbackServerContext* context,
                                       const v1::GetBudgetRequest* request,
@@ -73,7 +72,7 @@ class BudgetRpc final : public v1::BudgetService::CallbackService {
 
  private:
   Calls& calls_;
-  Followers& ledgers_;
+  service::HistoryWatches& histories_;
   audit::AuditStore& audit_;
 };
 

@@ -170,8 +170,9 @@ v1::LimitProposal ToProto(const service::LimitView& view) {
   return proto;
 }
 
-v1::LedgerEntry ToProto(const ledger::Entry& entry) {
+v1::LedgerEntry ToProto(const ledger::Entry& entry, std::string_view dataset) {
   v1::LedgerEntry proto;
+  proto.set_dataset(std::string(dataset));
   proto.set_sequence(entry.seq);
   proto.set_kind(entry.kind);
   proto.set_actor(entry.actor);
@@ -186,13 +187,13 @@ v1::LedgerEntry ToProto(const ledger::Entry& entry) {
   return proto;
 }
 
-v1::ChainLink ToProto(const service::LinkView& link) {
+v1::ChainLink ToProto(const service::LinkView& link, std::string_view dataset) {
   v1::ChainLink proto;
   proto.set_sequence(link.entry.seq);
   proto.set_previous_hash(link.entry.prev_hash);
   proto.set_hash(link.entry.hash);
   proto.set_is_repair(link.entry.kind == ledger::kRepaired);
-  if (link.shows_content) *proto.mutable_entry() = ToProto(link.entry);
+  if (link.shows_content) *proto.mutable_entry() = ToProto(link.entry, dataset);
   return proto;
 }
 

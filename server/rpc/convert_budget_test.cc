@@ -56,12 +56,12 @@ TEST(ConvertComparison, AnInfiniteEpsilonIsARemarkAndNotANumber) {
 
 TEST(ConvertChainLink, HasTheEntryOnlyForThoseWhoMayReadIt) {
   service::LinkView link{.entry = {.seq = 7, .kind = "CHARGED", .prev_hash = "before", .hash = "after"}};
-  const v1::ChainLink hidden = ToProto(link);
+  const v1::ChainLink hidden = ToProto(link, "census");
   EXPECT_EQ(hidden.sequence(), 7);
   EXPECT_EQ(hidden.hash(), "after");
   EXPECT_FALSE(hidden.has_entry());
   link.shows_content = true;
-  EXPECT_EQ(ToProto(link).entry().kind(), "CHARGED");
+  EXPECT_EQ(ToProto(link, "census").entry().kind(), "CHARGED");
 }
 
 TEST(ConvertReceipt, KeepsTheSignedBytes) {

@@ -151,6 +151,7 @@ absl::StatusOr<Proof> DirectoryAuthenticator::VerifySignedToken(const std::strin
                             .subject = std::move(verified.subject)},
                .key_thumbprint = std::move(verified.key_thumbprint),
                .name = std::move(verified.name),
+               .logged_in = verified.logged_in,
                .expires = verified.expires};
 }
 

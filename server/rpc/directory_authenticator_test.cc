@@ -8,6 +8,7 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -138,6 +139,20 @@ TEST_F(DirectoryAuthenticatorTest, IdentifiesByEachKindOfProof) {
   EXPECT_EQ(WhoLocally(auth::FormatApiToken(token_)), "bob");
   EXPECT_EQ(Who(*On(ListenerKind::kEdge), Certificate()), "bob");
   EXPECT_EQ(Who(*On(ListenerKind::kMutualTls), {.connection_certificate = client_.pem}), "bob");
+}
+
+TEST_F(DirectoryAuthenticatorTest, OnlyATokenOfAnIssuerProvesWhenThePersonLoggedIn) {
+  const auto local = On(ListenerKind::kLocal);
+  const auto login_of = [&](const std::string& token) {
+    return local->Identify(Bearer(token))->proof.logged_in;
+  };
+  const absl::Time login = absl::FromUnixSeconds(absl::ToUnixSeconds(now_.load())) - absl::Minutes(5);
+  const std::string token = Token({{"auth_time", absl::ToUnixSeconds(login)}});
+  EXPECT_EQ(login_of(token), login);
+  EXPECT_EQ(login_of(token), login) << "also as it is remembered";
+  EXPECT_EQ(login_of(Token({{"iat", absl::ToUnixSeconds(now_.load())}})), std::nullopt);
+  EXPECT_EQ(login_of(auth::FormatApiToken(token_)), std::nullopt);
+  EXPECT_EQ(On(ListenerKind::kEdge)->Identify(Certificate())->proof.logged_in, std::nullopt);
 }
 
 TEST_F(DirectoryAuthenticatorTest, TheSchemeIsBearerInAnyCase) {

@@ -5,18 +5,21 @@
 #include <memory>
 #include <new>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "auth/jwt.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/trace.h"
+#include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
 #include "dp/accounting/rule.h"
 #include "google/rpc/error_details.pb.h"
-#include "base/trace.h"
-#include "curator/v1/budget.pb.h"
 #include "google/rpc/status.pb.h"
 
 namespace curator::rpc {
@@ -61,6 +64,7 @@ std::string ReasonOf(const absl::Status& status, const std::vector<FullAccount>&
   if (IsOverloaded(status)) return "OVERLOADED";
   if (IsDatasetReadOnly(status)) return "LEDGER_CONTRADICTS_ITSELF";
   if (IsRefusedByRule(status)) return "OWNER_RULE";
+  if (MostLoginAgeOf(status)) return "LOGIN_TOO_OLD";
   if (const std::optional<PublicError> error = PublicErrorOf(status); error && !error->reason.empty())
     return error->reason;
   return absl::StatusCodeToString(status.code());
@@ -122,6 +126,17 @@ const Message& HeaderOf(const Message& message) {
   const FieldDescriptor* const field = message.GetDescriptor()->FindFieldByName("header");
   const bool is_header = field != nullptr && !field->is_repeated() && field->message_type() != nullptr;
   return is_header ? message.GetReflection()->GetMessage(message, field) : message;
+}
+
+// Those of its positions, each once, and no more than a request may have.
+std::vector<std::string> DatasetsIn(const Message& watch) {
+  std::set<std::string> names;
+  v1::WatchLedgerRequest request;
+  request.CopyFrom(watch);
+  for (const v1::LedgerPosition& position : request.positions()) {
+    if (names.size() < kMostPositions) names.insert(position.dataset());
+  }
+  return {names.begin(), names.end()};
 }
 
 audit::IdentityKind KindOf(const Proof& proof) {
@@ -187,8 +202,16 @@ void NoteNames(const Calls& calls, const grpc::ServerContextBase& context, const
   // The one request whose dataset has no name yet.
   const bool creates = message.GetDescriptor() == v1::CreateDatasetRequest::descriptor();
   try {
-    calls.on_noted(context, {.dataset = TextIn(message, creates ? "name" : "dataset"),
-                             .request_id = TextIn(message, "request_id")});
+    CallNotes notes{.dataset = TextIn(message, creates ? "name" : "dataset"),
+                    .request_id = TextIn(message, "request_id")};
+    if (message.GetDescriptor() == v1::WatchLedgerRequest::descriptor()) {
+      notes.more_datasets = DatasetsIn(message);
+      if (notes.dataset.empty() && !notes.more_datasets.empty()) {
+        notes.dataset = std::move(notes.more_datasets.back());
+        notes.more_datasets.pop_back();
+      }
+    }
+    calls.on_noted(context, notes);
   } catch (const std::bad_alloc&) {
     // The call's record will lack the names.
     return;
@@ -197,6 +220,7 @@ void NoteNames(const Calls& calls, const grpc::ServerContextBase& context, const
 
 void HandledCall::Begin(Calls& calls, const grpc::CallbackServerContext& context,
                         const service::Permission& permission, CallKind kind, Work work) {
+  const TraceScope trace(calls.trace_of(context));
   absl::StatusOr<Admitted> admitted = Admit(calls, context, permission, kind);
   if (!admitted.ok()) return End(ToGrpcStatus(admitted.status()));
   try {
@@ -220,7 +244,6 @@ void HandledCall::Queue(Calls& calls, const grpc::CallbackServerContext& context
         {
           const absl::MutexLock lock(&state->mutex);
           state->revoked = revoked;
-  const TraceScope trace(calls.trace_of(context));
         }
         state->is_revoked = true;
         state->client_left.request_stop();
@@ -245,6 +268,7 @@ void HandledCall::Queue(Calls& calls, const grpc::CallbackServerContext& context
 
 void HandledCall::BeginForIdentity(Calls& calls, const grpc::CallbackServerContext& context,
                                    WorkForIdentity work) {
+  const TraceScope trace(calls.trace_of(context));
   absl::StatusOr<Proof> proof = OrOverloaded<Proof>([&] { return calls.authenticator.Prove(context); });
   if (PublicErrorOf(proof.status())) calls.on_hidden_error(proof.status());
   if (!proof.ok()) return End(ToGrpcStatus(proof.status()));
@@ -266,15 +290,35 @@ void HandledCall::BeginForIdentity(Calls& calls, const grpc::CallbackServerConte
   }
 }
 
+absl::Status CheckLoginIsFresh(const Proof& proof, std::chrono::seconds most_age, absl::Time now) {
+  const std::string needed =
+      absl::StrCat("approvals need a login at most ", most_age.count(), " seconds old: ");
+  if (proof.identity.kind != directory::CredentialKind::kOidc) {
+    return LoginTooOld(
+        absl::StrCat(needed,
+                     "API tokens and client certificates prove no login; log in at your identity "
+                     "provider"),
+        most_age);
+  }
+  if (!proof.logged_in.has_value()) {
+    return LoginTooOld(absl::StrCat(needed, "your token does not say when you logged in (auth_time)"),
+                       most_age);
+  }
+  if (now - *proof.logged_in <= absl::FromChrono(most_age) + auth::kLeeway) return absl::OkStatus();
+  return LoginTooOld(absl::StrCat(needed, "log in again"), most_age);
+}
+
 absl::StatusOr<Admitted> Admit(Calls& calls, const grpc::CallbackServerContext& context,
                                const service::Permission& permission, CallKind kind) {
   absl::StatusOr<Caller> caller = OrOverloaded<Caller>([&] { return calls.authenticator.Identify(context); });
   if (PublicErrorOf(caller.status())) calls.on_hidden_error(caller.status());
-  const TraceScope trace(calls.trace_of(context));
   RETURN_IF_ERROR(caller.status());
   calls.on_noted(context, NotesOf(*caller));
   ASSIGN_OR_RETURN(Admission::Place place, calls.admission.Admit(kind, caller->principal.name()));
   RETURN_IF_ERROR(service::CheckServerRole(calls.services.directory, permission, caller->principal));
+  if (calls.most_login_age.has_value() && service::NeedsFreshLogin(permission.method)) {
+    RETURN_IF_ERROR(CheckLoginIsFresh(caller->proof, *calls.most_login_age, absl::Now()));
+  }
   return Admitted{*std::move(caller), std::move(place)};
 }
 
@@ -290,6 +334,10 @@ grpc::Status ToGrpcStatus(const absl::Status& status) {
   google::rpc::ErrorInfo info;
   info.set_domain(kDomain);
   info.set_reason(ReasonOf(status, full));
+  if (const std::optional<std::chrono::seconds> most = MostLoginAgeOf(status))
+    (*info.mutable_metadata())["max_age_seconds"] = absl::StrCat(most->count());
+  if (const std::optional<std::string> dataset = DatasetConcernedBy(status))
+    (*info.mutable_metadata())["dataset"] = *dataset;
   details.add_details()->PackFrom(info);
   if (!full.empty()) details.add_details()->PackFrom(QuotaFailureOf(full));
   if (const std::optional<FieldViolation> violation = FieldViolationOf(status))

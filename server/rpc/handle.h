@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -82,6 +83,8 @@ struct Calls {
   std::function<void(const grpc::ServerContextBase&, const CallNotes&)> on_noted =
       [](const grpc::ServerContextBase&, const CallNotes&) {};
   absl::Duration stream_patience = kStreamPatience;
+  // How old the login may be of who approves (service::NeedsFreshLogin()); none: no login is needed.
+  std::optional<std::chrono::seconds> most_login_age = std::nullopt;
   // The trace of a call (base/trace.h), for the log lines of its handler; must not block.
   std::function<std::string(const grpc::ServerContextBase&)> trace_of = [](const grpc::ServerContextBase&) {
     return std::string();
@@ -112,13 +115,21 @@ struct Admitted {
   Caller caller;
   Admission::Place place;
 };
-// A call that a missing role of the server refuses counts among the caller's calls, too. Errors as of
-// Authenticator::Identify(), Admission::Admit() and service::CheckServerRole(), in this order.
+// A call that a missing role of the server or an old login refuses counts among the caller's calls, too.
+// Errors as of Authenticator::Identify(), Admission::Admit(), service::CheckServerRole() and
+// CheckLoginIsFresh(), in this order.
 absl::StatusOr<Admitted> Admit(Calls& calls, const grpc::CallbackServerContext& context,
                                const service::Permission& permission, CallKind kind);
 
+// LoginTooOld() (base/errors.h) unless the proof is a token of an issuer that says that the person logged in
+// at most `most_age` ago, with auth::kLeeway between the clocks. Anything else proves no login.
+absl::Status CheckLoginIsFresh(const Proof& proof, std::chrono::seconds most_age, absl::Time now);
+
+// Of a watch of several histories.
+inline constexpr size_t kMostPositions = 100;
+
 // Notes what a request names, in its fields `dataset` and `request_id` or in those of its header, whatever
-// the client wrote there. Without memory it is not noted.
+// the client wrote there; of a watch of several histories, each dataset. Without memory it is not noted.
 void NoteNames(const Calls& calls, const grpc::ServerContextBase& context,
                const google::protobuf::Message& request);
 
@@ -134,8 +145,10 @@ void NoteNames(const Calls& calls, const grpc::ServerContextBase& context,
 // The message is the error's own, or what ForOperators() put in its place: no client sees a host, a file or a
 // statement of the store. Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a
 // full budget, QUOTA for OverQuota(), OVERLOADED for Overloaded(), OWNER_RULE for RefusedByRule(),
-// LEDGER_CONTRADICTS_ITSELF for a dataset that is read-only because of damage to its history, what
-// ForOperators() states, and else the name of the code: DATA_LOSS for any other damage, as of a record file.
+// LOGIN_TOO_OLD for LoginTooOld(), LEDGER_CONTRADICTS_ITSELF for a dataset that is read-only because of
+// damage to its history, what ForOperators() states, and else the name of the code: DATA_LOSS for any other damage,
+// as of a record file. Its metadata has "max_age_seconds" of LoginTooOld(), and "dataset" of
+// ConcerningDataset().
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 // UNAVAILABLE: an allocation failed, the end of a handler that runs out of memory. What had been charged

@@ -103,6 +103,38 @@ TEST(GrpcStatus, ARuleOfTheOwnerDiffersFromALackOfRightsByItsReason) {
   EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(rights)->reason(), "PERMISSION_DENIED");
 }
 
+TEST(GrpcStatus, AnOldLoginSaysHowOldItMayBe) {
+  const grpc::Status status = ToGrpcStatus(LoginTooOld("log in again", std::chrono::seconds(600)));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(status)->reason(), "LOGIN_TOO_OLD");
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(status)->metadata().at("max_age_seconds"), "600");
+}
+
+TEST(GrpcStatus, AnErrorOfOneDatasetOfSeveralNamesIt) {
+  const grpc::Status status = ToGrpcStatus(ConcerningDataset(absl::NotFoundError("none"), "census"));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(status)->metadata().at("dataset"), "census");
+  EXPECT_TRUE(
+      DetailOf<google::rpc::ErrorInfo>(ToGrpcStatus(absl::NotFoundError("none")))->metadata().empty());
+}
+
+TEST(FreshLogin, IsALoginOfTheLastSecondsThatTheIssuerStates) {
+  using directory::CredentialKind;
+  const absl::Time now = absl::FromUnixSeconds(1'800'000'000);
+  const auto is_fresh = [&](CredentialKind kind, std::optional<absl::Time> logged_in) {
+    const absl::Status checked = CheckLoginIsFresh({.identity = {.kind = kind}, .logged_in = logged_in},
+                                                   std::chrono::seconds(600), now);
+    EXPECT_EQ(MostLoginAgeOf(checked).has_value(), !checked.ok());
+    return checked.ok();
+  };
+  EXPECT_TRUE(is_fresh(CredentialKind::kOidc, now));
+  EXPECT_TRUE(is_fresh(CredentialKind::kOidc, now - absl::Seconds(660))) << "with the leeway of clocks";
+  EXPECT_FALSE(is_fresh(CredentialKind::kOidc, now - absl::Seconds(661)));
+  EXPECT_FALSE(is_fresh(CredentialKind::kOidc, std::nullopt));
+  EXPECT_FALSE(is_fresh(CredentialKind::kApiToken, now)) << "which proves no login";
+  EXPECT_FALSE(is_fresh(CredentialKind::kCertificate, now));
+}
+
 TEST(GrpcStatus, ADamagedRecordFileIsNotBlamedOnTheLedger) {
   const grpc::Status status = ToGrpcStatus(absl::DataLossError("the sealed table is damaged"));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DATA_LOSS);
@@ -309,6 +341,23 @@ TEST_F(HandleTest, WhoMadeACallAndWhatItNamedIsKnownWhenItEnds) {
   EXPECT_EQ(record.status, absl::StatusCode::kNotFound);
   EXPECT_EQ(record.reason, "NOT_FOUND");
   EXPECT_LE(record.time_us, absl::ToUnixMicros(absl::Now()));
+}
+
+TEST_F(HandleTest, OfAWatchOfSeveralHistoriesEachDatasetIsKnownOnce) {
+  v1::WatchLedgerRequest request;
+  for (int i = 0; i < 300; ++i) request.add_positions()->set_dataset(absl::StrCat("d", i % 150));
+  for (const char* const name : {"census", "schools", "census"}) request.add_positions()->set_dataset(name);
+  std::vector<CallNotes> noted;
+  Calls calls = calls_;
+  calls.on_noted = [&](const grpc::ServerContextBase&, const CallNotes& notes) { noted.push_back(notes); };
+  const grpc::CallbackServerContext context;
+  NoteNames(calls, context, request);
+  request.mutable_positions()->DeleteSubrange(0, 300);
+  NoteNames(calls, context, request);
+  ASSERT_EQ(noted.size(), 2u);
+  EXPECT_EQ(noted[0].more_datasets.size() + 1, kMostPositions) << "no more than a request may have";
+  EXPECT_EQ(noted[1].dataset, "schools");
+  EXPECT_THAT(noted[1].more_datasets, ::testing::ElementsAre("census"));
 }
 
 TEST_F(HandleTest, ACallThatIsRefusedBeforeItsCallerIsKnownIsNobodys) {

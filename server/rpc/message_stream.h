@@ -98,8 +98,12 @@ inline absl::Status ServerIsStopping() {
   return absl::UnavailableError("the server is stopping");
 }
 
+// The number of no follower.
+inline constexpr uint64_t kNoFollower = 0;
+
 // The stream of a watch: admitted as one, ended when its caller is disabled, and taken out of `followers`
-// when it ends. `follow(stream, principal)` adds a follower that feeds the stream, and returns its number.
+// when it ends. `follow(stream, principal)` adds a follower that feeds the stream, and returns its number; or
+// it ends the stream, and returns kNoFollower.
 template <typename Message, typename SomeFollowers, typename Follow>
 grpc::ServerWriteReactor<Message>* StreamToFollower(Calls& calls, grpc::CallbackServerContext& context,
                                                     const service::Permission& permission,

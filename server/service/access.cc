@@ -223,8 +223,12 @@ std::string DescribeGranted(int64_t roles) {
   return names.empty() ? "nothing" : absl::StrJoin(names, ", ");
 }
 
+bool HaveRolesEnded(int64_t roles_end_at_us) {
+  return HasPassed(roles_end_at_us);
+}
+
 bool AreRolesCurrent(const DatasetView& dataset) {
-  return !HasPassed(dataset.roles_end_at_us);
+  return !HaveRolesEnded(dataset.roles_end_at_us);
 }
 
 absl::Status CheckAcceptsRequest(ledger::Ledger& ledger, const ledger::Dataset& dataset,

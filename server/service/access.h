@@ -84,6 +84,9 @@ absl::Status CheckIsOwner(const ledger::Dataset& dataset, const Principal& princ
 // What the bits of a grant allow, for display: "analyst, service"; "nothing".
 std::string DescribeGranted(int64_t roles);
 
+// Whether roles that end at this time (DatasetView::roles_end_at_us) have ended.
+bool HaveRolesEnded(int64_t roles_end_at_us);
+
 // Whether the view still shows the viewer's roles: no grant of his has expired since.
 bool AreRolesCurrent(const DatasetView& dataset);
 

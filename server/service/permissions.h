@@ -315,6 +315,14 @@ constexpr const Permission& PermissionFor(Method method) {
   return kPermissions.at(static_cast<size_t>(method));
 }
 
+// Whether the method approves what another person proposed, so that it may need a login of the last minutes
+// (docs/adr/0072).
+constexpr bool NeedsFreshLogin(Method method) {
+  return method == Method::kApproveLimitChange || method == Method::kApproveRepair ||
+         method == Method::kPublishDataset || method == Method::kApproveCredential ||
+         method == Method::kApproveRole;
+}
+
 // For tests: by the path of a call, "/curator.v1.BudgetService/GetBudget"; null for one that has no row.
 const Permission* FindPermission(std::string_view path);
 

@@ -83,7 +83,9 @@ std::vector<Step> CallsOnBudgets() {
       {"BudgetService.ListInbox", {""}},
       {"BudgetService.ListRefusals", {"dataset: 'census'"}},
       {"BudgetService.WatchLedger", {"dataset: 'census'"}},
+      {"BudgetService.WatchLedger", {"positions { dataset: 'census' after_sequence: 1 }"}},
       {"BudgetService.ListLedgerEntries", {"dataset: 'census'"}},
+      {"BudgetService.ListLedgerEntries", {"dataset: 'census' before_sequence: 9 newest: 3"}},
       {"BudgetService.ListChainLinks", {"dataset: 'census'"}},
       {"BudgetService.VerifyLedger", {"dataset: 'census'"}},
       {"BudgetService.ProposeRepair", {"dataset: 'census' reason: 'none'"}},
@@ -116,9 +118,9 @@ std::vector<Step> CallsOnReleases() {
           {"OperationService.CancelOperation", {"operation_id: '$operation'"}},
           {"OperationService.ListOperations", {""}},
           {"OperationService.ListAllOperations", {""}},
+          {"MetricsService.GetMetrics", {""}},
           {"OperationService.StopOperation", {"operation_id: '$operation' reason: 'night'"}},
           {"QueryService.ShareRelease", {"release_id: '$release' principal: 'dora'"}}};
-          {"MetricsService.GetMetrics", {""}},
 }
 
 }  // namespace

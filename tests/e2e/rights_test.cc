@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "client/error.h"
 #include "service/permissions.h"
 #include "tests/e2e/all_calls.h"
 #include "tests/e2e/identity_server.h"
@@ -389,6 +390,83 @@ TEST_P(Rights, WhoWatchesALedgerSeesNewEntriesAndNothingAfterTheirAccessHasEnded
   ASSERT_GE(seen.size(), 2u);
   EXPECT_EQ(seen[0], head + 1);
   EXPECT_EQ(seen[1], head + 2);
+}
+
+// "" where the stream has not ended with an error of one dataset.
+std::string DatasetOf(const absl::Status& ended) {
+  return client::Metadata(ended, "dataset");
+}
+
+TEST_P(Rights, AWatchOfSeveralHistoriesEndsWithTheDatasetThatIsTakenAway) {
+  MakeWorld();
+  const std::unique_ptr<App> second = Start("second");
+  const auto propose = [this] {
+    v1::ProposeLimitChangeRequest request;
+    request.set_dataset("census");
+    request.set_epsilon("7");
+    request.set_reason("watched");
+    EXPECT_TRUE(As("olga").ProposeLimitChange(request).ok());
+  };
+  std::vector<v1::LedgerPosition> positions(3);
+  positions[0].set_dataset("draft");
+  positions[1].set_dataset("census");
+  positions[2].set_dataset("divided");
+  std::set<std::string> seen;
+  int64_t newest = 0;
+  const absl::Status ended =
+      With(issuer_.TokenOf("uma"), second.get()).WatchLedgers(positions, [&](const v1::LedgerEntry& entry) {
+        if (entry.dataset() == "census") {
+          EXPECT_EQ(entry.sequence(), newest + 1) << "each once";
+          newest = entry.sequence();
+        }
+        // Once it has begun, through the other server.
+        if (seen.insert(entry.dataset()).second && seen.size() == 3) propose();
+        if (entry.kind() == "LIMIT_PROPOSED") EXPECT_TRUE(Revoke("olga", "draft", "uma").ok());
+        return absl::OkStatus();
+      });
+  EXPECT_TRUE(absl::IsNotFound(ended)) << ended;
+  EXPECT_EQ(DatasetOf(ended), "draft");
+  EXPECT_THAT(seen, ::testing::UnorderedElementsAre("draft", "census", "divided"));
+}
+
+TEST_P(Rights, AWatchOfSeveralHistoriesTellsNothingOfThoseThatAreNotTheCallers) {
+  MakeWorld();
+  const auto end_with = [&](const std::string& dataset) {
+    v1::LedgerPosition position;
+    position.set_dataset(dataset);
+    absl::Status ended =
+        As("carl").WatchLedgers({position}, [](const v1::LedgerEntry&) { return absl::OkStatus(); });
+    EXPECT_EQ(DatasetOf(ended), dataset);
+    return absl::StrReplaceAll(ended.ToString(absl::StatusToStringMode::kWithNoExtraData),
+                               {{dataset, "NAME"}});
+  };
+  EXPECT_EQ(end_with("census"), end_with("nothing"));
+}
+
+TEST_P(Rights, AWatchByARoleOfTheServerEndsSoonAfterTheRoleAlsoOnAnotherServer) {
+  MakeWorld();
+  const std::unique_ptr<App> second = Start("second");
+  v1::BindRoleRequest bind;
+  bind.set_role(v1::RoleBinding::AUDITOR);
+  bind.set_principal("corp.dora");
+  ASSERT_TRUE(As("ada").BindRole(bind).ok());
+  v1::ApproveRoleRequest approve;
+  approve.set_role(v1::RoleBinding::AUDITOR);
+  approve.set_principal("corp.dora");
+  ASSERT_TRUE(As("abe").ApproveRole(approve).ok());
+  bool is_taken = false;
+  const absl::Status ended =
+      With(issuer_.TokenOf("dora"), second.get()).WatchLedger("census", 0, [&](const v1::LedgerEntry&) {
+        if (std::exchange(is_taken, true)) return absl::OkStatus();
+        v1::UnbindRoleRequest unbind;
+        unbind.set_role(v1::RoleBinding::AUDITOR);
+        unbind.set_principal("corp.dora");
+        EXPECT_TRUE(As("ada").UnbindRole(unbind).ok());
+        return absl::OkStatus();
+      });
+  EXPECT_TRUE(is_taken);
+  EXPECT_TRUE(absl::IsNotFound(ended)) << ended;
+  EXPECT_EQ(DatasetOf(ended), "census") << "also of a watch of one";
 }
 
 TEST_P(Rights, AnAnalystWhoWatchesALedgerSeesOwnChargesAloneUntilTheGrantEnds) {

@@ -233,7 +233,9 @@ std::vector<Step> AnaAsks() {
   add(Accounted("census"));
   add(Accounted("visits"));
   add(Charged());
-  add({{"BudgetService.WatchLedger", {On("census")}}});
+  add({{"BudgetService.WatchLedger", {On("census")}},
+       {"BudgetService.WatchLedger", {"positions { dataset: 'census' } positions { dataset: 'visits' }"}},
+       {"BudgetService.ListLedgerEntries", {absl::StrCat(On("census"), " newest: 20")}}});
   for (const char* dataset : {"census", "visits", "pupils", "empty"}) {
     add(Listed(dataset));
     add(ForOwnersAlone(dataset));

@@ -50,6 +50,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
     census_.emplace(MakeSealed(People("census", 100'000)));
     Let("bob", *census_);
     Let("ana", *census_);
+    Let("dora", *census_);
   }
 
   void Let(const std::string& grantee, const DatasetView& dataset) const {
@@ -254,6 +255,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
   // What Bob may call, and how many rows each reads.
   std::map<std::string, int64_t> Measure() {
     const ledger::NewestPage newest{.limit = 5};
+    const ledger::EntryRange newest_entries{.limit = 5, .newest = true};
     const std::map<std::string, UseCase> calls = {
         {"FindDataset",
          [&] { return FindDataset({*ledger_}, Method::kGetDataset, bob_, census_name_).status(); }},
@@ -271,6 +273,13 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
          [&] { return ListLimitProposals({*ledger_}, bob_, census_name_, "", 5).status(); }},
         {"ListOpenProposals",
          [&] { return ledger_->ListOpenProposals(census_->record.lineage_id).status(); }},
+        {"ListLedgerEntries, the newest",
+         [&] { return ListLedgerEntries({*ledger_}, bob_, census_name_, newest_entries).status(); }},
+        {"ListLedgerEntries, the newest of the owner",
+         [&] { return ListLedgerEntries({*ledger_}, owner_, census_name_, newest_entries).status(); }},
+        {"ListLedgerEntries of who never asked",
+         [&] { return ListLedgerEntries({*ledger_}, dora_, census_name_, {.limit = 1000}).status(); }},
+        {"HistoryHeads", [&] { return ledger_->HistoryHeads({census_->record.id}).status(); }},
         {"ListRefusalRules", [&] { return ListRefusalRules({*ledger_}, bob_, census_name_).status(); }},
         {"ListReleases", [&] { return ListReleases(services_, bob_, census_name_, newest).status(); }},
         {"ListReleases of the owner",
@@ -297,6 +306,7 @@ class RowsRead : public ServiceTest, public ::testing::WithParamInterface<std::s
 
   const Principal bob_ = TestPrincipal("bob");
   const Principal owner_ = TestPrincipal("owner");
+  const Principal dora_ = TestPrincipal("dora");
   const DatasetName census_name_ = DatasetName("census");
   std::optional<DatasetView> census_;
   ledger::Release release_;  // Bob's last

@@ -30,13 +30,25 @@ class TestIssuer {
 
   // For the audience "curator"; issued an hour ago.
   std::string TokenOf(const std::string& subject, absl::Duration lifetime = absl::Hours(1)) const {
+    return auth::TokenKeys::Shared().ec.Token(ClaimsOf(subject, lifetime));
+  }
+  // One that says that the person logged in so long ago, and was issued an hour ago or now.
+  std::string TokenOfLogin(const std::string& subject, absl::Duration age, bool is_new = false) const {
+    nlohmann::json claims = ClaimsOf(subject, absl::Hours(1));
+    claims["auth_time"] = absl::ToUnixSeconds(absl::Now() - age);
+    if (is_new) claims["iat"] = absl::ToUnixSeconds(absl::Now());
+    return auth::TokenKeys::Shared().ec.Token(claims);
+  }
+
+ private:
+  static nlohmann::json ClaimsOf(const std::string& subject, absl::Duration lifetime) {
     const int64_t now = absl::ToUnixSeconds(absl::Now());
-    return auth::TokenKeys::Shared().ec.Token({{"iss", kIssuer},
-                                               {"sub", subject},
-                                               {"aud", "curator"},
-                                               {"iat", now - 3600},
-                                               {"exp", now + absl::ToInt64Seconds(lifetime)},
-                                               {"preferred_username", subject}});
+    return {{"iss", kIssuer},
+            {"sub", subject},
+            {"aud", "curator"},
+            {"iat", now - 3600},
+            {"exp", now + absl::ToInt64Seconds(lifetime)},
+            {"preferred_username", subject}};
   }
 };
 

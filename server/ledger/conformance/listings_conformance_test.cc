@@ -38,6 +38,11 @@ class ListingConformance : public LedgerConformance {
     return Must(ledger_->Store(Must(ledger_->Begin(Request(dataset, request_id, principal))),
                                "the answer to " + request_id, measures));
   }
+  std::vector<int64_t> Sequences(const Dataset& dataset, const EntryRange& range) {
+    std::vector<int64_t> sequences;
+    for (const Entry& entry : Must(ledger_->ListEntries(dataset.id, range))) sequences.push_back(entry.seq);
+    return sequences;
+  }
   // The payload names what was asked; here the charge does.
   std::vector<std::string> Asked(const std::vector<Release>& releases) {
     std::vector<std::string> asked;
@@ -370,6 +375,67 @@ TEST_P(ListingConformance, EventsAreCountedTheSameFromEntriesAndFromStoredCounts
   Must(ledger_->CancelReserved(held.id, "not needed", TestPrincipal("ana")));
   EXPECT_EQ(counts_of("ana")[event], 100) << "the cancelled one is taken off the stored count";
   EXPECT_FALSE(Must(ledger_->AdvanceCounts())) << "few entries are left to the reader";
+}
+
+TEST_P(ListingConformance, ARangeOfAHistoryIsReadFromEitherEnd) {
+  const Dataset dataset = MakeDataset(*ledger_, "census", 100);
+  for (const char* request : {"one", "two", "three"}) Released(dataset, request, "ana");
+  const int64_t head = Must(ledger_->ListEntries(dataset.id, {})).back().seq;
+  ASSERT_GT(head, 6);
+  EXPECT_THAT(Sequences(dataset, {.after_seq = 1, .before_seq = 4}), ElementsAre(2, 3));
+  EXPECT_THAT(Sequences(dataset, {.after_seq = 1, .limit = 2}), ElementsAre(2, 3));
+  EXPECT_THAT(Sequences(dataset, {.limit = 2, .newest = true}), ElementsAre(head - 1, head));
+  EXPECT_THAT(Sequences(dataset, {.before_seq = head - 1, .limit = 2, .newest = true}),
+              ElementsAre(head - 3, head - 2));
+  EXPECT_THAT(Sequences(dataset, {.after_seq = head - 1, .limit = 5, .newest = true}), ElementsAre(head));
+  EXPECT_THAT(Sequences(dataset, {.after_seq = 3, .before_seq = 4}), IsEmpty());
+  EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument,
+                   ledger_->ListEntries(dataset.id, {.limit = 10'001, .newest = true}).status());
+}
+
+TEST_P(ListingConformance, TheEntriesOfOnesOwnChargesAreReadWithoutThoseOfOthers) {
+  const Dataset dataset = MakeDataset(*ledger_, "census", 100);
+  for (const char* request : {"one", "two", "three"}) {
+    Released(dataset, absl::StrCat("of ana, ", request), "ana");
+    Released(dataset, absl::StrCat("of bob, ", request), "bob");
+  }
+  std::vector<int64_t> of_ana;
+  for (const Entry& entry : Must(ledger_->ListEntries(dataset.id, {}))) {
+    if (!entry.charge_id.empty() && ActorName(entry) == "ana") of_ana.push_back(entry.seq);
+  }
+  ASSERT_EQ(of_ana.size(), 6u);
+  EXPECT_EQ(Sequences(dataset, {.charges_of = "ana"}), of_ana);
+  EXPECT_THAT(Sequences(dataset, {.limit = 2, .newest = true, .charges_of = "ana"}),
+              ElementsAre(of_ana[4], of_ana[5]));
+  EXPECT_THAT(Sequences(dataset, {.before_seq = of_ana[4], .limit = 1, .newest = true, .charges_of = "ana"}),
+              ElementsAre(of_ana[3]));
+  EXPECT_THAT(Sequences(dataset, {.after_seq = of_ana[1], .limit = 1, .charges_of = "ana"}),
+              ElementsAre(of_ana[2]));
+  EXPECT_THAT(Sequences(dataset, {.charges_of = "olga"}), IsEmpty()) << "who made entries and no charge";
+  EXPECT_THAT(Sequences(dataset, {.charges_of = "nobody"}), IsEmpty());
+}
+
+TEST_P(ListingConformance, HeadsOfHistoriesMoveWithEntriesAndSayWhatChangedBesideCharges) {
+  const Dataset census = MakeDataset(*ledger_, "census", 100);
+  const Dataset schools = MakeDataset(*ledger_, "schools", 100);
+  const auto heads = [&] {
+    std::map<std::string, HistoryHead> by_id;
+    for (HistoryHead& head : Must(ledger_->HistoryHeads({census.id, "none", schools.id}))) {
+      by_id[head.dataset_id] = head;
+    }
+    return by_id;
+  };
+  const auto before = heads();
+  ASSERT_EQ(before.size(), 2u);
+  EXPECT_EQ(before.at(census.id).seq, Must(ledger_->ListEntries(census.id, {})).back().seq);
+  EXPECT_EQ(before.at(census.id).revision, Must(ledger_->GetDataset("census")).revision);
+  Released(census, "one", "ana");
+  EXPECT_EQ(heads().at(census.id).seq, before.at(census.id).seq + 2);
+  EXPECT_EQ(heads().at(census.id).revision, before.at(census.id).revision) << "no right has changed";
+  ASSERT_TRUE(ledger_->SetGrant(census.id, {.grantee = "ana"}, TestPrincipal("olga")).ok());
+  EXPECT_GT(heads().at(census.id).revision, before.at(census.id).revision);
+  EXPECT_EQ(heads().at(schools.id).seq, before.at(schools.id).seq);
+  EXPECT_THAT(Must(ledger_->HistoryHeads({})), IsEmpty());
 }
 
 TEST_P(ListingConformance, APageHoldsAtLeastOneAndAtMostAThousand) {

@@ -214,18 +214,37 @@ absl::StatusOr<Release> SqlLedger::GetReleaseWithoutPayload(std::string_view rel
   return release;
 }
 
-absl::StatusOr<std::vector<Entry>> SqlLedger::ListEntries(std::string_view dataset_id, const Page& page) {
-  if (page.after_seq < 0) return InvalidField("page.after_seq", "is negative");
+absl::StatusOr<std::vector<Entry>> SqlLedger::ListEntries(std::string_view dataset_id,
+                                                          const EntryRange& range) {
+  if (range.after_seq < 0) return InvalidField("page.after_seq", "is negative");
   constexpr int64_t kMostEntries = 10'000;
-  if (page.limit < 1 || page.limit > kMostEntries)
+  if (range.limit < 1 || range.limit > kMostEntries)
     return InvalidField("page.limit", "is not within 1 and 10,000");
   std::vector<Entry> entries;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     RETURN_IF_ERROR(ReadLineageId(transaction, dataset_id).status());
-    ASSIGN_OR_RETURN(entries, ReadEntries(transaction, dataset_id, page.after_seq, page.limit));
+    ASSIGN_OR_RETURN(entries, ReadEntries(transaction, dataset_id, range));
     return absl::OkStatus();
   }));
   return entries;
+}
+
+absl::StatusOr<std::vector<HistoryHead>> SqlLedger::HistoryHeads(
+    const std::vector<std::string>& dataset_ids) {
+  std::vector<Parameters> keys;
+  for (const std::string& id : dataset_ids) keys.push_back({id});
+  std::vector<HistoryHead> heads;
+  RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
+    ASSIGN_OR_RETURN(const Answers answers,
+                     transaction.ExecuteEach(
+                         "SELECT dataset_id, seq, revision FROM chain_heads WHERE dataset_id = $1", keys));
+    heads.clear();
+    for (const std::vector<Row>& rows : answers) {
+      for (const Row& row : rows) heads.push_back({row.Text(0), row.Integer(1), row.Integer(2)});
+    }
+    return absl::OkStatus();
+  }));
+  return heads;
 }
 
 }  // namespace curator::ledger::sql

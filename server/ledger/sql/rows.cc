@@ -661,14 +661,24 @@ std::vector<int64_t> ReleaseNumbersOf(const Answers& answers) {
 
 absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,
                                                int64_t after_seq, int64_t limit) {
+  return ReadEntries(transaction, dataset_id, EntryRange{.after_seq = after_seq, .limit = limit});
+}
+
+absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,
+                                               const EntryRange& range) {
+  Parameters parameters = {std::string(dataset_id), range.after_seq, range.before_seq, range.limit};
+  if (!range.charges_of.empty()) parameters.emplace_back(range.charges_of);
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
-      transaction.Execute("SELECT dataset_id, seq, kind, charge_id, payload, actor, created_at_us, "
-                          "prev_hash, hash FROM entries WHERE dataset_id = $1 AND seq > $2 "
-                          "ORDER BY seq LIMIT $3",
-                          {std::string(dataset_id), after_seq, limit}));
+      transaction.Execute(
+          absl::StrCat("SELECT dataset_id, seq, kind, charge_id, payload, actor, created_at_us, prev_hash, "
+                       "hash FROM entries WHERE dataset_id = $1 AND seq > $2 AND seq < $3",
+                       range.charges_of.empty() ? "" : " AND actor = $5 AND charge_id <> ''", " ORDER BY seq",
+                       range.newest ? " DESC" : "", " LIMIT $4"),
+          parameters));
   std::vector<Entry> entries;
   for (const Row& row : rows) entries.push_back(EntryOf(row));
+  if (range.newest) std::ranges::reverse(entries);
   return entries;
 }
 

@@ -134,6 +134,8 @@ std::vector<int64_t> ReleaseNumbersOf(const Answers& answers);
 // At most `limit` entries after `after_seq`, in order.
 absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,
                                                int64_t after_seq, int64_t limit);
+absl::StatusOr<std::vector<Entry>> ReadEntries(Transaction& transaction, std::string_view dataset_id,
+                                               const EntryRange& range);
 
 // ---- Postings as text
 

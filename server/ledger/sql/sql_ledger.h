@@ -172,7 +172,9 @@ class SqlLedger final : public Ledger, public PseudonymTable {
   absl::StatusOr<std::vector<Release>> FindReleases(std::string_view dataset_id, std::string_view reader,
                                                     const std::vector<Measure>& measures,
                                                     int64_t most) override;
-  absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id, const Page& page) override;
+  absl::StatusOr<std::vector<Entry>> ListEntries(std::string_view dataset_id,
+                                                 const EntryRange& range) override;
+  absl::StatusOr<std::vector<HistoryHead>> HistoryHeads(const std::vector<std::string>& dataset_ids) override;
   absl::StatusOr<EntryPlace> ServerHead() override;
   absl::StatusOr<Entry> AppendServerEntry(const NewServerEntry& entry) override;
   absl::StatusOr<std::vector<Entry>> ListServerEntries(const Page& page) override;
@@ -308,8 +310,6 @@ class SqlLedger final : public Ledger, public PseudonymTable {
   // Those that do not contradict a verified history, shared as it says.
   std::vector<Release> Sound(std::vector<Release> releases) const;
 
-  // After `change` is committed: updates the head cache and returns the anchor point that covers the change.
-  absl::StatusOr<int64_t> NoteCommitted(const WriteSet& change);
   // Waits for the anchor, as AnchorDirectory::MakeDurable().
   absl::Status MakeDurable(int64_t point) noexcept;
   // For Options::observer.
@@ -318,6 +318,8 @@ class SqlLedger final : public Ledger, public PseudonymTable {
   // `effect` of requests that were held, unless `made` refuses them.
   void NoteHeld(const std::vector<ChargeRequest>& requests, const absl::Status& made,
                 const ReserveEffect& effect);
+  // After `change` is committed: updates the head cache and returns the anchor point that covers the change.
+  absl::StatusOr<int64_t> NoteCommitted(const WriteSet& change);
 
   // ---- Changes that share transactions (combined.cc)
 

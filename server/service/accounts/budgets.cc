@@ -307,15 +307,15 @@ std::optional<AccountView> LargestPart(std::string_view dataset, const std::vect
   return largest;
 }
 
-namespace {
-
-absl::StatusOr<EntriesPage> ReadEntries(const Access& access, Method method, const Principal& principal,
-                                        const DatasetName& dataset, const ledger::Page& page) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, method, principal, dataset));
+absl::StatusOr<EntriesPage> ReadVisibleEntries(const Access& access, Method method,
+                                               const Principal& principal, const DatasetView& view,
+                                               const ledger::EntryRange& range) {
+  ledger::EntryRange visible = range;
+  if (!view.MayAll(method)) visible.charges_of = principal.name();
   EntriesPage read;
-  ASSIGN_OR_RETURN(read.entries, access.ledger.ListEntries(view.record.id, page));
-  read.last_seq = read.entries.empty() ? page.after_seq : read.entries.back().seq;
-  read.has_more = static_cast<int64_t>(read.entries.size()) == page.limit;
+  ASSIGN_OR_RETURN(read.entries, access.ledger.ListEntries(view.record.id, visible));
+  read.last_seq = read.entries.empty() ? range.after_seq : read.entries.back().seq;
+  read.has_more = static_cast<int64_t>(read.entries.size()) == range.limit;
   const auto is_hidden = [&](const ledger::Entry& entry) { return !MayReadEntry(view, entry, principal); };
   // Viewers of the whole history see that there is an entry of which no principal reads the content.
   if (!view.MayAll(method)) std::erase_if(read.entries, is_hidden);
@@ -325,16 +325,11 @@ absl::StatusOr<EntriesPage> ReadEntries(const Access& access, Method method, con
   return read;
 }
 
-}  // namespace
-
 absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Principal& principal,
-                                              const DatasetName& dataset, const ledger::Page& page) {
-  return ReadEntries(access, Method::kListLedgerEntries, principal, dataset, page);
-}
-
-absl::StatusOr<EntriesPage> ListWatchedEntries(const Access& access, const Principal& principal,
-                                               const DatasetName& dataset, const ledger::Page& page) {
-  return ReadEntries(access, Method::kWatchLedger, principal, dataset, page);
+                                              const DatasetName& dataset, const ledger::EntryRange& range) {
+  constexpr Method kMethod = Method::kListLedgerEntries;
+  ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, kMethod, principal, dataset));
+  return ReadVisibleEntries(access, kMethod, principal, view, range);
 }
 
 std::string Summary(const ledger::Entry& entry) {
@@ -380,7 +375,9 @@ std::string Summary(const ledger::Entry& entry) {
 absl::StatusOr<std::vector<LinkView>> ListChainLinks(const Access& access, const Principal& principal,
                                                      const DatasetName& dataset, const ledger::Page& page) {
   ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, Method::kListChainLinks, principal, dataset));
-  ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, access.ledger.ListEntries(view.record.id, page));
+  ASSIGN_OR_RETURN(
+      std::vector<ledger::Entry> entries,
+      access.ledger.ListEntries(view.record.id, {.after_seq = page.after_seq, .limit = page.limit}));
   std::vector<LinkView> links;
   for (ledger::Entry& entry : entries) {
     const bool shows_content = MayReadEntry(view, entry, principal);

@@ -91,19 +91,20 @@ inline constexpr dp::Delta kDeltaComparedUnderPure(1'000'000'000);  // 1e-9
 // and held amounts of any part. None when `accounts` has no part's account.
 std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts);
 
-// The entries after `page.after_seq` that the principal may see: all, without the content that no principal
-// reads (MayReadEntry()); or for analysts and services those of their own charges.
+// The entries of the range that the principal may see: all, without the content that no principal reads
+// (MayReadEntry()); or for analysts and services those of their own charges. Reads as many as it returns.
 struct EntriesPage {
   std::vector<ledger::Entry> entries;
-  int64_t last_seq = 0;  // the next page comes after this one
-  bool has_more = false;
+  int64_t last_seq = 0;   // of the last one that was read: range.after_seq when none was
+  bool has_more = false;  // there may be more in the range
 };
 absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Principal& principal,
-                                              const DatasetName& dataset, const ledger::Page& page);
+                                              const DatasetName& dataset, const ledger::EntryRange& range);
 
-// The same for a principal who watches the dataset (WatchLedger): not for those whose grant has ended.
-absl::StatusOr<EntriesPage> ListWatchedEntries(const Access& access, const Principal& principal,
-                                               const DatasetName& dataset, const ledger::Page& page);
+// The same of a dataset that was found for the principal by FindDataset() with this method.
+absl::StatusOr<EntriesPage> ReadVisibleEntries(const Access& access, Method method,
+                                               const Principal& principal, const DatasetView& view,
+                                               const ledger::EntryRange& range);
 
 // One line for display: the content of the entry beyond its kind. Empty when there is none.
 std::string Summary(const ledger::Entry& entry);

@@ -1,0 +1,195 @@
+#include "service/accounts/history_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "base/errors.h"
+#include "service/charges/accountant.h"
+#include "service/testing/fixture.h"
+#include "service/testing/wrapped_ledger.h"
+
+namespace curator::service {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// Three datasets of "owner". Reads of this thread are counted.
+class HistoryWatchTest : public ServiceTest {
+ protected:
+  HistoryWatchTest() : ServiceTest(&OpenLedgerThrough<CountedReads>) {}
+
+  void SetUp() override {
+    for (const char* const name : {"census", "schools", "visits"}) {
+      ids_[name] = MakeSealed(People(name)).record.id;
+    }
+  }
+
+  // What a thread of a server does twice a second.
+  absl::StatusOr<std::vector<WatchedEntry>> Look(HistoryWatch& watch,
+                                                 HistoryWatch::Steady::time_point now = {}) {
+    heads_.Read();
+    return watch.Look(now);
+  }
+  // Looks until nothing is new: as many as there were.
+  size_t CatchUp(HistoryWatch& watch) {
+    size_t found = 0;
+    for (size_t last = 1; last > 0; found += last) last = Look(watch).value().size();
+    EXPECT_THAT(Look(watch).value(), IsEmpty());
+    return found;
+  }
+  HistoryWatch WatchBy(const std::string& principal, const std::vector<std::string>& names) {
+    std::vector<HistoryPosition> positions;
+    for (const std::string& name : names) positions.push_back({DatasetName(name), 0});
+    return {Access{*ledger_}, heads_, TestPrincipal(principal), std::move(positions)};
+  }
+  void Grant(const std::string& dataset, const std::string& grantee, int64_t roles, int64_t ends_us = 0) {
+    const ledger::Grant grant{.grantee = grantee, .roles = roles, .expires_at_us = ends_us};
+    ASSERT_TRUE(ledger_->SetGrant(ids_.at(dataset), grant, TestPrincipal("owner")).ok());
+  }
+  absl::Status Reserve(const std::string& dataset, const std::string& principal) {
+    return ReserveBudget(services_, TestPrincipal(principal),
+                         {{.request_id = NewRequestId(),
+                           .dataset = DatasetName(dataset),
+                           .event = dp::Event{dp::PureEvent{EpsilonOf(1)}},
+                           .summary = "one count",
+                           .lifetime = absl::Hours(1)}},
+                         Intent::kDo)
+        .status();
+  }
+  static std::vector<std::string> DatasetsOf(const std::vector<WatchedEntry>& found) {
+    std::vector<std::string> names;
+    for (const WatchedEntry& each : found) names.push_back(each.dataset);
+    return names;
+  }
+
+  std::map<std::string, std::string> ids_;
+  WatchedHeads heads_{*ledger_};
+};
+
+TEST_F(HistoryWatchTest, ALookAtHistoriesThatHaveNotMovedReadsNothingButTheirHeads) {
+  std::vector<std::unique_ptr<HistoryWatch>> watches;
+  for (int i = 0; i < 10; ++i) {
+    watches.push_back(std::make_unique<HistoryWatch>(WatchBy("owner", {"census", "schools", "visits"})));
+    EXPECT_GT(CatchUp(*watches.back()), 0u);
+  }
+  CountedReads::count = 0;
+  heads_.Read();
+  EXPECT_EQ(CountedReads::count, 1);
+  for (const auto& watch : watches) EXPECT_THAT(watch->Look({}).value(), IsEmpty());
+  EXPECT_EQ(CountedReads::count, 1);
+}
+
+TEST_F(HistoryWatchTest, ANewEntryIsFoundByTheNextLookAndOnce) {
+  HistoryWatch watch = WatchBy("owner", {"census", "schools", "visits"});
+  CatchUp(watch);
+  Grant("schools", "ana", ledger::kGrantedAnalyst);
+  EXPECT_THAT(DatasetsOf(Look(watch).value()), ElementsAre("schools"));
+  EXPECT_THAT(Look(watch).value(), IsEmpty());
+}
+
+TEST_F(HistoryWatchTest, WhoSeesOwnChargesAloneReadsNothingMoreWhenOthersHaveCharged) {
+  Grant("census", "ana", ledger::kGrantedService);
+  HistoryWatch watch = WatchBy("ana", {"census"});
+  ASSERT_TRUE(Reserve("census", "ana").ok());
+  EXPECT_EQ(CatchUp(watch), 1u);
+  ASSERT_TRUE(Reserve("census", "owner").ok());
+  EXPECT_THAT(Look(watch).value(), IsEmpty());
+  heads_.Read();
+  CountedReads::count = 0;
+  EXPECT_THAT(watch.Look({}).value(), IsEmpty());
+  EXPECT_EQ(CountedReads::count, 0) << "the entry of another was passed over";
+  ASSERT_TRUE(Reserve("census", "ana").ok());
+  EXPECT_THAT(DatasetsOf(Look(watch).value()), ElementsAre("census"));
+}
+
+TEST_F(HistoryWatchTest, EndsWithTheDatasetThatMayNoLongerBeWatchedAfterWhatCameBefore) {
+  for (const char* const name : {"census", "schools"}) Grant(name, "uma", ledger::kGrantedAuditor);
+  HistoryWatch watch = WatchBy("uma", {"census", "schools"});
+  CatchUp(watch);
+  Grant("census", "ana", ledger::kGrantedAnalyst);
+  Grant("schools", "uma", 0);
+  EXPECT_THAT(DatasetsOf(Look(watch).value()), ElementsAre("census"));
+  const absl::Status ended = Look(watch).status();
+  EXPECT_TRUE(absl::IsNotFound(ended)) << ended;
+  EXPECT_EQ(DatasetConcernedBy(ended), "schools");
+}
+
+TEST_F(HistoryWatchTest, ADatasetThatIsHiddenEndsItAsOneThatDoesNotExist) {
+  Grant("census", "uma", ledger::kGrantedAuditor);
+  std::set<std::string> messages;
+  for (const std::string hidden : {"schools", "nothing"}) {
+    HistoryWatch watch = WatchBy("uma", {hidden, "census"});
+    CountedReads::count = 0;
+    const absl::Status ended = watch.Look({}).status();
+    EXPECT_TRUE(absl::IsNotFound(ended)) << ended;
+    EXPECT_EQ(DatasetConcernedBy(ended), hidden);
+    messages.insert(absl::StrReplaceAll(std::string(ended.message()), {{hidden, "NAME"}}));
+    messages.insert(absl::StrCat(CountedReads::count, " reads"));
+  }
+  EXPECT_EQ(messages.size(), 2u);
+}
+
+TEST_F(HistoryWatchTest, AGrantThatExpiresEndsItThoughNothingWasWritten) {
+  const absl::Time end = absl::Now() + absl::Milliseconds(300);
+  Grant("census", "uma", ledger::kGrantedAuditor, absl::ToUnixMicros(end));
+  HistoryWatch watch = WatchBy("uma", {"census"});
+  CatchUp(watch);
+  absl::Status ended;
+  while (ended.ok()) {
+    const bool must_have_ended = absl::Now() > end;
+    ended = Look(watch).status();
+    ASSERT_TRUE(!must_have_ended || !ended.ok());
+  }
+  EXPECT_EQ(DatasetConcernedBy(ended), "census");
+}
+
+TEST_F(HistoryWatchTest, RightsAreReadAgainFromTimeToTimeWhateverSaysThatTheyAreTheSame) {
+  HistoryWatch watch = WatchBy("owner", {"census"});
+  CatchUp(watch);
+  const HistoryWatch::Steady::time_point start = {};
+  CountedReads::count = 0;
+  EXPECT_TRUE(watch.Look(start + HistoryWatch::kLongestTrust - std::chrono::seconds(1)).ok());
+  EXPECT_EQ(CountedReads::count, 0);
+  EXPECT_TRUE(watch.Look(start + HistoryWatch::kLongestTrust).ok());
+  EXPECT_EQ(CountedReads::count, 1);
+}
+
+TEST_F(HistoryWatchTest, ALongHistoryDelaysNoOther) {
+  constexpr size_t kMost = HistoryWatch::kMostAtOnce;
+  for (size_t i = 0; i < 2 * kMost; ++i) {
+    Grant("census", "ana", i % 2 == 0 ? ledger::kGrantedAnalyst : ledger::kGrantedService);
+  }
+  HistoryWatch watch = WatchBy("owner", {"census", "schools", "visits"});
+  std::vector<std::string> names = DatasetsOf(Look(watch).value());
+  EXPECT_EQ(names.size(), kMost);
+  names = DatasetsOf(Look(watch).value());
+  EXPECT_EQ(names.size(), kMost);
+  EXPECT_EQ(names.front(), "schools");
+  EXPECT_THAT(names, ::testing::Contains("visits"));
+  EXPECT_THAT(names, ::testing::Contains("census"));
+}
+
+TEST_F(HistoryWatchTest, AHistoryThatNobodyWatchesAnyMoreIsNotLookedAt) {
+  {
+    HistoryWatch watch = WatchBy("owner", {"census"});
+    CatchUp(watch);
+  }
+  CountedReads::count = 0;
+  heads_.Read();
+  EXPECT_EQ(CountedReads::count, 0);
+}
+
+}  // namespace
+}  // namespace curator::service
