@@ -270,6 +270,9 @@ void PrintError(const absl::Status& status, const std::string& request_id, Outpu
     const absl::Duration seconds = absl::Ceil(absl::FromChrono(*delay), absl::Seconds(1));
     error << "  ask again in " << absl::FormatDuration(seconds) << "; nothing was charged\n";
   }
+  if (client::Reason(status) == "LOGIN_TOO_OLD") {
+    error << "  log in again, and then repeat the command: curator login --fresh\n";
+  }
   const std::vector<client::FieldViolation> violations = client::FieldViolations(status);
   if (violations.size() > 1) {
     for (const auto& violation : violations) {

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "auth/testing/test_certificates.h"
@@ -211,6 +212,30 @@ TEST_F(Provider, SecretsAreInNoLogNoFileAndNoCore) {
     // Its last third: the beginning of a token names its algorithm, and that of an API token is its id.
     EXPECT_EQ(written.find(secret.substr(secret.size() * 2 / 3)), std::string::npos) << secret;
   }
+}
+
+TEST_F(Provider, AFreshLoginOfTheCommandLineIsANewOne) {
+  setenv("XDG_STATE_HOME", folder_.path().c_str(), 1);
+  const auto log_in = [this](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"--server", address_, "login", "--issuer-ca", File("ca.pem")};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    ServerProcess login(CURATOR_CLI, arguments);
+    EXPECT_TRUE(login.AwaitLog("enter the code ")) << login.log();
+    const std::string code = login.log().substr(login.log().find("enter the code ") + 15, 8);
+    Ask("/test/login", {{"sub", "eve"}, {"seconds_ago", "5000"}});
+    Ask("/test/approve", {{"user_code", code}, {"sub", "eve"}});
+    EXPECT_EQ(login.WaitForEnd(), 0) << login.log();
+    std::ifstream kept(absl::StrCat(folder_.path(), "/curator/login.json"));
+    const std::string text{std::istreambuf_iterator<char>(kept), {}};
+    const size_t at = text.find("eyJ");
+    const std::string token = text.substr(at, text.find('"', at) - at);
+    std::string claims;
+    const size_t body = token.find('.') + 1;
+    EXPECT_TRUE(absl::WebSafeBase64Unescape(token.substr(body, token.rfind('.') - body), &claims));
+    return absl::Now() - absl::FromUnixSeconds(json::parse(claims).at("auth_time"));
+  };
+  EXPECT_GT(log_in({}), absl::Seconds(4000)) << "the earlier one of the browser";
+  EXPECT_LT(log_in({"--fresh"}), absl::Seconds(60));
 }
 
 TEST_F(Provider, ALoginOfTheCommandLineIsKept) {

@@ -9,6 +9,7 @@
 #include "curator/v1/audit.pb.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/dataset.pb.h"
+#include "curator/v1/metrics.pb.h"
 #include "curator/v1/operation.pb.h"
 #include "curator/v1/owner.pb.h"
 #include "curator/v1/query.pb.h"
@@ -315,7 +316,34 @@ TEST_F(Arguments, ALimitIsAskedForRejectedAndWithdrawn) {
   EXPECT_EQ(reject.reason(), "no");
   EXPECT_FALSE(Accepted("account limit reject census 1b4e")) << "without a reason";
   EXPECT_EQ(Sent<v1::WithdrawLimitChangeRequest>("account limit withdraw census 1b4e").proposal_id(), "1b4e");
+}
+
+TEST_F(Arguments, AHistoryIsShownFromItsEndAndSeveralAreWatched) {
+  const auto show = Sent<v1::ListLedgerEntriesRequest>("ledger show census --newest 20 --before 100");
+  EXPECT_EQ(show.newest(), 20);
+  EXPECT_EQ(show.before_sequence(), 100);
+  EXPECT_EQ(show.after_sequence(), 0);
+  EXPECT_FALSE(Accepted("ledger show census --newest 0"));
+  EXPECT_FALSE(Accepted("ledger show census --newest 1001"));
+  EXPECT_FALSE(Accepted("ledger show census --before 0"));
   EXPECT_EQ(Sent<v1::WatchLedgerRequest>("ledger watch census --after 7").after_sequence(), 7);
+  const auto one = Sent<v1::WatchLedgerRequest>("ledger watch census:7");
+  EXPECT_EQ(one.dataset(), "census");
+  EXPECT_EQ(one.after_sequence(), 7);
+  EXPECT_TRUE(one.positions().empty());
+  const auto several = Sent<v1::WatchLedgerRequest>("ledger watch census:7 schools");
+  EXPECT_EQ(several.dataset(), "");
+  ASSERT_EQ(several.positions_size(), 2);
+  EXPECT_EQ(several.positions(0).dataset(), "census");
+  EXPECT_EQ(several.positions(0).after_sequence(), 7);
+  EXPECT_EQ(several.positions(1).dataset(), "schools");
+  EXPECT_EQ(several.positions(1).after_sequence(), 0);
+}
+
+TEST_F(Arguments, AMalformedPlaceInAHistoryIsNotSent) {
+  for (const char* const places : {"census:x", "census:-1", "census: schools", "census schools --after 7"}) {
+    EXPECT_NE(command_line_.Run(absl::StrCat("ledger watch ", places)), ExitStatus::kDone) << places;
+  }
 }
 
 TEST_F(Arguments, RefusalsShowWhatWasAskedAndWhatWasLeft) {
@@ -486,6 +514,16 @@ TEST_F(Arguments, TheAuditIsListedAndWatchedInEveryForm) {
   EXPECT_THAT(command_line_.out(), HasSubstr("id,time,kind,decision,principal"));
 }
 
+TEST_F(Arguments, MetricsArePrintedAsTheyCome) {
+  v1::GetMetricsResponse metrics;
+  metrics.set_text("# TYPE curator_build_info gauge\ncurator_build_info{version=\"1\"} 1\n");
+  command_line_.server.Answer<v1::GetMetricsRequest>(metrics);
+  EXPECT_EQ(command_line_.Run("server metrics"), ExitStatus::kDone);
+  EXPECT_EQ(command_line_.out(), metrics.text());
+  EXPECT_EQ(command_line_.Run("server metrics --output json"), ExitStatus::kDone);
+  EXPECT_EQ(nlohmann::json::parse(command_line_.out())["text"], metrics.text());
+}
+
 TEST_F(Arguments, EveryCommandIsKnown) {
   Sent<v1::ListSynthesizersRequest>("synth list");
   EXPECT_EQ(Sent<v1::ListReleasesRequest>("release list c").dataset(), "c");
@@ -513,16 +551,6 @@ TEST_F(Arguments, EveryCommandIsKnown) {
 }
 
 TEST_F(Arguments, WrongUsageIsRefusedWithAReason) {
-TEST_F(Arguments, MetricsArePrintedAsTheyCome) {
-  v1::GetMetricsResponse metrics;
-  metrics.set_text("# TYPE curator_build_info gauge\ncurator_build_info{version=\"1\"} 1\n");
-  command_line_.server.Answer<v1::GetMetricsRequest>(metrics);
-  EXPECT_EQ(command_line_.Run("server metrics"), ExitStatus::kDone);
-  EXPECT_EQ(command_line_.out(), metrics.text());
-  EXPECT_EQ(command_line_.Run("server metrics --output json"), ExitStatus::kDone);
-  EXPECT_EQ(nlohmann::json::parse(command_line_.out())["text"], metrics.text());
-}
-
   struct Wrong {
     std::string line;
     std::string reason;

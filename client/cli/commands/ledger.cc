@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
@@ -28,11 +29,13 @@ namespace {
 struct ShowLedger {
   std::string dataset;
   int64_t after = 0;
+  int64_t before = 0;  // no bound when 0
+  int32_t newest = 0;  // all when 0
   std::optional<int64_t> limit;
 };
 
 struct WatchLedger {
-  std::string dataset;
+  std::vector<std::string> datasets;
   int64_t after = 0;
 };
 
@@ -110,14 +113,18 @@ absl::Status Run(Session& session, const ShowLedger& command) {
   }
   const std::unique_ptr<RowWriter> rows =
       MakeRowWriter(LedgerColumns(), session.form, session.terminal, session.out, json);
+  v1::ListLedgerEntriesRequest request;
+  request.set_dataset(command.dataset);
+  request.set_after_sequence(command.after);
+  request.set_before_sequence(command.before);
+  request.set_newest(command.newest);
   int64_t taken = 0;
-  const absl::Status listed =
-      session.client.ListLedgerEntries(command.dataset, command.after, [&](const v1::LedgerEntry& entry) {
-        if (command.limit && taken == *command.limit) return absl::CancelledError("enough");
-        ++taken;
-        rows->Add(RowOf(entry));
-        return absl::OkStatus();
-      });
+  const absl::Status listed = session.client.ListLedgerEntries(request, [&](const v1::LedgerEntry& entry) {
+    if (command.limit && taken == *command.limit) return absl::CancelledError("enough");
+    ++taken;
+    rows->Add(RowOf(entry));
+    return absl::OkStatus();
+  });
   rows->Finish();
   if (session.form == OutputForm::kJson) {
     json.EndObject();
@@ -126,19 +133,68 @@ absl::Status Run(Session& session, const ShowLedger& command) {
   return listed;
 }
 
-absl::Status Run(Session& session, const WatchLedger& command) {
+absl::Status WatchOne(Session& session, const std::string& dataset, int64_t after) {
   LineWriter lines(LedgerColumns(), session.form, session.terminal, session.out);
   int64_t last = 0;
-  const absl::Status ended =
-      session.client.WatchLedger(command.dataset, command.after, [&](const v1::LedgerEntry& entry) {
-        last = entry.sequence();
-        lines.Write(RowOf(entry));
-        return session.out ? absl::OkStatus() : absl::CancelledError("the output is closed");
-      });
+  const absl::Status ended = session.client.WatchLedger(dataset, after, [&](const v1::LedgerEntry& entry) {
+    last = entry.sequence();
+    lines.Write(RowOf(entry));
+    return session.out ? absl::OkStatus() : absl::CancelledError("the output is closed");
+  });
   if (last > 0) {
-    session.error << "to go on: curator ledger watch " << command.dataset << " --after " << last << "\n";
+    session.error << "to go on: curator ledger watch " << dataset << " --after " << last << "\n";
   }
   return ended;
+}
+
+// "census:57": after the entry 57 of census. Names of datasets have no colon.
+absl::StatusOr<v1::LedgerPosition> PositionOf(const std::string& text) {
+  v1::LedgerPosition position;
+  const size_t colon = text.find(':');
+  position.set_dataset(text.substr(0, colon));
+  if (colon == std::string::npos) return position;
+  int64_t after = 0;
+  if (!absl::SimpleAtoi(text.substr(colon + 1), &after) || after < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("NAME: ", text, ": after the colon is the number of an entry, such as census:57"));
+  }
+  position.set_after_sequence(after);
+  return position;
+}
+
+absl::Status WatchSeveral(Session& session, std::vector<v1::LedgerPosition> positions) {
+  std::vector<Column> columns = LedgerColumns();
+  columns.insert(columns.begin(), {"dataset", "dataset"});
+  LineWriter lines(columns, session.form, session.terminal, session.out);
+  const absl::Status ended = session.client.WatchLedgers(positions, [&](const v1::LedgerEntry& entry) {
+    for (v1::LedgerPosition& position : positions) {
+      if (position.dataset() == entry.dataset()) position.set_after_sequence(entry.sequence());
+    }
+    Row row = RowOf(entry);
+    row.insert(row.begin(), Value(entry.dataset()));
+    lines.Write(row);
+    return session.out ? absl::OkStatus() : absl::CancelledError("the output is closed");
+  });
+  session.error << "to go on: curator ledger watch";
+  for (const v1::LedgerPosition& position : positions) {
+    session.error << " " << position.dataset() << ":" << position.after_sequence();
+  }
+  session.error << "\n";
+  return ended;
+}
+
+absl::Status Run(Session& session, const WatchLedger& command) {
+  std::vector<v1::LedgerPosition> positions;
+  for (const std::string& text : command.datasets) {
+    ASSIGN_OR_RETURN(v1::LedgerPosition position, PositionOf(text));
+    if (position.after_sequence() == 0) position.set_after_sequence(command.after);
+    positions.push_back(std::move(position));
+  }
+  if (positions.size() > 1 && command.after != 0) {
+    return absl::InvalidArgumentError("--after is for one dataset; of several, name each as NAME:ENTRY");
+  }
+  if (positions.size() > 1) return WatchSeveral(session, std::move(positions));
+  return WatchOne(session, positions.front().dataset(), positions.front().after_sequence());
 }
 
 absl::Status Run(Session& session, const ListRefusals& command) {
@@ -517,11 +573,17 @@ void AddLedgerCommands(CLI::App& app, Chosen& chosen) {
   CLI::App* group = AddGroup(app, "ledger", "The append-only history of a dataset");
   const auto show = std::make_shared<ShowLedger>();
   CLI::App* command =
-      AddCommand(*group, "show", "The entries, oldest first", "curator ledger show census --after 100");
+      AddCommand(*group, "show", "The entries, oldest first", "curator ledger show census --newest 20");
   command->add_option("NAME", show->dataset, "The dataset")->required();
   command->add_option("--after", show->after, "Only entries with a greater number. Default: 0")
       ->type_name("ENTRY")
       ->check(CLI::NonNegativeNumber);
+  command->add_option("--before", show->before, "Only entries with a smaller number")
+      ->type_name("ENTRY")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--newest", show->newest, "Of these the newest, at most this many. Default: all")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
   command->add_option("--limit", show->limit, "At most this many entries. Default: all")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
@@ -531,8 +593,12 @@ void AddLedgerCommands(CLI::App& app, Chosen& chosen) {
                  "curator ledger refusals census", &ListRefusals::dataset, "NAME", chosen);
   const auto watch = std::make_shared<WatchLedger>();
   command = AddCommand(*group, "watch", "The entries as they come, one a line, until you stop it",
-                       "curator ledger watch census --after 100");
-  command->add_option("NAME", watch->dataset, "The dataset")->required();
+                       "curator ledger watch census:100 schools:7");
+  command
+      ->add_option("NAME", watch->datasets,
+                   "The datasets, at most 100; NAME:ENTRY begins after the entry with this number")
+      ->required()
+      ->expected(1, 100);
   command->add_option("--after", watch->after, "Begin after the entry with this number. Default: 0")
       ->type_name("ENTRY")
       ->check(CLI::NonNegativeNumber);

@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/login/device_flow.h"
@@ -20,6 +22,7 @@ namespace {
 struct LogInCommand {
   LoginPlace place{.issuer = {}, .client_id = {}, .scope = {}};  // what is empty the server says
   std::string issuer_authorities;
+  bool is_fresh = false;
 };
 
 struct LogOutCommand {};
@@ -77,13 +80,27 @@ std::string WholePathOf(const std::string& path) {
   return failed ? path : whole.string();
 }
 
+// What the user has to know of a login that should be fresh; empty where it is.
+std::string RemarkOnFreshLogin(std::optional<absl::Time> logged_in, absl::Time asked_at) {
+  constexpr absl::Duration kLeeway = absl::Minutes(1);
+  if (!logged_in.has_value()) {
+    return "the issuer does not say when you logged in (auth_time): its administrator can add that to ID "
+           "tokens";
+  }
+  if (*logged_in >= asked_at - kLeeway) return "";
+  return "the issuer has kept your earlier login: log out there in the browser, and run this again";
+}
+
 absl::Status Run(Session& session, const LogInCommand& command) {
   ASSIGN_OR_RETURN(const LoginState state, StateOfUser());
   RETURN_IF_ERROR(CheckTakesTokens(session.server));
   RETURN_IF_ERROR(CheckCanKeep(state, session.server));
   ASSIGN_OR_RETURN(const LoginPlace place, PlaceOf(session, command.place));
   const std::string authorities = WholePathOf(command.issuer_authorities);
-  ASSIGN_OR_RETURN(Tokens tokens, LogIn(place, PartsOfLogin(authorities, session.error)));
+  const absl::Time asked_at = absl::Now();
+  ASSIGN_OR_RETURN(Tokens tokens, LogIn(place, PartsOfLogin(authorities, session.error),
+                                        command.is_fresh ? Freshness::kFresh : Freshness::kAsBefore));
+  const std::string remark = command.is_fresh ? RemarkOnFreshLogin(LoginTimeIn(tokens.token), asked_at) : "";
   RETURN_IF_ERROR(state.Keep(
       session.server, {.place = place, .issuer_authorities = authorities, .tokens = std::move(tokens)}));
   Document document;
@@ -91,6 +108,7 @@ absl::Status Run(Session& session, const LogInCommand& command) {
                      {"issuer", "issuer", place.issuer},
                      {"kept_in", "kept in", state.path()}};
   document.notes.emplace_back("curator whoami shows who you are to the server");
+  if (!remark.empty()) document.notes.push_back(remark);
   session.Print(document);
   return absl::OkStatus();
 }
@@ -115,6 +133,8 @@ void AddLoginCommands(CLI::App& app, Chosen& chosen) {
           ->type_name("URL");
   command->add_option("--client-id", options->place.client_id, "As which client of the issuer")
       ->needs(issuer);
+  command->add_flag("--fresh", options->is_fresh,
+                    "Log in anew, also if you are logged in at the issuer: for approvals that need it");
   command->add_option("--scope", options->place.scope, "What to ask for; default: as the server says");
   command
       ->add_option("--issuer-ca", options->issuer_authorities,

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "client/cli/login/json_text.h"
 
@@ -101,15 +104,29 @@ absl::Status LoginHasEnded() {
   return absl::UnauthenticatedError("the login has ended: log in again with `curator login`");
 }
 
-absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts) {
+std::optional<absl::Time> LoginTimeIn(std::string_view token) {
+  const std::vector<std::string> parts = absl::StrSplit(std::string(token), '.');
+  std::string body;
+  if (parts.size() != 3 || !absl::WebSafeBase64Unescape(parts[1], &body)) return std::nullopt;
+  const json claims = json::parse(body, nullptr, /*allow_exceptions=*/false);
+  if (!claims.is_object()) return std::nullopt;
+  const auto found = claims.find("auth_time");
+  if (found == claims.end() || !found->is_number()) return std::nullopt;
+  return absl::UnixEpoch() + absl::Seconds(found->get<double>());
+}
+
+absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts, Freshness freshness) {
   ASSIGN_OR_RETURN(const Endpoints endpoints, Discover(place, parts));
   if (endpoints.device_authorization.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         place.issuer, " has no device flow: get a token in another way, and name it by --token-file"));
   }
-  ASSIGN_OR_RETURN(
-      const https::Response begun,
-      parts.post(endpoints.device_authorization, {{"client_id", place.client_id}, {"scope", place.scope}}));
+  https::Fields asked = {{"client_id", place.client_id}, {"scope", place.scope}};
+  if (freshness == Freshness::kFresh) {
+    asked.emplace_back("prompt", "login");
+    asked.emplace_back("max_age", "0");
+  }
+  ASSIGN_OR_RETURN(const https::Response begun, parts.post(endpoints.device_authorization, asked));
   if (begun.status != 200) return Refused(begun);
   ASSIGN_OR_RETURN(const json code, ObjectIn(begun, "answer"));
   ASSIGN_OR_RETURN(const std::string device_code, RequiredText(code, "device_code", "answer"));

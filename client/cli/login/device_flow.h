@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,11 +39,19 @@ struct LoginParts {
   std::function<void(const std::string& url, const std::string& code)> show;
 };
 
+// Whether the user has to log in anew at an issuer where he has done so before. An issuer need not heed it in
+// this flow: the token says (LoginTimeIn()).
+enum class Freshness { kAsBefore, kFresh };
+
 // Returns when the user has logged in. Errors: UNAVAILABLE when the issuer cannot be reached at first or
 // answers with another error than the following, FAILED_PRECONDITION when it has no device flow,
 // PERMISSION_DENIED when the user refused, DEADLINE_EXCEEDED when the code expired, DATA_LOSS for an answer
 // that cannot be read.
-absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts);
+absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts,
+                             Freshness freshness = Freshness::kAsBefore);
+
+// When the user logged in, as a token says (auth_time) that nobody has verified; none where it does not say.
+std::optional<absl::Time> LoginTimeIn(std::string_view token);
 
 // New tokens for old ones, by their refresh token. Errors: LoginHasEnded() when the issuer does not accept it
 // any more or gives no ID token for an old one; UNAVAILABLE and DATA_LOSS as of LogIn().

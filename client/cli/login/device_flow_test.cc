@@ -5,8 +5,12 @@
 
 #include <deque>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 
 namespace curator::cli {
 namespace {
@@ -27,7 +31,10 @@ class DeviceFlow : public ::testing::Test {
             },
             .post = [this](const std::string& url,
                            const https::Fields& fields) -> absl::StatusOr<https::Response> {
-              if (url == "https://idp.example/device") return https::Response{begin_status_, begun_.dump()};
+              if (url == "https://idp.example/device") {
+                asked_ = fields;
+                return https::Response{begin_status_, begun_.dump()};
+              }
               grants_.push_back(fields.front().second);
               absl::StatusOr<https::Response> response = answers_.front();
               answers_.pop_front();
@@ -57,6 +64,7 @@ class DeviceFlow : public ::testing::Test {
   std::deque<absl::StatusOr<https::Response>> answers_;
   absl::Time now_ = absl::FromUnixSeconds(1'800'000'000);
   std::vector<int64_t> slept_;
+  https::Fields asked_;
   std::vector<std::string> grants_;
   std::string shown_;
 };
@@ -70,6 +78,25 @@ TEST_F(DeviceFlow, WaitsUntilTheUserHasEnteredTheCode) {
   EXPECT_EQ(tokens->refresh_token, "r");
   EXPECT_EQ(shown_, "https://idp.example/go ABCD-EFGH");
   EXPECT_THAT(slept_, ElementsAre(2, 2, 7));
+}
+
+TEST_F(DeviceFlow, AsksForANewLoginOnlyWhereItIsToBeFresh) {
+  answers_ = {Granted({{"id_token", "i"}}), Granted({{"id_token", "i"}})};
+  ASSERT_TRUE(LogIn(place_, Parts()).ok());
+  EXPECT_EQ(asked_.size(), 2u);
+  ASSERT_TRUE(LogIn(place_, Parts(), Freshness::kFresh).ok());
+  EXPECT_THAT(asked_, ::testing::IsSupersetOf(https::Fields{{"prompt", "login"}, {"max_age", "0"}}));
+}
+
+TEST(LoginTime, IsThatOfTheTokenWhereItHasOne) {
+  const auto token = [](const std::string& claims) {
+    return absl::StrCat("h.", absl::WebSafeBase64Escape(claims), ".s");
+  };
+  EXPECT_EQ(LoginTimeIn(token(R"({"auth_time": 1800000000})")), absl::FromUnixSeconds(1'800'000'000));
+  for (const std::string& other : {token(R"({"iat": 1800000000})"), token(R"({"auth_time": "1800000000"})"),
+                                   token("[]"), token("{"), std::string("opaque"), std::string("a.%.c")}) {
+    EXPECT_EQ(LoginTimeIn(other), std::nullopt) << other;
+  }
 }
 
 TEST_F(DeviceFlow, GoesOnWhileTheIssuerIsInTrouble) {
