@@ -33,7 +33,7 @@ import tidy_tree
 MOST_FILE_LINES = 800
 MOST_FUNCTION_LINES = 70
 
-SKIPPED_FOLDERS = re.compile(r"^(build.*|\.git|\.cache|\.quickstart|__pycache__)$")
+SKIPPED_FOLDERS = re.compile(r"^(build.*|node_modules|\.git|\.cache|\.quickstart|__pycache__)$")
 CPP_SUFFIXES = (".h", ".cc")
 TEXT_SUFFIXES = CPP_SUFFIXES + (".py", ".proto", ".sql", ".cmake", ".md", ".json", ".txt", "")
 
@@ -79,6 +79,8 @@ FILES_MAY_INCLUDE = [
     # `curator calc` runs the calculators of dp/accounting without a server, on events in their wire form (docs/adr/0006).
     # The program that fetches issuers' keys writes what the server's reader accepts.
     (re.compile(r"^client/jwks/"), ["auth"]),
+    # The gate's configuration is read as strictly as the server's.
+    (re.compile(r"^client/gate/settings\.cc$"), ["auth/strict_json.h"]),
     (re.compile(r"^client/cli/(commands/calc|syntax/calc_\w+)\.(h|cc)$"), ["dp/accounting", "rpc/convert_event.h"]),
 ]
 
@@ -106,6 +108,7 @@ LIBRARIES = [
     Library("libpq", re.compile(r"^libpq|^postgres_ext"), ()),  # the ledger speaks libpqxx (docs/adr/0052)
     Library("SQLite", re.compile(r"^sqlite3"), ("ledger/sqlite",)),
     Library("libcurl", re.compile(r"^curl/"), ("client/https",)),
+    Library("Boost", re.compile(r"^boost/"), ("client/gate",)),
 ]
 # dp is pure: what it computes depends on its arguments alone.
 IMPURE = re.compile(r"^(chrono|ctime|time\.h|sys/time\.h|thread|future|iostream|absl/time/.*|spdlog/.*)$")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes THIRD-PARTY.md: the libraries that the programs link or compile in, their Debian packages and their licences.
 
-    deploy/third-party                         write THIRD-PARTY.md for build/release's curatord, curator and curator-jwks
+    deploy/third-party                         write THIRD-PARTY.md for the programs in build/release
     deploy/third-party --check                 change nothing; fail when THIRD-PARTY.md is out of date
     deploy/third-party [--check] PROGRAM ...   for the programs of another build
 
@@ -11,6 +11,7 @@ dynamically, GPL and AGPL never. Exit status: 0 done, 1 findings, 2 wrong usage.
 """
 
 import argparse
+import json
 import re
 import subprocess
 import sys
@@ -24,8 +25,12 @@ sys.path.insert(0, str(ROOT / ".ci"))
 import tidy  # noqa: E402  (what is product code, and what it includes, is decided there)
 import tidy_cpp  # noqa: E402
 
-PROGRAMS = ("build/release/server/curatord", "build/release/client/curator", "build/release/client/curator-jwks")
+PROGRAMS = ("build/release/server/curatord", "build/release/client/curator", "build/release/client/curator-jwks",
+            "build/release/client/curator-gate")
 DOCUMENT = "THIRD-PARTY.md"
+# What the dashboard's pages are built from, and the notices that the built pages carry.
+PAGES_LOCK = "client/gate/web/package-lock.json"
+PAGES_NOTICES = "client/gate/web/dist/LICENSES.txt"
 TABLE = "deploy/third_party_table.py"
 # Folders of /usr/include that a compiler is given by name.
 FOLDERS_OF_HEADERS = ("eigen3", "postgresql")
@@ -90,6 +95,7 @@ class Facts:
     loaded: set = field(default_factory=set)  # packages of everything that they load, the linked ones among them
     included: dict = field(default_factory=dict)  # package of headers to one file of ours that includes one
     versions: dict = field(default_factory=dict)  # package to Debian version, of those that are installed
+    bundled: list = field(default_factory=list)  # name, version and licence of each package in the dashboard's pages
     problems: list = field(default_factory=list)  # what could not be found out
 
 
@@ -165,11 +171,27 @@ def installed_versions(packages, run_command):
     return {line[1]: line[2] for line in lines if len(line) == 3 and line[0] == "installed"}
 
 
+def add_pages(facts, root):
+    lock = root / PAGES_LOCK
+    if not lock.exists():
+        return
+    packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    notices = (root / PAGES_NOTICES).read_text(encoding="utf-8")
+    for path, package in sorted(packages.items()):
+        if not path or package.get("dev"):
+            continue
+        name = path.removeprefix("node_modules/")
+        facts.bundled.append((name, package["version"], package.get("license", "none")))
+        if f"---- {name} {package['version']}\n" not in notices:
+            facts.problems.append(f"{name} {package['version']}: {PAGES_NOTICES} does not have its notice")
+
+
 def facts_about(programs, root, folders, table, run_command):
     facts = Facts()
     for program in programs:
         add_program(facts, program, run_command)
     add_headers(facts, root, folders, run_command)
+    add_pages(facts, root)
     facts.versions = installed_versions({name for library in table.LINKED for name in library.packages}, run_command)
     return facts
 
@@ -228,6 +250,8 @@ def licence_findings(facts, table):
         yield from licence_finding(library.name, library.licence, not is_compiled_in(library, facts))
     for entry in table.LOADED:
         yield from licence_finding(entry.package, entry.licence, True)
+    for name, _, licence in facts.bundled:
+        yield from licence_finding(name, licence, False)
 
 
 def findings_of(facts, table):
@@ -258,8 +282,8 @@ def linked_rows(facts, table):
 
 INTRODUCTION = """# Third-party software
 
-Curator is under the Apache License 2.0 ([LICENSE](LICENSE)). It is built from packages of Debian 12 and carries no copy of other
-people's code. `deploy/third-party` writes this page, and `deploy/third-party --check` compares it with the built programs.
+Curator is under the Apache License 2.0 ([LICENSE](LICENSE)). It is built from packages of Debian 12. The dashboard's built pages have
+code of other people's packages in them; nothing else here has. `deploy/third-party` writes this page, and `deploy/third-party --check` compares it with the built programs.
 Licences are SPDX expressions of what is linked, as read in each package's `/usr/share/doc/PACKAGE/copyright`; a remark says
 where the sources say more.
 
@@ -270,15 +294,24 @@ Permissive licences and the MPL are accepted, and the LGPL where a library is li
 def document(facts, table):
     loaded = ((f"`{entry.package}`", entry.licence, entry.remark) for entry in table.LOADED)
     tools = ((tool.name, code(tool.packages), tool.licence, tool.use) for tool in table.TOOLS)
+    pages = [
+        "",
+        "## Part of the dashboard's pages",
+        "",
+        f"The built pages have their notices in `{PAGES_NOTICES}`.",
+        "",
+        *table_lines(("package", "version", "licence"), facts.bundled),
+    ]
     lines = [
         INTRODUCTION,
-        "## Linked or compiled in by `curatord` and `curator`",
+        "## Linked or compiled in by the programs",
         "",
         *table_lines(("library", "packages", "version", "licence", "how", "used for"), linked_rows(facts, table)),
         "",
         "## Loaded by these libraries",
         "",
         *table_lines(("package", "licence", "remark"), loaded),
+        *(pages if facts.bundled else []),
         "",
         "## Needed to build and to test only",
         "",

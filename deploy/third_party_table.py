@@ -42,7 +42,8 @@ class Tool:
 
 LINKED = (
     Library("Abseil", ("libabsl20220623", "libabsl-dev"), "Apache-2.0", "status values, strings, 128-bit integers, locks", 1),
-    Library("CLI11", ("libcli11-dev",), "BSD-3-Clause", "command lines of both programs"),
+    Library("Boost", ("libboost1.81-dev",), "BSL-1.0", "Beast and Asio: HTTP of curator-gate"),
+    Library("CLI11", ("libcli11-dev",), "BSD-3-Clause", "command lines of the programs"),
     Library("Eigen", ("libeigen3-dev",), "MPL-2.0", "Fourier transforms in numerical composition"),
     Library("GCC runtime", ("libstdc++6", "libgcc-s1", "libstdc++-12-dev", "libgcc-12-dev"),
             "GPL-3.0-or-later WITH GCC-exception-3.1", "C++ standard library"),
@@ -54,7 +55,7 @@ LINKED = (
             "its health.proto is compiled into the server", 0, always=True),
     Library("LEMON", ("liblemon-dev",), "BSL-1.0", "minimum-cost flow in the synthesis method dpsyn"),
     Library("libcsv", ("libcsv3", "libcsv-dev"), "LGPL-2.1-or-later", "reading CSV files"),
-    Library("libcurl", ("libcurl4", "libcurl4-openssl-dev"), "curl", "what the command line and curator-jwks ask issuers"),
+    Library("libcurl", ("libcurl4", "libcurl4-openssl-dev"), "curl", "what the command line, curator-jwks and curator-gate ask issuers"),
     Library("libpqxx", ("libpqxx-6.4", "libpqxx-dev"), "BSD-3-Clause", "ledgers in PostgreSQL"),
     Library("MPFR", ("libmpfr6", "libmpfr-dev"), "LGPL-3.0-or-later", "correctly rounded functions: accounting, samplers"),
     Library("nlohmann/json", ("nlohmann-json3-dev",), "MIT", "reading and writing JSON"),

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import tempfile
 import unittest
 from pathlib import Path
@@ -214,6 +215,36 @@ class Entries(Planted):
         status, errors = self.report(table())
         self.assertEqual(status, 1)
         self.assertIn("curatord: is no program that links shared libraries", errors)
+
+
+class Pages(Planted):
+    """Packages whose code is in the dashboard's built pages."""
+
+    def plant_pages(self, licence="MIT", notice="---- chart 1.2.3\n"):
+        lock = {"packages": {"": {"license": "Apache-2.0"},
+                             "node_modules/chart": {"version": "1.2.3", "license": licence},
+                             "node_modules/builder": {"version": "9.0.0", "license": "GPL-3.0-only", "dev": True}}}
+        for name, text in ((third_party.PAGES_LOCK, json.dumps(lock)), (third_party.PAGES_NOTICES, notice)):
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / name).write_text(text)
+
+    def test_they_are_in_the_document_and_what_builds_them_is_not(self):
+        self.plant_pages()
+        self.write(table())
+        self.assertIn("| chart | 1.2.3 | MIT |", self.path.read_text())
+        self.assertNotIn("builder", self.path.read_text())
+
+    def test_a_licence_that_is_not_allowed_is_caught(self):
+        self.plant_pages(licence="GPL-3.0-only")
+        self.assert_refused(table(), "chart", "GPL-3.0-only is not allowed")
+
+    def test_a_licence_that_needs_dynamic_linking_is_caught(self):
+        self.plant_pages(licence="LGPL-2.1-or-later")
+        self.assert_refused(table(), "chart", "needs dynamic linking")
+
+    def test_a_package_whose_notice_the_pages_lack_is_caught(self):
+        self.plant_pages(notice="---- chart 1.2.2\n")
+        self.assert_refused(table(), "chart 1.2.3", "does not have its notice")
 
 
 class Document(Planted):

@@ -91,28 +91,41 @@ frontend edge
     tcp-request connection track-sc0 src,ipmask(32,64)
     tcp-request connection reject if { sc0_conn_cur gt 50 }
     acl grpc req.hdr(content-type) -m beg application/grpc
-    # What is no gRPC call has nothing to find here.
-    http-request deny deny_status 404 if !grpc
-    # A status of gRPC's (14 UNAVAILABLE, 12 UNIMPLEMENTED), which a page of HTML is not.
-    http-request return status 200 hdr grpc-status 14 hdr grpc-message "this address may make at most 2000 calls in 10 seconds: ask again later" if { sc0_http_req_rate gt 2000 }
+{BROWSERS}    # A status of gRPC's (14 UNAVAILABLE, 12 UNIMPLEMENTED), which a page of HTML is not.
+    http-request return status 200 hdr grpc-status 14 hdr grpc-message "this address may make at most 2000 calls in 10 seconds: ask again later" if grpc { sc0_http_req_rate gt 2000 }
     # A watch of the server's health holds a place, and is for its own host.
     acl hidden path /grpc.health.v1.Health/Watch
     acl hidden path_beg /grpc.reflection
-    http-request return status 200 hdr grpc-status 12 if hidden
+    http-request return status 200 hdr grpc-status 12 if grpc hidden
     http-request del-header -bin -m end
     http-request del-header grpclb_client_stats
     http-request del-header te
-    http-request set-header te trailers
-    http-request del-header x-curator- -m beg
+    http-request set-header te trailers if grpc
+    http-request del-header x-curator- -m beg if grpc
     http-after-response set-header content-type application/grpc if { res.hdr(grpc-status) -m found }
-    http-request set-header x-curator-edge {SECRET}
-    http-request set-header x-curator-client-cert %[ssl_c_der,base64] if { ssl_c_used } { ssl_c_verify 0 }
-    default_backend curatord
+    http-request set-header x-curator-edge {SECRET} if grpc
+    http-request set-header x-curator-client-cert %[ssl_c_der,base64] if grpc { ssl_c_used } { ssl_c_verify 0 }
+{ROUTE}    default_backend curatord
 
 backend curatord
     # What ends the connection of one client ends nobody else's.
     http-reuse never
     server curatord {SOCKET} proto h2
+)";
+
+// What is no gRPC call has nothing to find,
+constexpr std::string_view kNoBrowsers = R"(    # What is no gRPC call has nothing to find here.
+    http-request deny deny_status 404 if !grpc
+)";
+// or is a browser's, and goes to the gate. It gets neither the server's secret nor certificates.
+constexpr std::string_view kBrowsers =
+    R"(    # What is no gRPC call is a browser's, and goes to the dashboard.
+    http-request deny deny_status 429 if !grpc { sc0_http_req_rate gt 2000 }
+)";
+constexpr std::string_view kRouteToGate = "    use_backend gate if !grpc\n";
+constexpr std::string_view kGate = R"(
+backend gate
+    server gate {GATE}
 )";
 
 absl::StatusOr<std::string> EdgeSecretOf(const std::string& path) {
@@ -143,6 +156,9 @@ absl::Status PrintEdgeConfig(const config::ServerConfig& config, const EdgeOptio
     return InvalidField("--certificate", "must be an absolute path");
   }
   ASSIGN_OR_RETURN(const std::string secret, EdgeSecretOf(edge->secret_file));
+  if (!options.gate.empty() && !options.gate.starts_with("unix:/")) {
+    return InvalidField("--gate", "must be unix:/PATH, the address that curator-gate listens at");
+  }
   const std::string clients = edge->client_ca.empty()
                                   ? std::string()
                                   : absl::StrCat(" ca-file ", edge->client_ca, " verify optional");
@@ -151,11 +167,15 @@ absl::Status PrintEdgeConfig(const config::ServerConfig& config, const EdgeOptio
                                : absl::StrCat("    user ", options.user, "\n    group ", options.user, "\n");
   out << absl::StrReplaceAll(std::string(kEdge),
                              {{"{USER}", user},
+                              {"{BROWSERS}", std::string(options.gate.empty() ? kNoBrowsers : kBrowsers)},
+                              {"{ROUTE}", std::string(options.gate.empty() ? "" : kRouteToGate)},
                               {"{BIND}", options.bind},
                               {"{CERTIFICATE}", options.certificate},
                               {"{CLIENTS}", clients},
                               {"{SECRET}", secret},
                               {"{SOCKET}", absl::StrCat("unix@", edge->address.substr(5))}});
+  if (options.gate.empty()) return absl::OkStatus();
+  out << absl::StrReplaceAll(std::string(kGate), {{"{GATE}", absl::StrCat("unix@", options.gate.substr(5))}});
   return absl::OkStatus();
 }
 

@@ -27,6 +27,7 @@ int RunBootstrap(const config::ServerConfig& config, const BootstrapOptions& opt
 struct EdgeOptions {
   std::string bind;         // where haproxy listens: "*:443"
   std::string certificate;  // its certificate and key in one PEM, or a folder of them
+  std::string gate = {};    // where browsers' requests go, "unix:/PATH"; empty: they are answered with 404
   std::string user = {};    // which it becomes once it listens; empty: it stays the one that starts it
 };
 

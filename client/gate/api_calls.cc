@@ -85,7 +85,7 @@ void ApiCalls::Call(const std::string& name, const std::string& body, const std:
 
 void ApiCalls::Start(std::shared_ptr<Asked> asked) {
   const std::shared_ptr<RunningCall> call =
-      StartCall(*channels_, asked->method, *asked->request, asked->credential, NewTraceParent(),
+      StartCall(channels_, asked->method, *asked->request, asked->credential, NewTraceParent(),
                 [this, asked](const absl::StatusOr<std::string>& json) { Answer(asked, json); });
   {
     const absl::MutexLock lock(&asked->mutex);

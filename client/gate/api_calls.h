@@ -26,9 +26,9 @@ class ApiCalls {
   static constexpr int kMostOfSession = 16;
   static constexpr int kMost = 512;
 
-  // All but `channels` must outlive this object.
-  ApiCalls(std::shared_ptr<Channels> channels, Sessions& sessions, Renewals& renewals, Workers& workers)
-      : channels_(std::move(channels)), sessions_(sessions), renewals_(renewals), workers_(workers) {}
+  // All must outlive this object.
+  ApiCalls(Channels& channels, Sessions& sessions, Renewals& renewals, Workers& workers)
+      : channels_(channels), sessions_(sessions), renewals_(renewals), workers_(workers) {}
 
   // POST /api/v1/SERVICE/METHOD for a session; `name` is "SERVICE/METHOD".
   void Call(const std::string& name, const std::string& body, const std::string& key, const Session& session,
@@ -51,7 +51,7 @@ class ApiCalls {
   void Answer(const std::shared_ptr<Asked>& asked, const absl::StatusOr<std::string>& json);
   std::shared_ptr<LedgerFeed> FeedOf(const std::string& key);
 
-  const std::shared_ptr<Channels> channels_;
+  Channels& channels_;
   Sessions& sessions_;
   Renewals& renewals_;
   Workers& workers_;

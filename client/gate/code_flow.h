@@ -1,5 +1,5 @@
-// Logins of browsers at an identity provider: the authorization code flow (OpenID Connect Core, 3.1) with PKCE
-// (RFC 7636), a state and a nonce.
+// Logins of browsers at an identity provider: the authorization code flow (OpenID Connect Core, 3.1) with
+// PKCE (RFC 7636), a state and a nonce.
 //
 // Functions that ask the issuer block. Thread-safe.
 #pragma once
@@ -42,9 +42,10 @@ struct BegunLogin {
 absl::StatusOr<std::string> AddressToLogInAt(const LoginProvider& provider, const BegunLogin& login,
                                              const std::string& redirect, bool fresh);
 
-// The tokens for a code that the issuer sent the browser back with. Their ID token is for this client and this
-// login; its signature is checked by the server that it is presented to. Errors: of oidc::Discover();
-// UNAVAILABLE when the issuer refuses the code; DATA_LOSS for an answer without an ID token, or with another's.
+// The tokens for a code that the issuer sent the browser back with. Their ID token is for this client and
+// this login; its signature is checked by the server that it is presented to. Errors: of oidc::Discover();
+// UNAVAILABLE when the issuer refuses the code; DATA_LOSS for an answer without an ID token, or with
+// another's.
 absl::StatusOr<oidc::Tokens> RedeemCode(const LoginProvider& provider, const BegunLogin& login,
                                         const std::string& redirect, const std::string& code);
 

@@ -12,7 +12,7 @@ foreach(file ${files})
   string(APPEND table "    {\"/${file}\", {reinterpret_cast<const char*>(kFile${number}), sizeof(kFile${number}) - 1}},\n")
   math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"client/gate/page_files.h\"
+file(WRITE ${OUTPUT} "#include \"client/gate/pages.h\"
 
 namespace curator::gate {
 namespace {

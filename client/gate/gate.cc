@@ -76,7 +76,7 @@ Gate::Gate(GateOptions options)
                        .is_development = options_.is_development,
                        .providers = options_.providers},
       guard_(options_.origins),
-      channels_(std::make_shared<Channels>(options_.server)),
+      channels_(options_.server),
       sessions_(options_.sessions),
       workers_(2),
       renewals_(sessions_, options_.providers, workers_),
@@ -88,7 +88,7 @@ Gate::Gate(GateOptions options)
 
 void Gate::Close() {
   workers_.Stop();
-  channels_->Close();
+  channels_.Close();
 }
 
 void Gate::SweepLater() {
@@ -174,7 +174,7 @@ std::string Gate::OwnMetrics() const {
       series("curator_gate_requests_total", "counter", "Requests of browsers.", requests_.load()),
       series("curator_gate_sessions", "gauge", "Sessions of browsers that are signed in.", sessions_.size()),
       series("curator_gate_event_streams", "gauge", "Open streams of events.", calls_.following()),
-      series("curator_gate_upstream_calls", "gauge", "Open calls of the server.", channels_->OpenCalls()));
+      series("curator_gate_upstream_calls", "gauge", "Open calls of the server.", channels_.OpenCalls()));
 }
 
 void Gate::ServeMetrics(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
@@ -187,7 +187,7 @@ void Gate::ServeMetrics(const HttpRequest& request, std::shared_ptr<Exchange> ex
     credential = {.kind = Credential::Kind::kName, .text = "metrics"};
   }
   const ApiMethod& method = *FindApiMethod("MetricsService/GetMetrics");
-  StartCall(*channels_, method, *method.request, credential, NewTraceParent(),
+  StartCall(channels_, method, *method.request, credential, NewTraceParent(),
             [this, exchange](const absl::StatusOr<std::string>& json) {
               if (!json.ok()) return exchange->Respond(ErrorResponse(json.status()));
               const auto answer = nlohmann::json::parse(*json, nullptr, /*allow_exceptions=*/false);
@@ -199,7 +199,7 @@ void Gate::ServeMetrics(const HttpRequest& request, std::shared_ptr<Exchange> ex
 
 void Gate::ServeHealth(std::shared_ptr<Exchange> exchange) {
   const ApiMethod& method = *FindApiMethod("VersionService/GetVersion");
-  StartCall(*channels_, method, *method.request, {}, "", [exchange](const absl::StatusOr<std::string>& json) {
+  StartCall(channels_, method, *method.request, {}, "", [exchange](const absl::StatusOr<std::string>& json) {
     exchange->Respond(json.ok() ? Text(200, "ok\n") : Text(503, "the server cannot be reached\n"));
   });
 }

@@ -58,7 +58,7 @@ class Gate {
   const GateOptions options_;
   const SignInOptions sign_in_options_;
   const RequestGuard guard_;
-  const std::shared_ptr<Channels> channels_;
+  Channels channels_;
   Sessions sessions_;
   Workers workers_;
   Renewals renewals_;

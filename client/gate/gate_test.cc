@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
 #include "client/gate/testing/fake_browser.h"
 #include "client/testing/fake_server.h"
 

@@ -46,8 +46,8 @@ class LedgerFeed::Watch final : public grpc::ClientReadReactor<v1::LedgerEntry>,
                                 public std::enable_shared_from_this<Watch> {
  public:
   Watch(std::weak_ptr<LedgerFeed> feed, std::unique_ptr<Channels::Lease> lease)
-      : feed_(std::move(feed)),
-        lease_(std::move(lease)),
+      : lease_(std::move(lease)),
+        feed_(std::move(feed)),
         stub_(v1::BudgetService::NewStub(lease_->channel())) {}
 
   void Start(const Credential& credential, const Positions& after) {
@@ -80,8 +80,8 @@ class LedgerFeed::Watch final : public grpc::ClientReadReactor<v1::LedgerEntry>,
   }
 
  private:
+  const std::unique_ptr<Channels::Lease> lease_;  // the first member: destroyed when nothing uses the channel
   const std::weak_ptr<LedgerFeed> feed_;
-  const std::unique_ptr<Channels::Lease> lease_;
   const std::unique_ptr<v1::BudgetService::Stub> stub_;
   grpc::ClientContext context_;
   v1::WatchLedgerRequest request_;
@@ -154,7 +154,7 @@ void LedgerFeed::StartWatch() {
   ++attempt_;
   watched_ = Wanted();
   if (watched_.empty() || has_ended_) return;
-  std::unique_ptr<Channels::Lease> lease = parts_.channels->Take();
+  std::unique_ptr<Channels::Lease> lease = parts_.channels.Take();
   if (lease == nullptr) return;  // the gate is stopping
   watch_ = std::make_shared<Watch>(weak_from_this(), std::move(lease));
   watch_->Start(parts_.credential(), watched_);

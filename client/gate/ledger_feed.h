@@ -26,7 +26,7 @@ namespace curator::gate {
 
 // How a feed reaches the world. All functions may be called from any thread.
 struct FeedParts {
-  std::shared_ptr<Channels> channels;
+  Channels& channels;
   // What to call with now.
   std::function<Credential()> credential;
   // The server refuses the credential: calls `done` later with whether there is another one. Must not block.
@@ -41,8 +41,8 @@ class LedgerFeed : public std::enable_shared_from_this<LedgerFeed> {
 
   explicit LedgerFeed(FeedParts parts) : parts_(std::move(parts)) {}
 
-  // RESOURCE_EXHAUSTED where the session has kMostPages already, or where its pages and this one watch more than
-  // kMostWatched datasets together.
+  // RESOURCE_EXHAUSTED where the session has kMostPages already, or where its pages and this one watch more
+  // than kMostWatched datasets together.
   absl::Status CheckRoom(const Positions& positions) const;
   // Sends events to `page` until that ends.
   void Add(const std::shared_ptr<EventStream>& page, Positions after);

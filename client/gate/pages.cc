@@ -4,8 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "client/gate/page_files.h"
-
 namespace curator::gate {
 
 const PageFile* FindPageFile(std::string_view path) {

@@ -3,6 +3,7 @@
 // Thread-safe: constants.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace curator::gate {
@@ -12,6 +13,8 @@ struct PageFile {
   std::string_view content;
 };
 
+// All of them. embed_pages.cmake writes the source file of this function.
+std::span<const PageFile> PageFiles();
 // Null where there is none.
 const PageFile* FindPageFile(std::string_view path);
 

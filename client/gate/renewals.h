@@ -1,5 +1,5 @@
-// What becomes of a session whose credential the server refuses: a login whose token has expired is renewed at
-// its issuer, once for all calls that find it so; any other session ends.
+// What becomes of a session whose credential the server refuses: a login whose token has expired is renewed
+// at its issuer, once for all calls that find it so; any other session ends.
 //
 // Thread-safe.
 #pragma once

@@ -1,7 +1,7 @@
 // The sessions of browsers, in memory alone: a gate that starts again has none.
 //
-// A browser has a session's id in a cookie that no script can read; the gate keeps the digest of the id alone,
-// its *key*. Thread-safe.
+// A browser has a session's id in a cookie that no script can read; the gate keeps the digest of the id
+// alone, its *key*. Thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -86,7 +86,7 @@ std::string SignIn::SessionJson(const std::optional<Session>& session, const std
 void SignIn::Describe(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   const std::optional<Session> session = sessions_.Use(KeyOf(request));
   const ApiMethod& method = *FindApiMethod("VersionService/GetVersion");
-  StartCall(*channels_, method, *method.request, session ? session->credential : Credential{},
+  StartCall(channels_, method, *method.request, session ? session->credential : Credential{},
             NewTraceParent(), [this, session, exchange](const absl::StatusOr<std::string>& version) {
               exchange->Respond(JsonResponse(200, SessionJson(session, version.ok() ? *version : "null")));
             });
@@ -96,7 +96,7 @@ void SignIn::BeginFor(Session session, const std::string& old_key,
                       std::function<void(absl::StatusOr<std::string>)> done) {
   const ApiMethod& method = *FindApiMethod("IdentityService/WhoAmI");
   const Credential credential = session.credential;
-  StartCall(*channels_, method, *method.request, credential, NewTraceParent(),
+  StartCall(channels_, method, *method.request, credential, NewTraceParent(),
             [this, session = std::move(session), old_key,
              done = std::move(done)](const absl::StatusOr<std::string>& answer) mutable {
               if (!answer.ok()) return done(answer.status());

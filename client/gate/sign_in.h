@@ -24,10 +24,9 @@ struct SignInOptions {
 
 class SignIn {
  public:
-  // All but `channels` must outlive this object.
-  SignIn(const SignInOptions& options, std::shared_ptr<Channels> channels, Sessions& sessions,
-         Workers& workers)
-      : options_(options), channels_(std::move(channels)), sessions_(sessions), workers_(workers) {}
+  // All must outlive this object.
+  SignIn(const SignInOptions& options, Channels& channels, Sessions& sessions, Workers& workers)
+      : options_(options), channels_(channels), sessions_(sessions), workers_(workers) {}
 
   // The key of the session that the request's cookie names, whether there is one or not.
   std::string KeyOf(const HttpRequest& request) const;
@@ -61,7 +60,7 @@ class SignIn {
   HttpResponse ToError(const absl::Status& error) const;
 
   const SignInOptions& options_;
-  const std::shared_ptr<Channels> channels_;
+  Channels& channels_;
   Sessions& sessions_;
   Workers& workers_;
   BegunLogins begun_;

@@ -90,7 +90,7 @@ class JsonCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::By
                         "}");
   }
 
-  const std::unique_ptr<Channels::Lease> lease_;
+  const std::unique_ptr<Channels::Lease> lease_;  // the first member: destroyed when nothing uses the channel
   grpc::GenericStub stub_;
   grpc::ClientContext context_;
   const ApiMethod& method_;
@@ -111,11 +111,11 @@ std::unique_ptr<Channels::Lease> Channels::Take() {
   auto least = std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry->calls; });
   if (least == entries_.end() || (*least)->calls >= kMostCalls) {
     const client::Connection connection({.server = server_, .is_apart = true});
-    entries_.push_back(std::make_shared<Entry>(Entry{.channel = connection.channel()}));
+    entries_.push_back(std::make_unique<Entry>(Entry{.channel = connection.channel()}));
     least = std::prev(entries_.end());
   }
   ++(*least)->calls;
-  auto lease = std::make_unique<Lease>(shared_from_this(), *least);
+  auto lease = std::make_unique<Lease>(*this, **least);
   calls_.emplace(lease.get(), std::weak_ptr<RunningCall>());
   return lease;
 }
@@ -144,18 +144,18 @@ void Channels::Close() {
 void Channels::Lease::Serve(std::weak_ptr<RunningCall> call) {
   bool is_closed = false;
   {
-    const absl::MutexLock lock(&channels_->mutex_);
-    channels_->calls_[this] = call;
-    is_closed = channels_->is_closed_;
+    const absl::MutexLock lock(&channels_.mutex_);
+    channels_.calls_[this] = call;
+    is_closed = channels_.is_closed_;
   }
   const std::shared_ptr<RunningCall> running = call.lock();
   if (is_closed && running != nullptr) running->Cancel();
 }
 
 Channels::Lease::~Lease() {
-  const absl::MutexLock lock(&channels_->mutex_);
-  --entry_->calls;
-  channels_->calls_.erase(this);
+  const absl::MutexLock lock(&channels_.mutex_);
+  --entry_.calls;
+  channels_.calls_.erase(this);
 }
 
 std::shared_ptr<RunningCall> StartCall(Channels& channels, const ApiMethod& method, const Message& request,

@@ -23,9 +23,9 @@
 
 namespace curator::gate {
 
-// Connections to one server. A server takes so many calls at a time on one (100 by default), and a stream of a
-// page is one that does not end: a new connection is made where the others have kMostCalls.
-// A call that runs. Thread-safe.
+// Connections to one server. A server takes so many calls at a time on one (100 by default), and a stream of
+// a page is one that does not end: a new connection is made where the others have kMostCalls. A call that
+// runs. Thread-safe.
 class RunningCall {
  public:
   virtual ~RunningCall() = default;
@@ -33,19 +33,22 @@ class RunningCall {
   virtual void Cancel() = 0;
 };
 
-class Channels : public std::enable_shared_from_this<Channels> {
+class Channels {
  public:
   static constexpr size_t kMostCalls = 50;
 
   // "unix:/PATH", or "HOST:PORT" of a development server.
   explicit Channels(std::string server) : server_(std::move(server)) {}
+  Channels(const Channels&) = delete;
+  Channels& operator=(const Channels&) = delete;
 
   // A channel for one call, until the lease is destroyed; none after Close().
   class Lease;
   std::unique_ptr<Lease> Take();
   // How many calls are open.
   size_t OpenCalls() const;
-  // Cancels all calls, and waits until all leases are destroyed.
+  // Cancels all calls, and waits until all leases are destroyed. Before this object is destroyed, and not on a
+  // thread of gRPC's.
   void Close();
 
  private:
@@ -56,36 +59,37 @@ class Channels : public std::enable_shared_from_this<Channels> {
 
   const std::string server_;
   mutable absl::Mutex mutex_;
-  std::vector<std::shared_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
   std::map<const Lease*, std::weak_ptr<RunningCall>> calls_ ABSL_GUARDED_BY(mutex_);
   bool is_closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 class Channels::Lease {
  public:
-  Lease(std::shared_ptr<Channels> channels, std::shared_ptr<Entry> entry)
-      : channels_(std::move(channels)), entry_(std::move(entry)) {}
+  Lease(Channels& channels, Entry& entry) : channels_(channels), entry_(entry) {}
   ~Lease();
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
-  const std::shared_ptr<grpc::Channel>& channel() const { return entry_->channel; }
+  const std::shared_ptr<grpc::Channel>& channel() const { return entry_.channel; }
   // The call that the lease is for, which Close() cancels.
   void Serve(std::weak_ptr<RunningCall> call);
 
  private:
-  const std::shared_ptr<Channels> channels_;
-  const std::shared_ptr<Entry> entry_;
+  // No owner of channels: the last one to let go of a channel must not be a thread of gRPC's, which would wait
+  // for itself.
+  Channels& channels_;
+  Entry& entry_;
 };
 
-// The answer of a call: the message in JSON; of a stream {"messages": [...], "truncated": ...}, cut off before
-// kMostJsonBytes.
+// The answer of a call: the message in JSON; of a stream {"messages": [...], "truncated": ...}, cut off
+// before kMostJsonBytes.
 inline constexpr size_t kMostJsonBytes = size_t{8} << 20;
 using OnJson = std::function<void(absl::StatusOr<std::string> json)>;
 
-// Starts the call. `on_json` is called once, on a thread of gRPC's, which it must not block; with the server's
-// error and its details (client/error.h). `trace` is a W3C traceparent, empty for none. After Channels::Close()
-// it is called with UNAVAILABLE before this returns null.
+// Starts the call. `on_json` is called once, on a thread of gRPC's, which it must not block; with the
+// server's error and its details (client/error.h). `trace` is a W3C traceparent, empty for none. After
+// Channels::Close() it is called with UNAVAILABLE before this returns null.
 std::shared_ptr<RunningCall> StartCall(Channels& channels, const ApiMethod& method,
                                        const google::protobuf::Message& request, const Credential& credential,
                                        const std::string& trace, OnJson on_json);
