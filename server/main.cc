@@ -262,6 +262,8 @@ void AddAccessCommands(CLI::App& flags, Invocation& invocation) {
   edge->add_option("--bind", invocation.edge.bind, "Where haproxy listens")->capture_default_str();
   edge->add_option("--certificate", invocation.edge.certificate, "haproxy's certificate with its key, in PEM")
       ->capture_default_str();
+  edge->add_option("--gate", invocation.edge.gate,
+                   "unix:/PATH that curator-gate listens at, for browsers; without it they get 404");
   edge->add_option("--user", invocation.edge.user, "haproxy's user and group, which may open the socket")
       ->capture_default_str();
   run_with_config(edge, [&invocation](const curator::config::ServerConfig& config) {
@@ -278,9 +280,9 @@ absl::Status ReadConfig(Invocation& invocation) {
   invocation.options.ledger = read->ledger;
   invocation.options.data_directory = read->data_dir;
   invocation.options.anchor_directory = read->anchor;
+  if (invocation.options.metrics_file.empty()) invocation.options.metrics_file = read->metrics.file;
   invocation.options.config = *std::move(read);
   return absl::OkStatus();
-  if (invocation.options.metrics_file.empty()) invocation.options.metrics_file = read->metrics.file;
 }
 
 int Run(Invocation& invocation) {

@@ -128,6 +128,8 @@ grpc::ServerWriteReactor<Message>* StreamToFollower(Calls& calls, grpc::Callback
                        followers.Remove(watching->follower);
                        watching->live.reset();
                      });
+  // The client knows from now on that it is being followed, also where nothing new comes for long.
+  stream->StartSendInitialMetadata();
   watching->live =
       calls.live.Add(calls.authenticator, watching->place.caller,
                      [stream](const absl::Status& revoked) { stream->End(ToGrpcStatus(revoked)); });
