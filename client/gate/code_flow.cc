@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "base/status_macros.h"
 #include "client/gate/random_text.h"
@@ -24,21 +21,13 @@ https::Fields ClientOf(const LoginProvider& provider) {
   return fields;
 }
 
-// The claims of a token, unchecked; null where it is none.
-json ClaimsOf(const std::string& token) {
-  const std::vector<std::string> parts = absl::StrSplit(token, '.');
-  std::string payload;
-  if (parts.size() != 3 || !absl::WebSafeBase64Unescape(parts[1], &payload)) return nullptr;
-  return json::parse(payload, nullptr, /*allow_exceptions=*/false);
-}
-
 bool IsFor(const json& audience, const std::string& client_id) {
   if (audience.is_string()) return audience == client_id;
   return audience.is_array() && std::ranges::find(audience, json(client_id)) != audience.end();
 }
 
 absl::Status CheckIdToken(const LoginProvider& provider, const BegunLogin& login, const Tokens& tokens) {
-  const json claims = tokens.is_id_token ? ClaimsOf(tokens.token) : json();
+  const json claims = tokens.is_id_token ? oidc::ClaimsIn(tokens.token) : json();
   if (!claims.is_object()) return absl::DataLossError("the issuer gave no ID token");
   if (oidc::TextOf(claims, "nonce") != login.nonce) {
     return absl::DataLossError("the issuer's ID token is of another login");

@@ -1,6 +1,10 @@
 #include "client/oidc/issuer.h"
 
+#include <vector>
+
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 
 namespace curator::oidc {
@@ -52,6 +56,14 @@ absl::Status Refused(const https::Response& response) {
   const std::string error = ErrorIn(response);
   return absl::UnavailableError(
       absl::StrCat("the issuer answered with status ", response.status, error.empty() ? "" : ": ", error));
+}
+
+json ClaimsIn(std::string_view token) {
+  const std::vector<std::string> parts = absl::StrSplit(std::string(token), '.');
+  std::string payload;
+  if (parts.size() != 3 || !absl::WebSafeBase64Unescape(parts[1], &payload)) return nullptr;
+  json claims = json::parse(payload, nullptr, /*allow_exceptions=*/false);
+  return claims.is_object() ? claims : json();
 }
 
 absl::StatusOr<Tokens> TokensIn(const https::Response& response) {

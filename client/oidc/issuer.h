@@ -34,8 +34,8 @@ struct Endpoints {
   std::string token;
 };
 
-// Errors: UNAVAILABLE when the issuer cannot be reached or answers with another status than 200, DATA_LOSS for
-// what is no configuration of this issuer.
+// Errors: UNAVAILABLE when the issuer cannot be reached or answers with another status than 200, DATA_LOSS
+// for what is no configuration of this issuer.
 absl::StatusOr<Endpoints> Discover(const std::string& issuer, const Transport& transport);
 
 // The object of an answer; DATA_LOSS where it is none. `what`: "configuration", for the message.
@@ -50,6 +50,9 @@ absl::StatusOr<std::string> RequiredText(const nlohmann::json& object, const cha
 std::string ErrorIn(const https::Response& response);
 // UNAVAILABLE, with that code.
 absl::Status Refused(const https::Response& response);
+
+// What a token says, which nobody has verified; null where it is no JSON Web Token.
+nlohmann::json ClaimsIn(std::string_view token);
 
 // DATA_LOSS for an answer without a token.
 absl::StatusOr<Tokens> TokensIn(const https::Response& response);

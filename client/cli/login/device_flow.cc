@@ -2,34 +2,24 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
-#include "client/cli/login/json_text.h"
 
 namespace curator::cli {
 namespace {
 
 using nlohmann::json;
 
+using oidc::ErrorIn;
+using oidc::ObjectIn;
+using oidc::Refused;
+using oidc::RequiredText;
+using oidc::TextOf;
+using oidc::TokensIn;
+
 constexpr absl::Duration kLongestInterval = absl::Minutes(1);
 constexpr char kDeviceGrant[] = "urn:ietf:params:oauth:grant-type:device_code";
-
-absl::StatusOr<json> ObjectIn(const https::Response& response, std::string_view what) {
-  json object = json::parse(response.body, nullptr, /*allow_exceptions=*/false);
-  if (object.is_object()) return object;
-  return absl::DataLossError(
-      absl::StrCat("the issuer's ", std::string(what), " is no JSON object (status ", response.status, ")"));
-}
-
-absl::StatusOr<std::string> RequiredText(const json& object, const char* member, std::string_view what) {
-  std::string text = TextOf(object, member);
-  if (!text.empty()) return text;
-  return absl::DataLossError(absl::StrCat("the issuer's ", std::string(what), " has no ", member));
-}
 
 int64_t SecondsOf(const json& object, const char* member, int64_t otherwise) {
   const auto found = object.find(member);
@@ -38,49 +28,8 @@ int64_t SecondsOf(const json& object, const char* member, int64_t otherwise) {
   return is_seconds ? found->get<int64_t>() : otherwise;
 }
 
-struct Endpoints {
-  std::string device_authorization;
-  std::string token;
-};
-
-absl::StatusOr<Endpoints> Discover(const LoginPlace& place, const LoginParts& parts) {
-  const bool has_slash = place.issuer.ends_with('/');
-  const std::string url =
-      absl::StrCat(place.issuer, has_slash ? "" : "/", ".well-known/openid-configuration");
-  ASSIGN_OR_RETURN(const https::Response response, parts.get(url));
-  if (response.status != 200) {
-    return absl::UnavailableError(absl::StrCat(url, ": answered ", response.status, " and not 200"));
-  }
-  ASSIGN_OR_RETURN(const json document, ObjectIn(response, "configuration"));
-  if (TextOf(document, "issuer") != place.issuer) {
-    return absl::DataLossError(absl::StrCat(url, " is the configuration of another issuer"));
-  }
-  Endpoints endpoints;
-  ASSIGN_OR_RETURN(endpoints.token, RequiredText(document, "token_endpoint", "configuration"));
-  endpoints.device_authorization = TextOf(document, "device_authorization_endpoint");
-  return endpoints;
-}
-
-// Of a JSON object with an error, as all endpoints answer with (RFC 6749, 5.2); empty for anything else.
-std::string ErrorIn(const https::Response& response) {
-  const json object = json::parse(response.body, nullptr, /*allow_exceptions=*/false);
-  return object.is_object() ? TextOf(object, "error") : std::string();
-}
-
-absl::Status Refused(const https::Response& response) {
-  const std::string error = ErrorIn(response);
-  return absl::UnavailableError(
-      absl::StrCat("the issuer answered with status ", response.status, error.empty() ? "" : ": ", error));
-}
-
-absl::StatusOr<Tokens> TokensIn(const https::Response& response) {
-  ASSIGN_OR_RETURN(const json object, ObjectIn(response, "answer"));
-  const std::string id_token = TextOf(object, "id_token");
-  Tokens tokens{.token = id_token.empty() ? TextOf(object, "access_token") : id_token,
-                .refresh_token = TextOf(object, "refresh_token"),
-                .is_id_token = !id_token.empty()};
-  if (!tokens.token.empty()) return tokens;
-  return absl::DataLossError("the issuer's answer has no token");
+oidc::Transport TransportOf(const LoginParts& parts) {
+  return {.get = parts.get, .post = parts.post};
 }
 
 // Of a poll before the user has decided: whether to go on, more slowly if the issuer says so or is in
@@ -105,18 +54,14 @@ absl::Status LoginHasEnded() {
 }
 
 std::optional<absl::Time> LoginTimeIn(std::string_view token) {
-  const std::vector<std::string> parts = absl::StrSplit(std::string(token), '.');
-  std::string body;
-  if (parts.size() != 3 || !absl::WebSafeBase64Unescape(parts[1], &body)) return std::nullopt;
-  const json claims = json::parse(body, nullptr, /*allow_exceptions=*/false);
-  if (!claims.is_object()) return std::nullopt;
+  const json claims = oidc::ClaimsIn(token);
   const auto found = claims.find("auth_time");
   if (found == claims.end() || !found->is_number()) return std::nullopt;
   return absl::UnixEpoch() + absl::Seconds(found->get<double>());
 }
 
 absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts, Freshness freshness) {
-  ASSIGN_OR_RETURN(const Endpoints endpoints, Discover(place, parts));
+  ASSIGN_OR_RETURN(const oidc::Endpoints endpoints, oidc::Discover(place.issuer, TransportOf(parts)));
   if (endpoints.device_authorization.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         place.issuer, " has no device flow: get a token in another way, and name it by --token-file"));
@@ -151,18 +96,10 @@ absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts, F
 }
 
 absl::StatusOr<Tokens> Renew(const LoginPlace& place, const Tokens& old, const LoginParts& parts) {
-  ASSIGN_OR_RETURN(const Endpoints endpoints, Discover(place, parts));
-  ASSIGN_OR_RETURN(const https::Response response,
-                   parts.post(endpoints.token, {{"grant_type", "refresh_token"},
-                                                {"refresh_token", old.refresh_token},
-                                                {"client_id", place.client_id}}));
-  if (ErrorIn(response) == "invalid_grant") return LoginHasEnded();
-  if (response.status != 200) return Refused(response);
-  ASSIGN_OR_RETURN(Tokens tokens, TokensIn(response));
-  // An access token is no replacement for an ID token, which the issuer need not renew.
-  if (tokens.is_id_token != old.is_id_token) return LoginHasEnded();
-  // An issuer that gives no new one leaves the old one valid.
-  if (tokens.refresh_token.empty()) tokens.refresh_token = old.refresh_token;
+  ASSIGN_OR_RETURN(const oidc::Endpoints endpoints, oidc::Discover(place.issuer, TransportOf(parts)));
+  absl::StatusOr<Tokens> tokens =
+      oidc::Renew(endpoints.token, {{"client_id", place.client_id}}, old, TransportOf(parts));
+  if (absl::IsUnauthenticated(tokens.status())) return LoginHasEnded();
   return tokens;
 }
 

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/https/https.h"
+#include "client/oidc/issuer.h"
 
 namespace curator::cli {
 
@@ -23,11 +24,7 @@ struct LoginPlace {
   std::string scope = "openid profile offline_access";
 };
 
-struct Tokens {
-  std::string token;  // what the server verifies: the ID token, or the access token where there is none
-  std::string refresh_token;  // empty where the issuer gave none
-  bool is_id_token = true;
-};
+using oidc::Tokens;
 
 // How the flow reaches the world.
 struct LoginParts {

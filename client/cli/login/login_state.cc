@@ -16,7 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "client/cli/login/json_text.h"
+#include "client/oidc/issuer.h"
 
 namespace curator::cli {
 namespace {
@@ -87,12 +87,12 @@ absl::StatusOr<std::optional<Login>> LoginIn(const json& document, const std::st
   if (found == document.end()) return std::optional<Login>();
   if (!found->is_object()) return CannotRead(path);
   const json is_id_token = found->value("is_id_token", json(true));
-  Login login{.place = {.issuer = TextOf(*found, "issuer"),
-                        .client_id = TextOf(*found, "client_id"),
-                        .scope = TextOf(*found, "scope")},
-              .issuer_authorities = TextOf(*found, "issuer_authorities"),
-              .tokens = {.token = TextOf(*found, "token"),
-                         .refresh_token = TextOf(*found, "refresh_token"),
+  Login login{.place = {.issuer = oidc::TextOf(*found, "issuer"),
+                        .client_id = oidc::TextOf(*found, "client_id"),
+                        .scope = oidc::TextOf(*found, "scope")},
+              .issuer_authorities = oidc::TextOf(*found, "issuer_authorities"),
+              .tokens = {.token = oidc::TextOf(*found, "token"),
+                         .refresh_token = oidc::TextOf(*found, "refresh_token"),
                          .is_id_token = is_id_token != json(false)}};
   if (login.tokens.token.empty()) return CannotRead(path);
   return std::optional<Login>(std::move(login));
