@@ -208,16 +208,18 @@ export function HistoryPage({ params }: PageProps) {
       {history.error && <ErrorNotice error={history.error} what="The history" onRetry={reload} />}
       {history.ended !== "" && <Notice kind="warn" title="You no longer get new entries of this history."><p>{history.ended}</p></Notice>}
       <Card title="History">
-        {!history.isLoaded && !history.error && <SkeletonLines lines={10} />}
+        {!history.isLoaded && !history.error && <SkeletonLines lines={24} />}
         {history.isLoaded && history.entries.length === 0 && (
           <Empty title="There is no entry that you may see."><p>What you ask of this dataset will be here.</p></Empty>
         )}
         {history.entries.length > 0 && <Entries dataset={dataset} history={history} loadEarlier={loadEarlier} />}
       </Card>
-      <div class="columns" id="receipts">
-        <Verified dataset={dataset} />
-        <ReceiptCheck dataset={dataset} />
-      </div>
+      {(history.isLoaded || history.error) && (
+        <div class="columns" id="receipts">
+          <Verified dataset={dataset} />
+          <ReceiptCheck dataset={dataset} />
+        </div>
+      )}
     </Page>
   );
 }

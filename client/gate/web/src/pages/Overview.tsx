@@ -1,4 +1,5 @@
 // All datasets at a glance.
+import { useEffect, useRef, useState } from "preact/hooks";
 import { useAllDatasets } from "../api/datasets.ts";
 import { useInbox } from "../api/inbox.ts";
 import type { Account, Budget, Counter, Dataset, InboxItem } from "../api/types.ts";
@@ -36,7 +37,7 @@ export function tightest(counters: Counter[]): Counter | undefined {
 function ForecastText({ dataset, account, counter }: { dataset: string; account: string; counter: Counter }) {
   const { data } = useCall("BudgetService/GetBurnDown", { dataset, account, points: 200 }, { live: dataset });
   const now = useNow();
-  if (!data) return <Skeleton width="12rem" />;
+  if (!data) return <Skeleton height={2.75} width="9rem" />;
   const { when, why } = forecastText(counterForecast(data, counter, now));
   return <>{when}<div class="small quiet">{why}</div></>;
 }
@@ -95,10 +96,31 @@ function DatasetCard({ dataset, waiting }: { dataset: Dataset; waiting: number }
       )}
       {error && !(error.isHidden && !budget) && <ErrorNotice error={error} what="The budget" onRetry={reload} />}
       {error?.isHidden && !budget && <p class="quiet">You may see what was released to you, and not the budget.</p>}
-      {budget && <Figures dataset={name} budget={budget} />}
-      {!budget && !error && <Skeleton height={8} />}
+      {budget && <div class="stack figures"><Figures dataset={name} budget={budget} /></div>}
+      {!budget && !error && <div class="figures"><Skeleton height={8} /></div>}
       <div class="small"><Verified dataset={name} /></div>
     </article>
+  );
+}
+
+// The card is loaded when it is about to be seen: somebody may have hundreds of datasets.
+function DatasetItem({ dataset, waiting }: { dataset: Dataset; waiting: number }) {
+  const item = useRef<HTMLLIElement>(null);
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    const element = item.current;
+    if (!element || isNear) return undefined;
+    const observer = new IntersectionObserver(
+      (entries) => { if (entries.some((entry) => entry.isIntersecting)) setNear(true); },
+      { rootMargin: "300px" },
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [isNear]);
+  return (
+    <li ref={item}>
+      {isNear ? <DatasetCard dataset={dataset} waiting={waiting} /> : <div class="card dataset-card"><h2>{dataset.name}</h2></div>}
+    </li>
   );
 }
 
@@ -118,7 +140,9 @@ function Placeholders() {
 
 export function OverviewPage() {
   const { data, error, reload } = useAllDatasets();
-  const { data: inbox } = useInbox();
+  const { data: inbox, error: inboxError } = useInbox();
+  // With what waits on them, so that nothing is put between later.
+  const isReady = data !== undefined && (inbox !== undefined || inboxError !== undefined);
   return (
     <Page title="Overview" windowTitle="Overview" lead="What is left of each promise, and whether its history holds.">
       {error && <ErrorNotice error={error} what="The list of datasets" onRetry={reload} />}
@@ -127,16 +151,16 @@ export function OverviewPage() {
           <p>{data.unreadable.join(", ")}</p>
         </Notice>
       )}
-      {!data && !error && <Placeholders />}
-      {data && data.datasets.length === 0 && (
+      {!isReady && !error && <Placeholders />}
+      {isReady && data.datasets.length === 0 && (
         <Empty title="You have access to no dataset." command="curator dataset create NAME --schema FILE --rule zcdp --epsilon 2 --delta 1e-9">
           <p>Ask an owner for access, who gives it by name; or create a dataset of your own from the command line.</p>
         </Empty>
       )}
-      {data && data.datasets.length > 0 && (
+      {isReady && data.datasets.length > 0 && (
         <ul class="datasets">
           {data.datasets.map((dataset) => (
-            <li key={dataset.name}><DatasetCard dataset={dataset} waiting={waitingFor(inbox, dataset.name)} /></li>
+            <DatasetItem key={dataset.name} dataset={dataset} waiting={waitingFor(inbox, dataset.name)} />
           ))}
         </ul>
       )}

@@ -108,7 +108,7 @@ function Preview({ release }: { release: string }) {
   const { data, error, reload } = useCall("SynthesisService/SampleModel", { release_id: release, rows: PREVIEW_ROWS }, { poll: false });
   const [header = [], ...rows] = useMemo(() => (data ? parseCsv(textOf(data.messages)) : []), [data]);
   if (error && !data) return <ErrorNotice error={error} what="The sample" onRetry={reload} />;
-  if (!data) return <SkeletonLines lines={12} />;
+  if (!data) return <SkeletonLines lines={40} />;
   return (
     <Table<{ cells: string[]; key: string }>
       caption={`The first ${counted(rows.length, "synthetic row")}`}
@@ -174,8 +174,7 @@ function Synthesis({ release, summary }: { release: Release; summary: SynthesisS
 function Loading() {
   return (
     <>
-      <div class="card"><Skeleton height={24} /></div>
-      <div class="card"><SkeletonLines lines={4} /></div>
+      <div class="card"><Skeleton height={48} /></div>
     </>
   );
 }
@@ -227,12 +226,12 @@ export function ReleasePage({ params }: PageProps) {
               ? <StoredAnswer release={release} chunks={chunks} schema={dataset.schema} />
               : datasetError
                 ? <ErrorNotice error={datasetError} what="The description of the dataset" />
-                : <Skeleton height={20} />}
+                : <Skeleton height={40} />}
           </div>
         </Card>
       )}
       {release && synthesis && <Synthesis release={release} summary={synthesis} />}
-      {release && <Facts release={release} costs={chunks[0]?.header?.costs ?? []} />}
+      {release && (dataset !== undefined || datasetError !== undefined) && <Facts release={release} costs={chunks[0]?.header?.costs ?? []} />}
     </Page>
   );
 }
