@@ -215,7 +215,7 @@ class InstallPackages(unittest.TestCase):
         self.assertEqual(self.run_script().returncode, 0)
         (self.root / "calls").unlink()
         self.write("free", "1540\n")
-        self.assert_refused(self.run_script(), "installing 27 packages needs 1541 MB on /usr", "1540 MB are free")
+        self.assert_refused(self.run_script(), "installing 28 packages needs 1541 MB on /usr", "1540 MB are free")
         self.assertFalse([call for call in self.calls() if "--download-only" in call])
 
     def test_a_plan_that_apt_itself_finds_too_large_is_refused_in_our_words(self):
@@ -291,6 +291,22 @@ class InstallPackages(unittest.TestCase):
         result = self.run_script()
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
         self.assert_untouched()
+
+    def planned(self, set_of_packages):
+        """The packages that apt is asked for; what comes after its plan is the same for all sets."""
+        self.answer("download", "", 100)
+        self.run_script(set_of_packages)
+        return next(call for call in self.calls() if "--assume-no" in call).split()
+
+    def test_a_browser_and_node_are_installed_only_where_their_commands_are_missing(self):
+        self.stand_in("node", "exit 0")  # of another package than Debian's nodejs
+        packages = self.planned("browser")
+        self.assertIn("chromium", packages)
+        self.assertIn("npm", packages)
+        self.assertNotIn("nodejs", packages)
+
+    def test_who_only_builds_and_tests_the_server_needs_no_browser(self):
+        self.assertFalse({"chromium", "nodejs", "npm"} & set(self.planned("test")))
 
     def test_a_proxy_reaches_apt_through_sudo(self):
         self.stand_in("sudo", "unset http_proxy" + STAND_INS["sudo"])

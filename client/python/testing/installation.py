@@ -144,12 +144,13 @@ class IdentityProvider:
         issuer: its address.
     """
 
-    def __init__(self, folder: Path, authority: Authority) -> None:
+    def __init__(self, folder: Path, authority: Authority, *options: str) -> None:
+        """`options`: more of the program."""
         certificate = folder / "idp.pem"
         certificate.write_bytes(authority.issue_for_host())
         self._context = ssl.create_default_context(cafile=str(authority.path))
         program = ROOT / "tests" / "identity_provider" / "identity_provider.py"
-        self._process = Process([sys.executable, str(program), "--certificate", str(certificate)])
+        self._process = Process([sys.executable, str(program), "--certificate", str(certificate), *options])
         self.issuer: str = json.loads(self._process.await_line('"serving"'))["address"]
 
     def close(self) -> None:
@@ -193,7 +194,7 @@ class Installation(Server):
 
     def _start_all(self, folder: Path, with_postgres: bool) -> None:
         self.authority = Authority(folder / "authority.pem")
-        self.provider = IdentityProvider(folder, self.authority)
+        self.provider = IdentityProvider(folder, self.authority, *self.provider_options())
         self._closers.append(self.provider.close)
         ledger = f"sqlite:{folder}/ledger.db"
         if with_postgres:
@@ -203,7 +204,7 @@ class Installation(Server):
         self._configure(folder, ledger)
         self._start_process([str(BUILD / "client" / "curator-jwks"), "--config", str(folder / "jwks.json")]).await_line("keys_fetched")
         edge = ["edge-config", f"--bind=127.0.0.1:{self._port}", f"--certificate={folder}/edge.pem", "--user", ""]
-        (folder / "haproxy.cfg").write_text(self._curatord(folder, *edge))
+        (folder / "haproxy.cfg").write_text(self._curatord(folder, *edge, *self.edge_options(folder)))
         self._start_process(["/usr/sbin/haproxy", "-dW", "-db", "-f", str(folder / "haproxy.cfg")])
         super().__init__(folder, f"https://localhost:{self._port}")
         self._enrol_everybody()
@@ -244,7 +245,19 @@ class Installation(Server):
             # A test asks faster than people do.
             "quotas": {"calls_per_second": 100_000, "calls_after_a_pause": 100_000, "principals": self._quotas},
         }
-        (folder / "curatord.json").write_text(json.dumps(server))
+        (folder / "curatord.json").write_text(json.dumps(self.server_configuration(server, folder)))
+
+    # ---- What another installation has different
+
+    def provider_options(self) -> list[str]:
+        return []
+
+    def edge_options(self, folder: Path) -> list[str]:
+        """More of `curatord edge-config`."""
+        return []
+
+    def server_configuration(self, usual: dict[str, Any], folder: Path) -> dict[str, Any]:
+        return usual
 
     @staticmethod
     def _curatord(folder: Path, command: str, *arguments: str) -> str:

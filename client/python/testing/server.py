@@ -107,12 +107,12 @@ class Server:
         command = [str(BUILD / "client" / "curator"), *self.cli_options(principal), *arguments]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
-    def make_dataset(self, name: str = "census", *limit: str, rows: int = 500) -> None:
-        """Sealed, with the analyst and service ana."""
+    def make_dataset(self, name: str = "census", *limit: str, rows: int = 500, owner: str = "owner", analyst: str = "ana") -> None:
+        """Sealed; `analyst` is a service, too."""
         schema, table = self.folder / "schema.json", self.folder / f"{name}.csv"
         schema.write_text(SCHEMA)
         table.write_text(csv_of(rows))
-        self.curator("owner", "dataset", "create", name, "--schema", str(schema), *limit)
-        self.curator("owner", "dataset", "import", name, str(table))
-        self.curator("owner", "dataset", "seal", name, "--accept-equal-content")
-        self.curator("owner", "dataset", "grant", name, "ana", "--role", "analyst", "--role", "service")
+        self.curator(owner, "dataset", "create", name, "--schema", str(schema), *limit)
+        self.curator(owner, "dataset", "import", name, str(table))
+        self.curator(owner, "dataset", "seal", name, "--accept-equal-content")
+        self.curator(owner, "dataset", "grant", name, analyst, "--role", "analyst", "--role", "service")

@@ -1,0 +1,50 @@
+// All pages of the dashboard, by the patterns of client/gate/web/src/routes.tsx. `path`: with what tests have made. `who`: a reader of
+// it. `states`: what a reader may open on it, each tested as a page of its own.
+const release = (kind) => (world) => `/releases/${world.releases[kind]}`;
+
+async function chooseAttribute({ page }) {
+  await (await page.waitForSelector("label.choice input")).click();
+  await page.waitForSelector(".price-row");
+}
+
+async function showTable({ page }) {
+  await (await page.waitForSelector("figure.chart .chart-tools button")).click();
+  await page.waitForSelector("figure.chart table");
+}
+
+function openDialog(name) {
+  return async (person) => {
+    await person.press(name);
+    await person.page.waitForSelector("dialog[open]");
+  };
+}
+
+export const PAGES = [
+  { pattern: "/", who: "ana" },
+  { pattern: "/inbox", who: "olga", states: { "a proposal": openDialog("Propose a change…") } },
+  { pattern: "/refused", who: "ana" },
+  { pattern: "/operations", who: "ana" },
+  { pattern: "/releases", who: "ana" },
+  { pattern: "/ask", who: "ana" },
+  { pattern: "/people", who: "ada", isOfProduction: true },
+  { pattern: "/people/:principal", path: () => "/people/ana", who: "ada", isOfProduction: true },
+  { pattern: "/audit", who: "olga" },
+  { pattern: "/server", who: "olga" },
+  { pattern: "/datasets/:dataset", path: () => "/datasets/demo", who: "ana", states: { "the chart as a table": showTable } },
+  { pattern: "/datasets/:dataset/history", path: () => "/datasets/demo/history", who: "olga" },
+  { pattern: "/datasets/:dataset/releases", path: () => "/datasets/demo/releases", who: "ana" },
+  { pattern: "/datasets/:dataset/access", path: () => "/datasets/demo/access", who: "olga" },
+  { pattern: "/datasets/:dataset/ask", path: () => "/datasets/demo/ask", who: "ana", states: { "a price": chooseAttribute } },
+  { pattern: "/releases/:release", path: release("oneWay"), who: "ana", states: { "the chart as a table": showTable } },
+  { pattern: "/releases/:release", path: release("twoWay"), who: "ana" },
+  { pattern: "/releases/:release", path: release("queries"), who: "ana" },
+  { pattern: "/releases/:release", path: release("synthesis"), who: "ana" },
+  // What is not in routes.tsx.
+  { pattern: "sign in", path: () => "/", who: "" },
+  { pattern: "no such page", path: () => "/no/such/page", who: "ana" },
+  { pattern: "no such dataset", path: () => "/datasets/nothing", who: "ana", mayFail: true },
+];
+
+export function pathOf({ pattern, path }, world) {
+  return path ? path(world) : pattern;
+}

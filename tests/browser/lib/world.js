@@ -1,0 +1,27 @@
+// The servers that tests share. Each is started when the first test asks for it.
+import { Development } from "./development.js";
+import { Production } from "./production.js";
+
+const started = new Map();
+
+function once(name, start) {
+  if (!started.has(name)) started.set(name, start());
+  return started.get(name);
+}
+
+// With the dataset demo, which nobody breaks: tests that stop servers have their own.
+export function development() {
+  return once("development", async () => {
+    const world = await Development.start();
+    await world.makeDemo();
+    return world;
+  });
+}
+
+export function production() {
+  return once("production", () => Production.start());
+}
+
+export async function stopAll() {
+  await Promise.all([...started.values()].map(async (starting) => (await starting.catch(() => undefined))?.stop()));
+}

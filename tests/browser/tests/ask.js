@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Person } from "../lib/browser.js";
+import { units } from "../lib/decimals.js";
+import { development } from "../lib/world.js";
+
+// Up to the question whether to pay. The exact price that it shows.
+async function askFor(person, attribute) {
+  await person.page.waitForSelector("label.choice input");
+  const names = await person.all("label.choice");
+  const index = names.findIndex((name) => name.startsWith(`${attribute} `));
+  await (await person.page.$$("label.choice input"))[index].click();
+  const pay = await person.page.waitForSelector("::-p-xpath(//button[starts-with(., 'Pay') and not(@aria-disabled)])");
+  await pay.click();
+  await person.page.waitForSelector("dialog[open] data");
+  return await person.page.$eval("dialog[open] tbody data", (amount) => amount.value);
+}
+
+async function pay(person) {
+  await (await person.page.waitForSelector("::-p-xpath(//dialog[@open]//button[. = 'Pay and answer'])")).click();
+}
+
+async function showsRelease({ page }) {
+  await page.waitForFunction(() => location.pathname.startsWith("/releases/"));
+  await page.waitForSelector("svg .mark");
+}
+
+export const suite = () => describe("asks", () => {
+  it("at the price that it has shown before", async () => {
+    const world = await development();
+    const cli = world.as("ana");
+    const ana = await Person.arrive(world.url);
+    await ana.signInByName("ana", "/datasets/demo/ask");
+    const before = units(await cli.spent("demo"));
+    const price = await askFor(ana, "education");
+    assert.equal(units(await cli.spent("demo")), before, "a price costs nothing");
+    await pay(ana);
+    await showsRelease(ana);
+    assert.equal(units(await cli.spent("demo")) - before, units(price));
+    await ana.leave();
+  });
+
+  it("once, although it is reloaded after the request was sent and before the answer came", async () => {
+    const world = await development();
+    const cli = world.as("ana");
+    const ana = await Person.arrive(world.url);
+    await ana.signInByName("ana", "/datasets/demo/ask");
+    const [before, entriesBefore] = [units(await cli.spent("demo")), (await cli.history("demo")).length];
+    const price = await askFor(ana, "region");
+
+    // The server has answered, and the page never gets that answer.
+    const network = await ana.page.createCDPSession();
+    await network.send("Fetch.enable", { patterns: [{ urlPattern: "*/QueryService/AnswerWorkload", requestStage: "Response" }] });
+    const answered = new Promise((resolve) => network.once("Fetch.requestPaused", resolve));
+    await pay(ana);
+    const { responseStatusCode, request } = await answered;
+    assert.equal(responseStatusCode, 200);
+    await network.send("Fetch.disable");
+    const sentAgain = ana.page.waitForRequest((sent) => sent.url().endsWith("/QueryService/AnswerWorkload"));
+    await ana.page.reload({ waitUntil: "domcontentloaded" });
+    assert.equal(JSON.parse((await sentAgain).postData()).request_id, JSON.parse(request.postData).request_id);
+
+    await showsRelease(ana);
+    assert.equal(units(await cli.spent("demo")) - before, units(price), "it is paid for once");
+    const made = (await cli.history("demo")).slice(entriesBefore).map(({ kind }) => kind);
+    assert.deepEqual(made, ["CHARGED", "COMMITTED"]);
+    await ana.go("/datasets/demo/ask");
+    await ana.settled();
+    assert.ok(!(await ana.text("main")).includes("sent again"), "and nothing is left of it in the browser");
+    await ana.leave();
+  });
+});

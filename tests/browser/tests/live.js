@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Person } from "../lib/browser.js";
+import { Development } from "../lib/development.js";
+import { development } from "../lib/world.js";
+
+const SOON_MS = 2000;
+
+function charge(cli, dataset, rho = "0.0001") {
+  return cli.json("workload", "answer", dataset, "--marginals", "1", "--attributes", "sex", "--rho", rho);
+}
+
+// The numbers of the entries that the page of a history shows, newest first.
+function shownSequences(person) {
+  return person.page.$$eval("tbody th", (cells) => cells.map((cell) => Number(cell.innerText)));
+}
+
+async function showsEntry(person, sequence, timeout = 15_000) {
+  await person.page.waitForFunction(
+    (wanted) => [...document.querySelectorAll("tbody th")].some((cell) => cell.innerText === wanted),
+    { polling: "mutation", timeout }, String(sequence),
+  );
+}
+
+async function historyIsWhole(person, cli, dataset) {
+  const sequences = (await cli.history(dataset)).map(({ sequence }) => sequence).reverse();
+  await showsEntry(person, sequences[0]);
+  assert.deepEqual(await shownSequences(person), sequences, "each entry once, in order");
+}
+
+export const suite = () => describe("in development mode", () => {
+  it("signs in by name and draws the burn-down of the demonstration's dataset", async () => {
+    const world = await development();
+    const ana = await Person.arrive(world.url);
+    await ana.signInByName("ana", "/datasets/demo");
+    await ana.page.waitForSelector(".plot canvas");
+    await ana.page.waitForFunction(() => {
+      const canvas = document.querySelector(".plot canvas");
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return canvas.width > 0 && data.some((byte) => byte !== 0);
+    });
+    await (await ana.page.waitForSelector("figure.chart .chart-tools button")).click();
+    await ana.page.waitForSelector("figure.chart table");
+    const header = await ana.all("figure.chart thead th");
+    const rows = await ana.page.$$eval("figure.chart tbody tr", (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText)));
+    const spent = header.findIndex((title) => title.toLowerCase().includes("spent"));
+    assert.equal(rows.at(-1)[spent], await world.as("ana").spent("demo"), "the last point is what the command line says");
+    assert.ok(rows.length >= 4, "a point for each charge");
+    await ana.leave();
+  });
+
+  it("shows a charge of the command line within two seconds without a reload, in the numbers and in the history", async () => {
+    const world = await development();
+    const cli = world.as("ana");
+    const [numbers, history] = await Promise.all([Person.arrive(world.url), Person.arrive(world.url)]);
+    await Promise.all([numbers.signInByName("ana", "/datasets/demo"), history.signInByName("olga", "/datasets/demo/history")]);
+    await Promise.all([numbers.sees("live", ".stream"), history.sees("live", ".stream"), numbers.settled(), history.settled()]);
+    for (const { page } of [numbers, history]) await page.evaluate(() => { window.isTheSame = true; });
+
+    await charge(cli, "demo");
+    const charged = Date.now();
+    const left = () => charged + SOON_MS - Date.now();
+    const [spent, entries] = await Promise.all([cli.spent("demo"), cli.history("demo")]);
+    await Promise.all([
+      numbers.page.waitForFunction(
+        (wanted) => [...document.querySelectorAll("data")].some((amount) => amount.value === wanted),
+        { polling: "mutation", timeout: left() }, spent,
+      ),
+      showsEntry(history, entries.at(-1).sequence, left()),
+    ]);
+    for (const { page } of [numbers, history]) assert.equal(await page.evaluate(() => window.isTheSame), true);
+    await Promise.all([numbers.leave(), history.leave()]);
+  });
+
+  it("says that it reconnects when the server is killed, and goes on without a lost or doubled entry", async () => {
+    const world = await Development.start();
+    await world.makeDataset("demo", { people: "200" });
+    const cli = world.as("ana");
+    await charge(cli, "demo");
+    const ana = await Person.arrive(world.url);
+    await ana.signInByName("ana", "/datasets/demo/history");
+    await ana.sees("live", ".stream");
+    await historyIsWhole(ana, cli, "demo");
+    await ana.page.evaluate(() => { window.isTheSame = true; });
+
+    // The server dies with charges under way: some are made, and the others are not.
+    const underWay = Promise.allSettled([charge(cli, "demo"), charge(cli, "demo"), charge(cli, "demo")]);
+    await charge(cli, "demo");
+    await world.server.kill("SIGKILL");
+    await underWay;
+    await ana.sees("reconnecting", ".stream");
+
+    await world.startServer();
+    await Promise.all([charge(cli, "demo"), charge(cli, "demo")]);
+    await ana.sees("live", ".stream");
+    await charge(cli, "demo");
+    await historyIsWhole(ana, cli, "demo");
+    assert.equal(await ana.page.evaluate(() => window.isTheSame), true, "it was not loaded again");
+    await ana.leave();
+    await world.stop();
+  });
+});
