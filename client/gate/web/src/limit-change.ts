@@ -1,5 +1,5 @@
 // What a change of a limit means, for those who decide it.
-import type { BudgetLimit, LimitProposal, Rule } from "./api/types.ts";
+import type { BudgetLimit, LimitProposal } from "./api/types.ts";
 import { add, compare, subtract } from "./decimal.ts";
 import { exactText, roundedText } from "./numbers.ts";
 
@@ -29,26 +29,24 @@ function epsilonOfRho(rho: number, delta: number): number {
   return rho + 2 * Math.sqrt(rho * Math.log(1 / delta));
 }
 
-function growth(rule: Rule, counter: string, limit: number, wanted: number, delta: number): number {
-  if (rule === "RULE_ZCDP" && delta > 0 && delta < 1) return epsilonOfRho(wanted, delta) / epsilonOfRho(limit, delta);
-  // The sum of squares grows at most with the square of the promised epsilon.
-  return counter === "epsilon_squared" ? Math.sqrt(wanted / limit) : wanted / limit;
-}
-
 export interface Wanted {
   epsilon?: string;
   delta?: string;
 }
 
-// A promise whose counter has room for `lacking` more, for a first guess: exact under the pure rule, else about right. The server
-// says what the limit would be.
+// A promise whose counter has room for `lacking` more, for a first guess: exact under the pure rule, else a little more than is
+// needed. The server says what the limit would be.
 export function promiseWith(promise: BudgetLimit, counter: string, limit: string, lacking: string): Wanted {
   if (counter === "delta") return { delta: add(promise.delta || "0", lacking) };
-  if (promise.rule === "RULE_PURE" || Number(limit) <= 0) return { epsilon: add(promise.epsilon, lacking) };
-  const wanted = Number(limit) + Number(lacking);
-  const factor = growth(promise.rule, counter, Number(limit), wanted, Number(promise.delta));
-  const epsilon = Number(promise.epsilon) * Math.max(1, factor);
-  return { epsilon: upTo(epsilon) };
+  const [delta, before] = [Number(promise.delta), Number(limit)];
+  if (promise.rule === "RULE_PURE" || before <= 0) return { epsilon: add(promise.epsilon, lacking) };
+  const after = before + Number(lacking);
+  if (promise.rule === "RULE_ZCDP" && delta > 0 && delta < 1) {
+    // The server's bound is sharper than this one, and the more so the larger rho is.
+    return { epsilon: upTo(Number(promise.epsilon) + epsilonOfRho(after, delta) - epsilonOfRho(before, delta)) };
+  }
+  // The limit of the sum of squares grows a little slower than the square of epsilon.
+  return { epsilon: upTo(Number(promise.epsilon) * (after / before) ** (counter === "epsilon_squared" ? 0.53 : 1)) };
 }
 
 // At most three significant digits, rounded up, without an exponent.

@@ -27,3 +27,9 @@ export function costOfCancelling({ state }: Operation): string {
     ? "It has not started: nothing was read, and its cost is given back."
     : "It has started: what it cost stays spent, and there will be no release.";
 }
+
+// What sends an interrupted request again: the same words, and the id that it had.
+export function commandAgain({ kind, dataset, request_id: id }: Operation): string {
+  const verb = kind === "synthesis" ? "synth run" : "workload answer";
+  return `curator ${verb} ${dataset} … --request-id ${id}`;
+}

@@ -17,7 +17,7 @@ const DAY = 24 * HOUR;
 // "40 s", "12 min", "3 h", "5 days": as exact as one needs it.
 export function spanText(seconds: number): string {
   if (!Number.isFinite(seconds)) return "for ever";
-  if (seconds < 120) return `${roundedText(Math.round(seconds * 10) / 10)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
   if (seconds < 2 * HOUR) return `${Math.floor(seconds / 60)} min`;
   if (seconds < 2 * DAY) return `${Math.floor(seconds / HOUR)} h`;
   return `${Math.floor(seconds / DAY)} days`;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Dataset, Operation, PrincipalInfo, Refusal } from "../src/api/types.ts";
 import { NO_SEARCH, queryOf, recordWords, requestOf, searchOf } from "../src/audit-query.ts";
-import { costOfCancelling, progressText } from "../src/operations.ts";
+import { commandAgain, costOfCancelling, progressText } from "../src/operations.ts";
 import { credentialState, pendingParts, quotaAmount, quotaWords, roleWords } from "../src/people.ts";
 import { fittingOf, lackingOf, refusalRows } from "../src/refusals.ts";
 import type { SessionState } from "../src/session.ts";
@@ -76,6 +76,7 @@ test("an operation says how far it is, and what its end would cost", () => {
   }
   assert.match(costOfCancelling(operation({ state: "QUEUED" })), /given back/);
   assert.match(costOfCancelling(operation({ state: "RUNNING" })), /stays spent/);
+  assert.equal(commandAgain(operation({ kind: "synthesis", dataset: "demo", request_id: "7" })), "curator synth run demo … --request-id 7");
 });
 
 test("a pending credential is pending until it has expired", () => {

@@ -19,7 +19,7 @@ function FreshLogin({ error, back }: { error: ApiError; back: string }) {
   const age = Number(error.metadata["max_age_seconds"]);
   return (
     <Notice kind="warn" title={`To approve, log in again: the server wants a login of the last ${age > 0 ? ageWords(age) : "minutes"}.`}>
-      <p>So nobody approves at a desk that you have left. You come back here afterwards; nothing was approved yet.</p>
+      <p>This keeps others from approving on a computer that you left open. You come back here afterwards; nothing was approved yet.</p>
       {logins.length === 0 && <p>This server has no identity provider for the dashboard: API tokens and certificates approve nothing.</p>}
       <div class="row">
         {logins.map(({ alias }) => (

@@ -3,6 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { streamState, type StreamState } from "../api/events.ts";
 import { useInbox } from "../api/inbox.ts";
+import { usePrincipals } from "../api/principals.ts";
+import { pendingParts } from "../people.ts";
 import { match, place } from "../router.ts";
 import { ROUTES } from "../routes.tsx";
 import { leave, sessionState } from "../session.ts";
@@ -37,9 +39,13 @@ export function ThemeSwitch() {
 }
 
 function InboxCount() {
-  const { data } = useInbox();
-  if (!data || data.length === 0) return null;
-  return <span class="count" title={`${data.length} waiting`}>{data.length > 99 ? "99+" : data.length}</span>;
+  const { session } = useStore(sessionState);
+  const { data: items } = useInbox();
+  const { data: principals } = usePrincipals();
+  const people = pendingParts(principals ?? []).filter(({ by }) => by !== session?.principal);
+  const count = (items?.length ?? 0) + people.length;
+  if (count === 0) return null;
+  return <span class="count" title={`${count} waiting`}>{count > 99 ? "99+" : count}</span>;
 }
 
 function isCurrent(pattern: string, path: string): boolean {

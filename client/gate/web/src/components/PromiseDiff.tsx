@@ -47,7 +47,7 @@ function Meaning({ proposal, counter, protects }: { proposal: LimitProposal; cou
     <ul class="meaning">
       <li>
         <Amount value={amount} unit={name} /> {isRaise ? "more" : "less"} may be spent
-        {counter && left !== undefined && <>: <Amount value={left} /> would be left, and <Amount value={counter.remaining} /> is now</>}.
+        {counter && left !== undefined && <>: <Amount value={left} /> would be left instead of <Amount value={counter.remaining} /></>}.
       </li>
       {before && after && before.epsilon !== after.epsilon && (
         <li>

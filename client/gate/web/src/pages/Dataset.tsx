@@ -20,6 +20,7 @@ import type { PageProps } from "../routes.tsx";
 import { DATASET_STATES, RULES, shortAccount } from "../words.ts";
 import { Comparison } from "./dataset/Comparison.tsx";
 import { Spending } from "./dataset/Spending.tsx";
+import { LimitButton } from "./inbox/LimitButton.tsx";
 import { attributeWords } from "./dataset/attribute-words.ts";
 
 function custodyWords(budget: Budget): string {
@@ -164,7 +165,7 @@ export function DatasetPage({ params }: PageProps) {
   const { data: budget, error, reload } = useCall("BudgetService/GetBudget", { dataset: name }, { live: name });
   const { data: dataset, error: datasetError } = useCall("DatasetService/GetDataset", { dataset: name });
   return (
-    <Page title={name} crumb={<DatasetCrumb />} tabs={<DatasetTabs dataset={name} />}>
+    <Page title={name} crumb={<DatasetCrumb />} aside={dataset && <LimitButton dataset={dataset} />} tabs={<DatasetTabs dataset={name} />}>
       {budget?.read_only && (
         <Notice kind="bad" title="This dataset accepts no charge: the amounts below may be wrong.">
           <p>{budget.read_only}</p>

@@ -4,13 +4,15 @@ import { call } from "../api/client.ts";
 import { useAllDatasets } from "../api/datasets.ts";
 import { useInbox } from "../api/inbox.ts";
 import { useOfAll } from "../api/of-all.ts";
+import { usePrincipals } from "../api/principals.ts";
 import type { Dataset, InboxItem, LimitProposal } from "../api/types.ts";
 import { Button } from "../components/Button.tsx";
 import { Empty, SkeletonLines } from "../components/Empty.tsx";
 import { ErrorNotice, Notice } from "../components/Notice.tsx";
 import { Card, Page } from "../components/Page.tsx";
+import { pendingParts } from "../people.ts";
 import { navigate, place } from "../router.ts";
-import { isAdministrator, sessionState } from "../session.ts";
+import { sessionState } from "../session.ts";
 import { useStore } from "../store.ts";
 import { mayPropose, mayRequest } from "../who-may.ts";
 import { ApproveDialog, PublishDialog, RejectDialog, WithdrawDialog } from "./inbox/decide.tsx";
@@ -96,6 +98,9 @@ export function InboxPage() {
   const names = all?.datasets.filter((dataset) => !dataset.public).map(({ name }) => name);
   const proposals = useOfAll("proposals", names, async (dataset, signal) =>
     (await call("BudgetService/ListLimitProposals", { dataset, page_size: SHOWN_OF_EACH }, signal)).proposals);
+  const people = usePrincipals();
+  const parts = pendingParts(people.data ?? []);
+  const ownParts = parts.filter(({ by }) => by === me);
   const [chosen, setOpen] = useState<Open>();
   const [done, setDone] = useState("");
 
@@ -109,6 +114,7 @@ export function InboxPage() {
     setDone(what);
     inbox.reload();
     proposals.reload();
+    people.reload();
   };
   const begin = (next: Open) => {
     setDone("");
@@ -138,16 +144,17 @@ export function InboxPage() {
       <Card title="Waits for you">
         {!inbox.data && !inbox.error && <SkeletonLines lines={4} />}
         {inbox.data && inbox.data.length > 0 && <WaitingItems items={inbox.data} onOpen={begin} />}
-        {isAdministrator(state) && <PendingPeople me={me} onDone={setDone} />}
-        {inbox.data?.length === 0 && !isAdministrator(state) && (
+        {people.error && <ErrorNotice error={people.error} what="What waits among people" onRetry={people.reload} />}
+        <PendingPeople parts={parts.filter(({ by }) => by !== me)} onDone={onDone} />
+        {inbox.data?.length === 0 && parts.every(({ by }) => by === me) && (
           <Empty title="Nothing waits for you.">
             <p>What owners propose comes here by itself when you may approve it, and what analysts ask for when you own the dataset.</p>
           </Empty>
         )}
-        {inbox.data?.length === 0 && isAdministrator(state) && <p class="quiet">No limit and no publication waits for you.</p>}
       </Card>
-      {mine.length > 0 && (
+      {(mine.length > 0 || ownParts.length > 0) && (
         <Card title="Yours, waiting for others">
+          <PendingPeople isOwn parts={ownParts} onDone={onDone} />
           <ul class="decisions">
             {mine.map(({ dataset, proposal }) => (
               <ProposalItem key={proposal.id} dataset={dataset} proposal={proposal}>

@@ -11,7 +11,7 @@ import { Card, Page } from "../components/Page.tsx";
 import { Table, type Column } from "../components/Table.tsx";
 import { Time } from "../components/Values.tsx";
 import { counted } from "../numbers.ts";
-import { isUnderWay, progressText } from "../operations.ts";
+import { commandAgain, isUnderWay, progressText } from "../operations.ts";
 import { to } from "../router.ts";
 import { hasRole, sessionState } from "../session.ts";
 import { useStore } from "../store.ts";
@@ -57,12 +57,13 @@ interface Ending {
 
 function Outcome({ operation }: { operation: Operation }) {
   if (isUnderWay(operation)) return <Progress operation={operation} />;
+  if (operation.release_id) return <Link href={to("/releases/:release", { release: operation.release_id })}>Show the release</Link>;
   if (operation.state === "FAILED") return <span class="wide-text">{operation.error}</span>;
   if (operation.state === "INTERRUPTED") {
     return (
       <div class="stack-s">
-        <span class="wide-text">The server stopped before it had finished. Send the same request with the same id: it costs nothing more.</span>
-        <code class="command">--request-id {operation.request_id}</code>
+        <span class="wide-text">The server stopped before it had finished. Send the same request again with the id that it had: it costs nothing more.</span>
+        <code class="command">{commandAgain(operation)}</code>
       </div>
     );
   }
@@ -71,11 +72,11 @@ function Outcome({ operation }: { operation: Operation }) {
 
 function columnsOf<Row>(of: (row: Row) => Operation): Column<Row>[] {
   return [
-    { key: "create_time", title: "Asked", value: (row) => of(row).create_time ?? "", cell: (row) => <Time value={of(row).create_time} relative /> },
     { key: "dataset", title: "Dataset", value: (row) => of(row).dataset, cell: (row) => <Link href={to("/datasets/:dataset", { dataset: of(row).dataset })}>{of(row).dataset}</Link> },
     { key: "kind", title: "Kind", value: (row) => of(row).kind, cell: (row) => of(row).kind },
     { key: "state", title: "State", value: (row) => OPERATION_STATES[of(row).state], cell: (row) => <StateMark operation={of(row)} /> },
     { key: "progress", title: "Progress", value: (row) => progressText(of(row)), sortable: false, cell: (row) => <Outcome operation={of(row)} /> },
+    { key: "create_time", title: "Asked", value: (row) => of(row).create_time ?? "", cell: (row) => <Time value={of(row).create_time} relative /> },
   ];
 }
 

@@ -46,7 +46,7 @@ export function PastTable({ rows }: { rows: Row[] }) {
             return <><Link href={to("/datasets/:dataset", { dataset })}>{dataset}</Link>{short !== "the dataset" && ` ${short}`}</>;
           },
         },
-        { key: "change", title: "Change", value: changes, cell: changes },
+        { key: "change", title: "Change", value: changes, cell: (row) => <span class="nowrap">{changes(row)}</span> },
         {
           key: "new_limit",
           title: "New limit",
@@ -61,11 +61,11 @@ export function PastTable({ rows }: { rows: Row[] }) {
           title: "Outcome",
           value: outcome,
           cell: (row) => (
-            <>
+            <span class="wide-text">
               {outcome(row)}
               {row.proposal.state === "OUTDATED" && <span class="quiet">: the limit has changed since</span>}
               {row.proposal.end_reason && <span class="quiet">: {row.proposal.end_reason}</span>}
-            </>
+            </span>
           ),
         },
         { key: "reason", title: "Reason", value: ({ proposal }) => proposal.reason, cell: ({ proposal }) => <span class="wide-text">{proposal.reason}</span> },

@@ -1,17 +1,22 @@
 // Credentials and roles that wait for an administrator.
+import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
-import { usePrincipals } from "../../api/principals.ts";
-import { useChange } from "../../api/use-change.ts";
+import { AskDialog } from "../../components/AskDialog.tsx";
 import { Button } from "../../components/Button.tsx";
-import { ChangeNotice } from "../../components/ChangeNotice.tsx";
 import { Link } from "../../components/Link.tsx";
-import { ErrorNotice } from "../../components/Notice.tsx";
 import { Time } from "../../components/Values.tsx";
-import { identityKind, identityWords, pendingParts, roleWords, type PendingPart } from "../../people.ts";
+import { identityKind, identityWords, roleWords, type PendingPart } from "../../people.ts";
 import { to } from "../../router.ts";
 
 function keyOf(part: PendingPart): string {
   return part.kind === "credential" ? part.credential.id : `${part.role.role} ${part.principal} ${part.role.dataset}`;
+}
+
+// "a new API token for bob", "bob as approver of demo"
+function nameOf(part: PendingPart): string {
+  return part.kind === "credential"
+    ? `a new ${identityKind(part.credential)} for ${part.principal}`
+    : `${part.principal} as ${roleWords(part.role)}`;
 }
 
 async function approve(part: PendingPart): Promise<unknown> {
@@ -20,73 +25,100 @@ async function approve(part: PendingPart): Promise<unknown> {
   return await call("IdentityService/ApproveRole", { role, principal, dataset });
 }
 
-async function refuse(part: PendingPart): Promise<unknown> {
+async function refuse(part: PendingPart, reason: string): Promise<unknown> {
   if (part.kind === "credential") {
-    return await call("IdentityService/RemoveCredential", { credential_id: part.credential.id, reason: "not approved" });
+    return await call("IdentityService/RemoveCredential", { credential_id: part.credential.id, reason });
   }
   const { role, principal, dataset } = part.role;
   return await call("IdentityService/UnbindRole", { role, principal, dataset });
 }
 
-function PendingItem({ part, me, onDone }: { part: PendingPart; me: string; onDone: (what: string) => void }) {
-  const approving = useChange(async () => {
-    await approve(part);
-    onDone(`You approved it for ${part.principal}.`);
-  });
-  const refusing = useChange(async () => {
-    await refuse(part);
-    onDone(`You removed it. ${part.principal} does not have it.`);
-  });
-  const isOwn = part.by === me;
+function Title({ part }: { part: PendingPart }) {
+  const link = <Link href={to("/people/:principal", { principal: part.principal })}>{part.principal}</Link>;
+  return <h3>{part.kind === "credential" ? <>A new {identityKind(part.credential)} for {link}</> : <>Make {link} {roleWords(part.role)}</>}</h3>;
+}
+
+function PendingItem({ part, isOwn, onAsk }: { part: PendingPart; isOwn: boolean; onAsk: (what: "approve" | "refuse") => void }) {
+  const isCredential = part.kind === "credential";
   return (
     <li class="decision">
       <div class="decision-head">
-        <h3>
-          {part.kind === "credential" ? `A new ${identityKind(part.credential)} for ` : `${roleWords(part.role)}: `}
-          <Link href={to("/people/:principal", { principal: part.principal })}>{part.principal}</Link>
-        </h3>
-        <span class="quiet small">
-          {part.kind === "credential" ? "added" : "proposed"} by {part.by}
-          {part.kind === "credential" && <>, <Time value={part.credential.add_time} relative /></>}
-        </span>
+        <Title part={part} />
+        <span class="tag">waits for {isOwn ? "another" : "an"} administrator</span>
       </div>
-      {part.kind === "credential" && (
-        <p><code>{identityWords(part.credential)}</code>{part.credential.label && ` (${part.credential.label})`}</p>
-      )}
       <p class="small quiet">
-        {part.kind === "credential"
-          ? `Whoever holds it acts as ${part.principal}. Approve it only when you know that it is theirs.`
-          : `${part.principal} has the role from the moment of your approval.`}
+        {isCredential ? "Added" : "Proposed"} by <strong>{part.by}</strong>
+        {isCredential && <>, <Time value={part.credential.add_time} relative /></>}
       </p>
-      {isOwn
-        ? <p class="small">You {part.kind === "credential" ? "added" : "proposed"} it, so another administrator approves it.</p>
-        : (
-          <div class="row">
-            <Button kind="primary" busy={approving.busy} onClick={() => void approving.start()}>Approve</Button>
-            <Button kind="danger" busy={refusing.busy} onClick={() => void refusing.start()}>Refuse</Button>
-          </div>
-        )}
-      <ChangeNotice error={approving.error} what="It was not approved." />
-      <ChangeNotice error={refusing.error} what="It was not removed." />
+      {isCredential && <p><code>{identityWords(part.credential)}</code>{part.credential.label && ` (${part.credential.label})`}</p>}
+      <div class="row">
+        {!isOwn && <Button kind="primary" label={`Approve ${nameOf(part)}`} onClick={() => onAsk("approve")}>Approve…</Button>}
+        <Button label={`${isOwn ? "Remove" : "Refuse"} ${nameOf(part)}`} onClick={() => onAsk("refuse")}>{isOwn ? "Remove…" : "Refuse…"}</Button>
+      </div>
     </li>
   );
 }
 
-// As items of a list; nothing where nothing waits.
-export function PendingPeople({ me, onDone }: { me: string; onDone: (what: string) => void }) {
-  const { data, error, reload } = usePrincipals();
-  const done = (what: string) => {
-    onDone(what);
-    reload();
-  };
-  const parts = pendingParts(data ?? []);
+function Asked({ part, what, onClose, onDone }: {
+  part: PendingPart; what: "approve" | "refuse"; onClose: () => void; onDone: (what: string) => void;
+}) {
+  const name = nameOf(part);
+  if (what === "approve") {
+    return (
+      <AskDialog
+        title={`Approve ${name}?`}
+        button="Approve"
+        problem="It was not approved."
+        make={() => approve(part)}
+        onClose={onClose}
+        onDone={() => onDone(`You approved ${name}.`)}
+      >
+        {part.kind === "credential"
+          ? <p>Its holder can do all that {part.principal} may do. Approve it only when you know that it is {part.principal}'s.</p>
+          : <p>{part.principal} has the role from your approval on. The server's history names you as who approved it.</p>}
+      </AskDialog>
+    );
+  }
+  return (
+    <AskDialog
+      title={`Refuse ${name}?`}
+      button="Refuse"
+      danger
+      {...(part.kind === "credential" ? { reason: "optional" as const } : {})}
+      problem="It was not refused."
+      make={(reason) => refuse(part, reason)}
+      onClose={onClose}
+      onDone={() => onDone(`${name} is refused.`.replace(/^a/, "A"))}
+    >
+      <p>It ends here. {part.by} can add it again.</p>
+    </AskDialog>
+  );
+}
+
+interface Props {
+  parts: PendingPart[];
+  // The reader began them, so others approve them.
+  isOwn?: boolean;
+  onDone: (what: string) => void;
+}
+
+export function PendingPeople({ parts, isOwn = false, onDone }: Props) {
+  const [asking, setAsking] = useState<{ part: PendingPart; what: "approve" | "refuse" }>();
+  if (parts.length === 0) return null;
   return (
     <>
-      {error && <ErrorNotice error={error} what="What waits among people" onRetry={reload} />}
-      {parts.length > 0 && (
-        <ul class="decisions" aria-label="Credentials and roles">
-          {parts.map((part) => <PendingItem key={keyOf(part)} part={part} me={me} onDone={done} />)}
-        </ul>
+      <ul class="decisions" aria-label="Credentials and roles">
+        {parts.map((part) => <PendingItem key={keyOf(part)} part={part} isOwn={isOwn} onAsk={(what) => setAsking({ part, what })} />)}
+      </ul>
+      {asking && (
+        <Asked
+          {...asking}
+          onClose={() => setAsking(undefined)}
+          onDone={(what) => {
+            setAsking(undefined);
+            onDone(what);
+          }}
+        />
       )}
     </>
   );

@@ -10,6 +10,7 @@ import { ChangeNotice } from "../../components/ChangeNotice.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { PromiseDiff } from "../../components/PromiseDiff.tsx";
 import { TextArea } from "../../components/TextArea.tsx";
+import { differenceOf } from "../../limit-change.ts";
 import { newRequestId } from "../../pending.ts";
 import { to } from "../../router.ts";
 import { shortAccount } from "../../words.ts";
@@ -27,6 +28,10 @@ function accountWords(dataset: string, { account }: LimitProposal): string {
   return short === "the dataset" ? dataset : `${short} on ${dataset}`;
 }
 
+function verbOf(proposal: LimitProposal): string {
+  return differenceOf(proposal).isRaise ? "Raise" : "Lower";
+}
+
 export function ApproveDialog({ dataset, proposal, onClose, onDone }: DecideProps) {
   const [requestId] = useState(newRequestId);
   const { data: budget } = useCall("BudgetService/GetBudget", { dataset }, { live: dataset });
@@ -38,7 +43,7 @@ export function ApproveDialog({ dataset, proposal, onClose, onDone }: DecideProp
   });
   return (
     <Dialog
-      title={`Change the limit of ${accountWords(dataset, proposal)}?`}
+      title={`${verbOf(proposal)} the limit of ${accountWords(dataset, proposal)}?`}
       onClose={onClose}
       foot={(
         <>

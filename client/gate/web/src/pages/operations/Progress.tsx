@@ -1,9 +1,7 @@
 // How far an operation is.
 import type { Operation } from "../../api/types.ts";
 import { Icon } from "../../components/icons.tsx";
-import { Link } from "../../components/Link.tsx";
 import { progressText } from "../../operations.ts";
-import { to } from "../../router.ts";
 import { OPERATION_STATES } from "../../words.ts";
 
 export function Progress({ operation }: { operation: Operation }) {
@@ -33,14 +31,7 @@ export function Progress({ operation }: { operation: Operation }) {
 
 export function StateMark({ operation }: { operation: Operation }) {
   const word = OPERATION_STATES[operation.state];
-  if (operation.state === "DONE") {
-    return (
-      <span class="row">
-        <span class="state good"><Icon name="check" />{word}</span>
-        {operation.release_id && <Link href={to("/releases/:release", { release: operation.release_id })}>Show the release</Link>}
-      </span>
-    );
-  }
+  if (operation.state === "DONE") return <span class="state good"><Icon name="check" />{word}</span>;
   if (operation.state === "FAILED") return <span class="state bad"><Icon name="cross" />{word}</span>;
   if (operation.state === "INTERRUPTED") return <span class="state warn"><Icon name="warning" />{word}</span>;
   return <span>{word}</span>;

@@ -28,7 +28,7 @@ interface Props {
 type Asking = { what: "approve" | "remove"; credential: Credential };
 
 function nameOf(credential: Credential): string {
-  return credential.label || identityWords(credential);
+  return credential.label || identityKind(credential);
 }
 
 function Asked({ asking, principal, isCurrent, onClose, onDone }: {
@@ -46,7 +46,7 @@ function Asked({ asking, principal, isCurrent, onClose, onDone }: {
         onClose={onClose}
         onDone={() => onDone(`You approved ${name} for ${principal}.`)}
       >
-        <p>Whoever holds it acts as {principal}. {credential.added_by} added it; approve it only when you know that it is theirs.</p>
+        <p>Its holder can do all that {principal} may do. {credential.added_by} added it; approve it only when you know that it is {principal}'s.</p>
       </AskDialog>
     );
   }
