@@ -67,9 +67,11 @@ export function toNumber(text: string): number {
   return parse(text) === undefined ? 0 : Number(text);
 }
 
-// At most `digits` significant digits, rounded half away from zero; the same text where it has no more. Amounts that are written
-// with an exponent keep it.
-export function shorten(text: string, digits = 4): string {
+export type Rounding = "nearest" | "up" | "down";
+
+// At most `digits` significant digits; the same text where it has no more. Rounded half away from zero, or up, or down. Amounts that
+// are written with an exponent keep it.
+export function shorten(text: string, digits = 4, rounding: Rounding = "nearest"): string {
   const value = parse(text);
   if (value === undefined) return text;
   if (/[eE]/.test(text) && text.replace(/[eE].*$/, "").replace(/[^\d]/g, "").length <= digits) return text;
@@ -79,7 +81,8 @@ export function shorten(text: string, digits = 4): string {
   if (drop <= 0) return write(value.units, value.scale);
   const step = 10n ** BigInt(drop);
   const size = negative ? -value.units : value.units;
-  const rounded = (size + step / 2n) / step;
+  const awayFromZero = rounding === (negative ? "down" : "up");
+  const rounded = (size + (rounding === "nearest" ? step / 2n : awayFromZero ? step - 1n : 0n)) / step;
   return write(negative ? -rounded : rounded, value.scale - drop);
 }
 

@@ -31,6 +31,13 @@ test("an amount is shortened for reading and never beyond its digits", () => {
   assert.equal(shorten("not a number"), "not a number");
 });
 
+test("a bound is shortened to its safe side", () => {
+  assert.equal(shorten("0.81010001", 4, "up"), "0.8102");
+  assert.equal(shorten("0.81019", 4, "down"), "0.8101");
+  assert.equal(shorten("-0.81011", 4, "up"), "-0.8101");
+  assert.equal(shorten("0.8101", 4, "up"), "0.8101");
+});
+
 test("texts that are not decimals are known as such", () => {
   for (const text of ["", ".", "1.2.3", "NaN", "1e", "0x10"]) assert.equal(isDecimal(text), false, text);
   for (const text of ["0", "1.", "1.50", "-2", "1E-9"]) assert.equal(isDecimal(text), true, text);

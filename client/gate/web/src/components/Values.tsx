@@ -1,13 +1,13 @@
 // Amounts, times, promises and ids: short for reading, exact on hover.
 import { useEffect, useState } from "preact/hooks";
 import type { BudgetLimit } from "../api/types.ts";
-import { shorten } from "../decimal.ts";
+import { shorten, type Rounding } from "../decimal.ts";
 import { relativeText, secondsOf, timeText } from "../time.ts";
 import { Gloss } from "./Gloss.tsx";
 
 // An exact decimal amount.
-export function Amount({ value, unit, digits = 4 }: { value: string; unit?: string; digits?: number }) {
-  const short = shorten(value, digits);
+export function Amount({ value, unit, digits = 4, rounding }: { value: string; unit?: string; digits?: number; rounding?: Rounding }) {
+  const short = shorten(value, digits, rounding);
   const suffix = unit ? ` ${unit.replaceAll("_", " ")}` : "";
   return (
     <data class="number" value={value} title={`exactly ${value}${suffix}`}>

@@ -37,7 +37,7 @@ function Calculated({ comparison }: { comparison: HistoryComparison }) {
             right: true,
             value: (row) => row.epsilon,
             compare: (a, b) => compare(a.epsilon, b.epsilon),
-            cell: (row) => <Amount value={row.epsilon} digits={5} />,
+            cell: (row) => <Amount value={row.epsilon} digits={5} rounding={row.is_lower_bound ? "down" : "up"} />,
           },
           { key: "bound", title: "Bound", value: (row) => (row.is_lower_bound ? "lower" : "upper"), cell: (row) => (row.is_lower_bound ? "lower" : "upper") },
           {
