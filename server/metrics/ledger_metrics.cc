@@ -109,12 +109,22 @@ void LedgerMetrics::OnCharge(std::string_view dataset_id, std::string_view kind,
   ++charges_[{has_room ? std::string(dataset_id) : std::string(), KindOf(kind), outcome}];
 }
 
-std::vector<Reading> LedgerMetrics::Charges(const std::map<std::string, std::string>& names) {
+std::vector<std::string> LedgerMetrics::UnnamedDatasets() {
   const std::scoped_lock lock(mutex_);
-  for (auto& [id, name] : names_) {
-    if (!name.empty()) continue;
-    if (const auto found = names.find(id); found != names.end()) name = found->second;
+  std::vector<std::string> ids;
+  for (const auto& [id, name] : names_) {
+    if (name.empty()) ids.push_back(id);
   }
+  return ids;
+}
+
+void LedgerMetrics::Name(const std::string& dataset_id, const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  if (const auto found = names_.find(dataset_id); found != names_.end()) found->second = name;
+}
+
+std::vector<Reading> LedgerMetrics::Charges() {
+  const std::scoped_lock lock(mutex_);
   std::map<ChargeKey, int64_t> by_name;
   for (const auto& [key, count] : charges_) {
     const auto& [id, kind, outcome] = key;

@@ -29,9 +29,12 @@ class LedgerMetrics final : public ledger::Observer {
   void OnAnchored(std::chrono::nanoseconds took, const absl::Status& outcome) override;
   void OnCharge(std::string_view dataset_id, std::string_view kind, ledger::ChargeOutcome outcome) override;
 
-  // curator_charges_total, of datasets by these names (by id): those of others, and of the datasets beyond a
-  // number of them, are "other".
-  std::vector<Reading> Charges(const std::map<std::string, std::string>& names);
+  // The ids of the datasets of charges that Name() has not named yet.
+  std::vector<std::string> UnnamedDatasets();
+  void Name(const std::string& dataset_id, const std::string& name);
+  // curator_charges_total. Those of datasets without a name, and of datasets beyond a number of them, are of
+  // "other".
+  std::vector<Reading> Charges();
 
  private:
   using ChargeKey = std::tuple<std::string, std::string, ledger::ChargeOutcome>;  // dataset, kind

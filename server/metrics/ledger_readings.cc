@@ -52,10 +52,13 @@ std::shared_ptr<const Balances> LedgerReadings::Read() {
   return balances_;
 }
 
-std::map<std::string, std::string> LedgerReadings::Names() {
-  std::map<std::string, std::string> names;
-  for (const ledger::MeasuredDataset& each : Read()->datasets) names[each.id] = each.name;
-  return names;
+std::vector<Reading> LedgerReadings::Charges() {
+  const std::vector<std::string> ids = work_.UnnamedDatasets();
+  if (!ids.empty()) {
+    const absl::StatusOr<std::vector<std::string>> names = ledger_.DatasetNames(ids);
+    for (size_t i = 0; names.ok() && i < names->size(); ++i) work_.Name(ids[i], (*names)[i]);
+  }
+  return work_.Charges();
 }
 
 double LedgerReadings::Amount(const CounterBalance& balance, int64_t amount) const {
@@ -90,7 +93,7 @@ void LedgerReadings::AddTo(MetricSet& metrics) {
   metrics.Add({.name = "curator_charges_total",
                .help = "Requests for charges and what became of charges since the start.",
                .kind = Kind::kCounter,
-               .read = [this] { return work_.Charges(Names()); }});
+               .read = [this] { return Charges(); }});
   AddAccounts(metrics, "curator_account_limit", "The limit of a counter of an account.",
               [this](const CounterBalance& each) { return Amount(each, each.limit); });
   AddAccounts(metrics, "curator_account_spent", "What was spent of a counter of an account.",

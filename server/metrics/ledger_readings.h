@@ -1,14 +1,13 @@
 // What is read of a ledger for metrics: the balances of accounts, and the state of each history.
 //
-// Balances are read once in a while at most, however often the metrics are asked for, and of a bounded number
-// of datasets and accounts; so what this costs does not grow with the history.
+// Balances are read once a second at most, however often the metrics are asked for, and of a bounded number of
+// datasets and accounts; so what this costs does not grow with the history.
 //
 // Thread-safe.
 #pragma once
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,7 +28,7 @@ class LedgerReadings {
     bool per_analyst = false;  // also accounts of analysts and of groups, whose names are personal data
     // The amount of a counter as it is written for people, from the ledger's units.
     std::function<double(std::string_view counter, int64_t amount)> amount;
-    std::chrono::milliseconds most_age = std::chrono::seconds(10);
+    std::chrono::milliseconds most_age = std::chrono::seconds(1);
   };
 
   // `ledger` and `work` must outlive it, and it the `metrics` to which AddTo() adds.
@@ -41,7 +40,8 @@ class LedgerReadings {
   using Value = std::function<double(const ledger::CounterBalance& balance)>;
   // As last read; read again where that is older than `most_age`. An empty one where it cannot be read.
   std::shared_ptr<const ledger::Balances> Read();
-  std::map<std::string, std::string> Names();
+  // curator_charges_total, by the names of datasets.
+  std::vector<Reading> Charges();
   double Amount(const ledger::CounterBalance& balance, int64_t amount) const;
   void AddAccounts(MetricSet& metrics, const std::string& name, const std::string& help, Value value);
   // One series for each dataset, by its id.
