@@ -65,7 +65,9 @@ MAY_INCLUDE = {
     "service": ["base", "host", "codec", "records", "ledger", "auth", "directory", *_DP],
     "rpc": ["base", "auth", "audit", "config", "directory", "service", "codec", "records", "ledger", *_DP],
     "http": ["base", "rpc"],
-    "app": ["base", "host", "auth", "audit", "config", "directory", "codec", "records", "ledger", "service", "rpc", "http", *_DP],
+    "metrics": ["base", "ledger", "audit/audit_record.h", "rpc/call_measures.h", "rpc/call_observer.h"],
+    "app": ["base", "host", "auth", "audit", "config", "directory", "codec", "records", "ledger", "service", "rpc", "metrics", "http",
+            *_DP],
     "main": ["base", "host", "app"],
     "client": ["base/status_macros.h", "base/text.h"],
 }
@@ -107,6 +109,7 @@ LIBRARIES = [
     Library("PostgreSQL", re.compile(r"^pqxx(/|$)"), ("ledger/postgres",)),
     Library("libpq", re.compile(r"^libpq|^postgres_ext"), ()),  # the ledger speaks libpqxx (docs/adr/0052)
     Library("SQLite", re.compile(r"^sqlite3"), ("ledger/sqlite",)),
+    Library("prometheus-cpp", re.compile(r"^prometheus/"), ("metrics",)),
     Library("libcurl", re.compile(r"^curl/"), ("client/https",)),
     Library("Boost", re.compile(r"^boost/"), ("client/gate",)),
 ]

@@ -39,8 +39,6 @@ class AppIdentities {
   absl::Status StateOfCertificates() const;
   // OK while tokens of every issuer can be verified; else the fault of one.
   absl::Status StateOfKeys() const { return issuers_.State(); }
-  // The addresses of the configuration, in its order. Once.
-  absl::StatusOr<std::vector<ListenerAddress>> TakeAddresses();
   // When the keys of each issuer were fetched (auth::IssuerKeys).
   std::map<std::string, absl::Time> KeysFetchedAt() const { return issuers_.FetchedAt(); }
   // Of each listener with certificate files, by the member of the configuration that names them.
@@ -49,6 +47,8 @@ class AppIdentities {
     std::optional<absl::Time> expires = std::nullopt;  // none for authorities of clients alone
   };
   std::map<std::string, CertificateView> Certificates() const;
+  // The addresses of the configuration, in its order. Once.
+  absl::StatusOr<std::vector<ListenerAddress>> TakeAddresses();
 
  private:
   AppIdentities(const config::ServerConfig& config, const host::ServerKey& key, ledger::Ledger& ledger,
@@ -63,8 +63,8 @@ class AppIdentities {
   const std::unique_ptr<directory::DirectoryStore> directory_;
   auth::IssuerKeys issuers_;
   std::vector<std::unique_ptr<auth::CertificateFiles>> files_;
+  std::vector<std::string> file_options_;  // of these
   service::IdentityServices services_;
 };
-  std::vector<std::string> file_options_;  // of these
 
 }  // namespace curator

@@ -122,6 +122,11 @@ TEST(ServerConfig, NamesTheMemberThatIsWrong) {
       {{{"data_dir", ""}}, "data_dir"},
       {{{"audit", 7}}, "audit"},
       {{{"custody", "one"}}, "custody"},
+      {{{"metrics", "on"}}, "metrics"},
+      {{{"metrics", {{"file", ""}}}}, "metrics.file"},
+      {{{"metrics", {{"per_analyst", 1}}}}, "metrics.per_analyst"},
+      {{{"metrics", {{"listen", "0.0.0.0:9090"}}}}, "metrics.listen"},
+      {{{"log_level", "debug"}}, "log_level"},
       {{{"audit", {{"name_days", 30}}}}, "audit.name_days"},
       {{{"ledger", "postgresql://db.example/curator"}}, "audit.path"},
       {{{"listeners", nullptr}}, "listeners"},
@@ -148,6 +153,20 @@ TEST(ServerConfig, NamesTheMemberThatIsWrong) {
   EXPECT_EQ(FaultOf({{"issuers", {logs_in}}}), "issuers[0].client_id")
       << "for whom no token would be accepted";
   for (const auto& [changes, field] : wrong) EXPECT_EQ(FaultOf(changes), field) << changes.dump();
+}
+
+TEST(ServerConfig, SaysWhereMetricsAreWrittenAndWhatTheLogLeavesOut) {
+  json config = Whole();
+  EXPECT_EQ(ParseServerConfig(config.dump())->metrics.file, "");
+  EXPECT_FALSE(ParseServerConfig(config.dump())->metrics.per_analyst);
+  EXPECT_EQ(ParseServerConfig(config.dump())->log_level, LogLevel::kInfo);
+  config["metrics"] = {{"file", "/var/lib/curator-metrics/curator.prom"}, {"per_analyst", true}};
+  config["log_level"] = "warning";
+  const auto read = ParseServerConfig(config.dump());
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->metrics.file, "/var/lib/curator-metrics/curator.prom");
+  EXPECT_TRUE(read->metrics.per_analyst);
+  EXPECT_EQ(read->log_level, LogLevel::kWarning);
 }
 
 TEST(ServerConfig, ItTakesTwoPersonsUnlessItSaysOtherwise) {

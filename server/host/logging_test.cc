@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/trace.h"
+
 namespace curator::host {
 namespace {
 
@@ -34,6 +36,15 @@ TEST(Log, EscapesWhateverANameContains) {
   const nlohmann::json object = nlohmann::json::parse(line);
   EXPECT_EQ(object["event"], "dataset_created");
   EXPECT_EQ(object["name"], "a\"b\\c\n{\"event\":\"forged\"}%v\xef\xbf\xbd");
+}
+
+TEST(Log, HasTheTraceOfTheCallThatTheThreadWorksFor) {
+  const TraceScope trace("4bf92f3577b34da6a3ce929d0e0e4736");
+  const std::string line =
+      Captured(LogLevel::kInfo, LogLevel::kInfo, "table_not_ready", {{"dataset", "census"}});
+  const nlohmann::json object = nlohmann::json::parse(line);
+  EXPECT_EQ(object["trace_id"], "4bf92f3577b34da6a3ce929d0e0e4736");
+  EXPECT_EQ(object["dataset"], "census");
 }
 
 TEST(Log, DropsLinesBelowTheLowestLevel) {

@@ -15,13 +15,12 @@ namespace curator::ledger {
 
 // How a request for a charge ended, or a charge itself.
 enum class ChargeOutcome : uint8_t {
-  kAdmission,   // charged, or its cost is held
+  kAdmission,  // charged, or its cost is held
   kRefusal,    // an account is full
-  kReplay,   // the same request was charged before
-  kForfeit,  // ended without a release, its cost stands
-  kExpiry,    // was not started in time
+  kReplay,     // the same request was charged before
+  kForfeit,    // ended without a release, its cost stands
+  kExpiry,     // was not started in time
 };
-inline constexpr int kChargeOutcomes = 5;
 
 // Thread-safe. Called by the threads that do the work, after it, while no lock is held: must not block, and
 // must not call the ledger. Does nothing by itself.

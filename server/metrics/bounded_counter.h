@@ -19,8 +19,8 @@ namespace curator::metrics {
 
 class BoundedCounter {
  public:
-  // The family belongs to the registry, which must outlive this. Beyond `most` series, what would be a new one
-  // is counted as one whose values are all "other".
+  // The family belongs to the registry, which must outlive this. Beyond `most` series, what would be a new
+  // one is counted as one whose values are all "other".
   BoundedCounter(prometheus::Registry& registry, const std::string& name, const std::string& help,
                  std::vector<std::string> label_names, size_t most = 1000);
 

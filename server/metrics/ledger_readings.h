@@ -1,7 +1,7 @@
 // What is read of a ledger for metrics: the balances of accounts, and the state of each history.
 //
-// Balances are read once a second at most, however often the metrics are asked for, and of a bounded number of
-// datasets and accounts; so what this costs does not grow with the history.
+// Balances are read once a second at most, however often the metrics are asked for, and of a bounded number
+// of datasets and accounts; so what this costs does not grow with the history.
 //
 // Thread-safe.
 #pragma once

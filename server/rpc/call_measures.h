@@ -1,8 +1,8 @@
 // What may be measured of a call: how long it took and how large its messages were.
 //
-// Numbers of records are private (docs/PRIVACY.md), so what reveals them is not measured: nothing of the calls
-// that send records, seal them, or show them to their owner; and of the calls that wait for a draw no more than
-// between which two of a few durations their time was.
+// Numbers of records are private (docs/PRIVACY.md), so what reveals them is not measured: nothing of the
+// calls that send records, seal them, or show them to their owner; and of the calls that wait for a draw no
+// more than between which two of a few durations their time was.
 //
 // Thread-safe: constants and pure functions.
 #pragma once

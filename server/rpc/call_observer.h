@@ -3,8 +3,8 @@
 // A server that stops waits for the calls that are being answered. It cannot wait for connections to close
 // instead: a client with an idle connection notices nothing until its next call.
 //
-// What is known of a call when it ends, for log, audit and metrics, is who made it, what it names, its status,
-// and of its duration and size what may be measured (call_measures.h).
+// What is known of a call when it ends, for log, audit and metrics, is who made it, what it names, its
+// status, and of its duration and size what may be measured (call_measures.h).
 #pragma once
 
 #include <grpcpp/server_context.h>

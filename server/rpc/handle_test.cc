@@ -21,6 +21,7 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "base/errors.h"
+#include "base/trace.h"
 #include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "google/rpc/error_details.pb.h"
@@ -176,6 +177,7 @@ class HandleTest : public service::ServiceTest {
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
     server_ = builder.BuildAndStart();
     channel_ = server_->InProcessChannel({});
+    calls_.trace_of = [this](const grpc::ServerContextBase& context) { return observer_.TraceIdOf(context); };
   }
   ~HandleTest() override { server_->Shutdown(); }
 
@@ -286,7 +288,15 @@ class HandleTest : public service::ServiceTest {
   std::vector<std::string> handled_;
   std::vector<Admission::Place> places_;
   std::vector<CallEnd> ended_;
-  CallObserver observer_{[this](const CallEnd& end) { ended_.push_back(end); }};
+  int in_flight_ = 0;
+  CallObserver observer_{[this](const CallEnd& end) {
+                           ended_.push_back(end);
+                           EXPECT_EQ(CurrentTraceId(), end.record.trace_id);
+                         },
+                         {},
+                         {.on_begin = [this](std::string_view) { ++in_flight_; },
+                          .on_gone = [this](std::string_view) { --in_flight_; },
+                          .entropy = [](size_t bytes) { return std::string(bytes, 'Z'); }}};
 
  private:
   class Budgets final : public v1::BudgetService::CallbackService {
@@ -341,6 +351,55 @@ TEST_F(HandleTest, WhoMadeACallAndWhatItNamedIsKnownWhenItEnds) {
   EXPECT_EQ(record.status, absl::StatusCode::kNotFound);
   EXPECT_EQ(record.reason, "NOT_FOUND");
   EXPECT_LE(record.time_us, absl::ToUnixMicros(absl::Now()));
+}
+
+TEST_F(HandleTest, ACallHasTheTraceThatItsClientSentWhereverItsHandlerIs) {
+  constexpr char kSent[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  constexpr char kMade[] = "5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
+  std::string of_handler;
+  handler_ = [&](const Call&) {
+    of_handler = CurrentTraceId();
+    return absl::OkStatus();
+  };
+  const auto trace_of = [&](const std::vector<std::string>& headers) {
+    grpc::ClientContext context;
+    context.AddMetadata(kPrincipalKey, "ana");
+    for (const std::string& header : headers) context.AddMetadata(kTraceParentKey, header);
+    v1::GetBudgetResponse response;
+    EXPECT_TRUE(v1::BudgetService::Stub(channel_).GetBudget(&context, {}, &response).ok());
+    EXPECT_EQ(ended_.back().record.trace_id, of_handler);
+    return of_handler;
+  };
+  EXPECT_EQ(trace_of({kSent}), "4bf92f3577b34da6a3ce929d0e0e4736");
+  EXPECT_EQ(trace_of({}), kMade);
+  EXPECT_EQ(trace_of({"00-what"}), kMade) << "an invalid header";
+  EXPECT_EQ(trace_of({kSent, kSent}), kMade) << "two of them";
+}
+
+TEST_F(HandleTest, WhatMayBeMeasuredOfACallIsKnownWhenItEnds) {
+  handler_ = [](const Call&) { return absl::OkStatus(); };
+  grpc::ClientContext context;
+  context.AddMetadata(kPrincipalKey, "ana");
+  v1::GetBudgetRequest request;
+  request.set_dataset("census");
+  v1::GetBudgetResponse response;
+  ASSERT_TRUE(v1::BudgetService::Stub(channel_).GetBudget(&context, request, &response).ok());
+  ASSERT_EQ(ended_.size(), 1u);
+  ASSERT_TRUE(ended_[0].took.has_value());
+  EXPECT_GT(*ended_[0].took, absl::ZeroDuration());
+  EXPECT_EQ(ended_[0].received_bytes, static_cast<int64_t>(request.ByteSizeLong()));
+  EXPECT_EQ(ended_[0].sent_bytes, static_cast<int64_t>(response.ByteSizeLong()));
+  StreamOf(3, 10, false);
+  EXPECT_GT(ended_[1].sent_bytes, 30) << "three messages";
+  SilentStream();
+  ASSERT_EQ(ended_.size(), 3u);
+  EXPECT_EQ(ended_[2].took, std::nullopt) << "a stream of records";
+  EXPECT_EQ(ended_[2].received_bytes, std::nullopt);
+  EXPECT_EQ(ended_[2].sent_bytes, std::nullopt);
+  MalformedCall("/curator.v1.BudgetService/GetBudget");
+  EXPECT_EQ(ended_[3].received_bytes, 0) << "no message";
+  ASSERT_TRUE(observer_.AwaitNoCalls(absl::Now() + absl::Seconds(10)));
+  EXPECT_EQ(in_flight_, 0);
 }
 
 TEST_F(HandleTest, OfAWatchOfSeveralHistoriesEachDatasetIsKnownOnce) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 import threading
 import uuid
 from collections.abc import Iterator
@@ -294,6 +295,25 @@ def test_a_refusal_after_a_lost_connection_says_nothing_of_the_lost_attempt(
         connection.run(attempt, "an id")
     assert isinstance(caught.value, cu.OutcomeUnknown) != is_settled
     connection.close()
+
+
+def test_all_attempts_of_a_request_are_of_one_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = Connection(Options(server="127.0.0.1:1", retry=cu.RetryPolicy(first_delay=0.001)))
+    monkeypatch.setattr(connection, "_connect_before", lambda deadline: True)
+    headers: list[str] = []
+
+    def attempt(metadata: Any) -> None:
+        headers.extend(value for key, value in metadata if key == "traceparent")
+        if len(headers) == 1:
+            raise grpc_error(grpc.StatusCode.UNAVAILABLE, "")
+
+    connection.run(attempt)
+    connection.run(attempt)
+    connection.close()
+    assert all(re.fullmatch("00-[0-9a-f]{32}-[0-9a-f]{16}-01", header) for header in headers)
+    first, again, other = (header.split("-") for header in headers)
+    assert first[1] == again[1] != other[1]
+    assert first[2] != again[2]
 
 
 def test_a_wait_survives_any_number_of_lost_connections_that_brought_something(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
