@@ -5,6 +5,8 @@
 //   bench_ledger load BACKEND CLIENTS [SECONDS]       the ledger alone, for a profiler
 //   bench_ledger history BACKEND [CHARGES]            the price of a charge after 10^3, 10^5, ... CHARGES
 //   bench_ledger beside BACKEND [SECONDS]             charges while 0, 1 and 2 threads compute without pause
+//   bench_ledger metrics BACKEND [SECONDS [ROUNDS]]   by turns with and without an observer that counts
+//   bench_ledger without BACKEND [SECONDS [ROUNDS]]   by turns with stores that lack what serves readers
 //
 // BACKEND is sqlite or postgres. The stores and the anchor lie below $CURATOR_SCRATCH, or else below /tmp,
 // which must be a disk: in memory nothing is durable and nothing is measured. Each figure is the best of its
@@ -18,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -29,6 +32,8 @@
 #include "bench/plain_ways.h"
 #include "host/entropy.h"
 #include "ledger/open_ledger.h"
+#include "ledger/sql/database.h"
+#include "metrics/ledger_metrics.h"
 #include "tests/testing/postgres_cluster.h"
 #include "tests/testing/scratch_folder.h"
 
@@ -38,7 +43,7 @@ namespace {
 // A store for the ledger and one for the plain transactions: two files, or two databases of one cluster.
 class Stores {
  public:
-  explicit Stores(const std::string& backend) {
+  explicit Stores(const std::string& backend, ledger::Observer* observer = nullptr) {
     if (backend == "postgres") {
       auto started = testing::PostgresCluster::Start({.shared_buffers = "128MB", .max_wal_size = "1GB"});
       if (!started.ok()) {
@@ -57,7 +62,8 @@ class Stores {
     }
     auto opened = ledger::OpenLedger({.url = ledger_url_,
                                       .anchor_dir = absl::StrCat(scratch_.path(), "/anchor"),
-                                      .entropy = host::RandomBytes});
+                                      .entropy = host::RandomBytes,
+                                      .observer = observer});
     if (!opened.ok()) {
       std::fprintf(stderr, "%s\n", opened.status().ToString().c_str());
       std::exit(1);
@@ -67,6 +73,20 @@ class Stores {
 
   ledger::Ledger& ledger() { return *ledger_; }
   const std::string& plain() const { return plain_; }
+
+  // Runs SQL beside the ledger.
+  void Change(const std::string& script) const {
+    const auto store = ledger::OpenLedgerDatabase(ledger_url_);
+    const absl::Status changed = store.ok() ? (*store)
+                                                  ->Write([&](ledger::sql::Transaction& transaction) {
+                                                    return transaction.ExecuteScript(script);
+                                                  })
+                                                  .status
+                                            : store.status();
+    if (changed.ok()) return;
+    std::fprintf(stderr, "%s\n", changed.ToString().c_str());
+    std::exit(1);
+  }
 
  private:
   const testing::ScratchFolder scratch_;
@@ -121,6 +141,58 @@ void Run(Stores& stores, const Load& load) {
       "%d clients: %.0f charges/s, p50 %.0f us, p99 %.0f us; %.1f us of this process's processor time each\n",
       load.clients, seen.per_second, seen.median_us, seen.p99_us,
       1e6 * used / static_cast<double>(seen.charges));
+}
+
+// What charts of budgets and the histories of analysts cost a charge: a row of counter_points for each
+// counter (ADR 0070), and an entry of the index entries_of_charges.
+void MeasureWithout(const std::string& backend, double seconds, int rounds) {
+  const std::string on_table = backend == "postgres" ? " ON account_counters" : "";
+  const std::pair<const char*, std::string> arms[] = {
+      {"all of it", ""},
+      {"without points", absl::StrCat("DROP TRIGGER counters_leave_points", on_table)},
+      {"without the index", "DROP INDEX entries_of_charges"}};
+  std::vector<std::unique_ptr<Stores>> stores;
+  std::vector<std::unique_ptr<HotDataset>> datasets;
+  for (const auto& [name, script] : arms) {
+    stores.push_back(std::make_unique<Stores>(backend));
+    if (!script.empty()) stores.back()->Change(script);
+    datasets.push_back(std::make_unique<HotDataset>(stores.back()->ledger()));
+  }
+  std::printf(
+      "clients | ledger             |  charges/s   p50 us   p99 us | charges, latency of all of it\n");
+  for (const int clients : {1, 32, 128}) {
+    std::vector<Observed> best(std::size(arms));
+    for (int round = 0; round < rounds; ++round) {
+      for (size_t i = 0; i < best.size(); ++i) KeepBest(best[i], datasets[i]->Charge({clients, seconds}));
+    }
+    for (size_t i = 0; i < best.size(); ++i) {
+      std::printf("%7d | %-18s | %10.0f %8.0f %8.0f | %.2f, %.2f\n", clients, arms[i].first,
+                  best[i].per_second, best[i].median_us, best[i].p99_us,
+                  best[0].per_second / best[i].per_second, best[0].median_us / best[i].median_us);
+    }
+    std::fflush(stdout);
+  }
+}
+
+void MeasureMetrics(const std::string& backend, double seconds, int rounds) {
+  metrics::MetricSet set;
+  metrics::LedgerMetrics counting(set, backend);
+  Stores plain(backend);
+  Stores counted(backend, &counting);
+  HotDataset plain_dataset(plain.ledger());
+  HotDataset counted_dataset(counted.ledger());
+  std::printf("clients | charges/s without metrics | with metrics | ratio of charges, of p50\n");
+  for (const int clients : {1, 32, 128}) {
+    Observed without;
+    Observed with;
+    for (int round = 0; round < rounds; ++round) {
+      KeepBest(without, plain_dataset.Charge({clients, seconds}));
+      KeepBest(with, counted_dataset.Charge({clients, seconds}));
+    }
+    std::printf("%7d | %25.0f | %12.0f | %.3f, %.3f\n", clients, without.per_second, with.per_second,
+                with.per_second / without.per_second, with.median_us / without.median_us);
+    std::fflush(stdout);
+  }
 }
 
 void MeasureHistory(Stores& stores, int64_t most) {
@@ -219,11 +291,20 @@ int main(int argc, char** argv) {
   const auto number = [&](int place, double otherwise) {
     return argc > place ? std::atof(argv[place]) : otherwise;
   };
-  if (mode != "compare" && mode != "load" && mode != "history" && mode != "beside") {
-    std::fprintf(stderr, "bench_ledger compare|load|history|beside sqlite|postgres ...\n");
+  if (mode != "compare" && mode != "load" && mode != "history" && mode != "beside" && mode != "metrics" &&
+      mode != "without") {
+    std::fprintf(stderr, "bench_ledger compare|load|history|beside|metrics|without sqlite|postgres ...\n");
     return 2;
   }
   setenv("CURATOR_SCRATCH", "/tmp", 0);
+  if (mode == "metrics") {
+    curator::bench::MeasureMetrics(backend, number(3, 1), static_cast<int>(number(4, 5)));
+    return 0;
+  }
+  if (mode == "without") {
+    curator::bench::MeasureWithout(backend, number(3, 1), static_cast<int>(number(4, 5)));
+    return 0;
+  }
   curator::bench::Stores stores(backend);
   if (mode == "compare") curator::bench::Compare(stores, number(3, 2), static_cast<int>(number(4, 3)));
   if (mode == "load") curator::bench::Run(stores, {static_cast<int>(number(3, 32)), number(4, 2)});
