@@ -1,5 +1,14 @@
-// An answer, put together from the chunks of a stream, and its tables with labels: the same as the command line shows.
-import type { AnswerChunk, AnswerHeader, Attribute, MarginalHeader, QuerySetHeader, Schema, Slice } from "./api/types.ts";
+// An answer, put together from the chunks of a stream, and its tables with labels: the same as the command
+// line shows.
+import type {
+  AnswerChunk,
+  AnswerHeader,
+  Attribute,
+  MarginalHeader,
+  QuerySetHeader,
+  Schema,
+  Slice,
+} from "./api/types.ts";
 import type { Cell } from "./csv.ts";
 import { exactText, shortestText } from "./numbers.ts";
 
@@ -48,7 +57,10 @@ interface OpenTable {
 
 export class MalformedAnswer extends Error {}
 
-function labelOfInteger({ min, max, bin_width = "1" }: NonNullable<Attribute["integer"]>, code: number): string {
+function labelOfInteger(
+  { min, max, bin_width = "1" }: NonNullable<Attribute["integer"]>,
+  code: number,
+): string {
   const [low, high, width] = [BigInt(min), BigInt(max), BigInt(bin_width)];
   const first = low + BigInt(code) * width;
   const last = first + width - 1n > high ? high : first + width - 1n;
@@ -70,7 +82,11 @@ function digitsOf(value: number): number {
 function edgesOf({ edges, min, max, step }: NonNullable<Attribute["numeric"]>): number[] {
   if (edges.length > 0 || min === undefined || max === undefined || !step) return edges;
   const power = 10 ** Math.max(digitsOf(min), digitsOf(max), digitsOf(step));
-  const [low, high, width] = [min, max, step].map((value) => Math.round(value * power)) as [number, number, number];
+  const [low, high, width] = [min, max, step].map((value) => Math.round(value * power)) as [
+    number,
+    number,
+    number,
+  ];
   return Array.from({ length: Math.floor((high - low) / width) + 1 }, (_, i) => (low + i * width) / power);
 }
 
@@ -89,8 +105,12 @@ export function labelsOf(attribute: Attribute): string[] {
   }
   if (numeric) {
     const edges = edgesOf(numeric);
-    return edges.slice(1).map((high, i) =>
-      `[${shortestText(edges[i] as number)}, ${shortestText(high)}${i === edges.length - 2 ? "]" : ")"}`);
+    return edges
+      .slice(1)
+      .map(
+        (high, i) =>
+          `[${shortestText(edges[i] as number)}, ${shortestText(high)}${i === edges.length - 2 ? "]" : ")"}`,
+      );
   }
   return Array.from({ length: Number(coded?.size ?? 0) }, (_, code) => String(code));
 }
@@ -168,7 +188,8 @@ function tableOf(open: OpenTable, header: AnswerHeader, schema: Schema): AnswerT
   const noise = marginal?.noise;
   const isProcessed = header.post_processing !== "";
   const hasWidths = values.halfWidths.length > 0;
-  const level = isProcessed || !(hasWidths || noise) ? 0 : (noise?.confidence_level ?? header.confidence_level);
+  const level =
+    isProcessed || !(hasWidths || noise) ? 0 : (noise?.confidence_level ?? header.confidence_level);
   const columns = marginal?.attributes ?? querySet?.columns ?? [];
   const ofMarginal = marginal ? marginalLabels(marginal, schema) : undefined;
   const rows = Array.from({ length: size }, (_, i): Row => {
@@ -189,7 +210,9 @@ function tableOf(open: OpenTable, header: AnswerHeader, schema: Schema): AnswerT
   });
   return {
     name: marginal ? columns.join(",") : (querySet?.query_class ?? ""),
-    title: marginal ? columns.join(" × ") || "number of records" : `${querySet?.query_class} ${columns.join(", ")}`.trim(),
+    title: marginal
+      ? columns.join(" × ") || "number of records"
+      : `${querySet?.query_class} ${columns.join(", ")}`.trim(),
     columns,
     rows,
     isMarginal: marginal !== undefined,
@@ -204,7 +227,10 @@ export function assemble(chunks: AnswerChunk[], schema: Schema): Answer {
   if (!header) throw new MalformedAnswer("it does not start with its header");
   const open: OpenTable[] = [];
   const start = (table: Omit<OpenTable, "values">) => {
-    open.push({ ...table, values: { counts: [], estimates: [], deviations: [], halfWidths: [], labels: [] } });
+    open.push({
+      ...table,
+      values: { counts: [], estimates: [], deviations: [], halfWidths: [], labels: [] },
+    });
   };
   for (const chunk of chunks.slice(1)) {
     const last = open[open.length - 1];
@@ -221,7 +247,8 @@ export function assemble(chunks: AnswerChunk[], schema: Schema): Answer {
       throw new MalformedAnswer("a part without its beginning");
     }
   }
-  if (open.length !== header.marginal_count + header.query_set_count) throw new MalformedAnswer("parts are missing");
+  if (open.length !== header.marginal_count + header.query_set_count)
+    throw new MalformedAnswer("parts are missing");
   return { header, tables: open.map((table) => tableOf(table, header, schema)) };
 }
 
@@ -230,7 +257,9 @@ export function answerCsv({ header, tables }: Answer, schema: Schema): [string[]
   const occurring = new Set(tables.flatMap((table) => table.columns));
   const known = schema.attributes.map((attribute) => attribute.name).filter((name) => occurring.delete(name));
   const labels = [...known, ...occurring];
-  const hasErrors = tables.some((table) => table.rows.some((row) => row.deviation !== undefined || row.upper !== undefined));
+  const hasErrors = tables.some((table) =>
+    table.rows.some((row) => row.deviation !== undefined || row.upper !== undefined),
+  );
   const processing = header.post_processing;
   const names = ["query", ...labels, "count"];
   if (hasErrors) names.push("standard_deviation", "lower", "upper");
@@ -239,7 +268,11 @@ export function answerCsv({ header, tables }: Answer, schema: Schema): [string[]
   const rows = tables.flatMap((table) => {
     const positions = labels.map((label) => table.columns.indexOf(label));
     return table.rows.map((row) => {
-      const cells: Cell[] = [table.name, ...positions.map((at) => (at < 0 ? undefined : row.labels[at])), row.count];
+      const cells: Cell[] = [
+        table.name,
+        ...positions.map((at) => (at < 0 ? undefined : row.labels[at])),
+        row.count,
+      ];
       if (hasErrors) cells.push(exact(row.deviation), exact(row.lower), exact(row.upper));
       if (processing !== "") cells.push(processing);
       return cells;

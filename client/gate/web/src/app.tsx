@@ -22,7 +22,9 @@ function Current({ path }: { path: string }) {
   }
   return (
     <Page title="There is no such page">
-      <p>The address may be mistyped. <Link href="/">Go to the overview</Link>.</p>
+      <p>
+        The address may be mistyped. <Link href="/">Go to the overview</Link>.
+      </p>
     </Page>
   );
 }
@@ -31,11 +33,17 @@ function Waiting({ isLost }: { isLost: boolean }) {
   return (
     <main class="door" id="main">
       <div class="door-card">
-        <div class="brand"><Brand /></div>
+        <div class="brand">
+          <Brand />
+        </div>
         <h1>Curator</h1>
-        {isLost
-          ? <Notice kind="warn" title="The dashboard cannot reach its server.">It is tried again by itself.</Notice>
-          : <SkeletonLines lines={3} />}
+        {isLost ? (
+          <Notice kind="warn" title="The dashboard cannot reach its server.">
+            It is tried again by itself.
+          </Notice>
+        ) : (
+          <SkeletonLines lines={3} />
+        )}
       </div>
     </main>
   );
@@ -52,5 +60,9 @@ export function App() {
   }, [isServerLost, wasLost]);
   if (!session) return <Waiting isLost={error !== undefined} />;
   if (!session.signed_in) return <SignInPage session={session} wasLost={wasLost} />;
-  return <Shell><Current path={path} /></Shell>;
+  return (
+    <Shell>
+      <Current path={path} />
+    </Shell>
+  );
 }

@@ -1,4 +1,5 @@
-// Exact decimals. Amounts of budgets are decimal strings, and never pass through a double on their way to the reader.
+// Exact decimals. Amounts of budgets are decimal strings, and never pass through a double on their way to the
+// reader.
 
 interface Exact {
   // value = units * 10^-scale
@@ -69,8 +70,8 @@ export function toNumber(text: string): number {
 
 export type Rounding = "nearest" | "up" | "down";
 
-// At most `digits` significant digits; the same text where it has no more. Rounded half away from zero, or up, or down. Amounts that
-// are written with an exponent keep it.
+// At most `digits` significant digits; the same text where it has no more. Rounded half away from zero, or
+// up, or down. Amounts that are written with an exponent keep it.
 export function shorten(text: string, digits = 4, rounding: Rounding = "nearest"): string {
   const value = parse(text);
   if (value === undefined) return text;

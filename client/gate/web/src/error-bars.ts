@@ -56,7 +56,11 @@ function drawMark(mark: Mark, axis: Axis, left: number, width: number, row: numb
     { tag: "rect", attributes: { class: "hit", x: 0, y: px(ROW * row), width: px(width), height: ROW } },
     label("name", "end", left - 8, middle + 4, shortened(mark.label)),
   ];
-  const attributes: Record<string, string> = { class: "mark", "data-label": mark.label, "data-value": mark.exact };
+  const attributes: Record<string, string> = {
+    class: "mark",
+    "data-label": mark.label,
+    "data-value": mark.exact,
+  };
   if (mark.lower !== undefined && mark.upper !== undefined) {
     attributes["data-lower"] = exactText(mark.lower);
     attributes["data-upper"] = exactText(mark.upper);
@@ -67,7 +71,10 @@ function drawMark(mark: Mark, axis: Axis, left: number, width: number, row: numb
       children.push(line("interval", to, middle - CAP, to, middle + CAP));
     }
   }
-  children.push({ tag: "circle", attributes: { class: "dot", cx: px(axis.at(mark.value)), cy: px(middle), r: 3.5 } });
+  children.push({
+    tag: "circle",
+    attributes: { class: "dot", cx: px(axis.at(mark.value)), cy: px(middle), r: 3.5 },
+  });
   return { tag: "g", attributes, children };
 }
 
@@ -75,7 +82,13 @@ function drawMark(mark: Mark, axis: Axis, left: number, width: number, row: numb
 export function drawBars(marks: Mark[], width: number, span: Span = spanOf(marks)): BarsDrawing {
   const widest = marks.reduce((most, mark) => Math.max(most, shortened(mark.label).length), 4);
   const left = Math.min(widest * CHARACTER + 16, width * 0.45);
-  const axis = numberAxis(span.low, span.high, left, width - RIGHT, Math.max(2, Math.floor((width - left) / 90)));
+  const axis = numberAxis(
+    span.low,
+    span.high,
+    left,
+    width - RIGHT,
+    Math.max(2, Math.floor((width - left) / 90)),
+  );
   const bottom = ROW * marks.length;
   const shapes: Shape[] = [];
   for (const tick of axis.ticks) {

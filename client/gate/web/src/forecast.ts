@@ -1,8 +1,8 @@
 // When an account will be full, at the rate of the last days.
 //
-// The rate is the Theil-Sen slope: the median of the slopes between all pairs of points, which a single large charge moves little.
-// Its band comes from a bootstrap: the same slope of points that are drawn again with replacement, by a generator with a fixed
-// seed, so that the same history gives the same forecast.
+// The rate is the Theil-Sen slope: the median of the slopes between all pairs of points, which a single large
+// charge moves little. Its band comes from a bootstrap: the same slope of points that are drawn again with
+// replacement, by a generator with a fixed seed, so that the same history gives the same forecast.
 
 import type { BurnDown, Counter } from "./api/types.ts";
 import { toNumber } from "./decimal.ts";
@@ -59,7 +59,10 @@ export function theilSen(points: Point[]): number {
     }
   }
   if (slopes.length === 0) return 0;
-  return quantile(slopes.sort((a, b) => a - b), 0.5);
+  return quantile(
+    slopes.sort((a, b) => a - b),
+    0.5,
+  );
 }
 
 // What was spent when the window began, each change in it, and now.
@@ -89,8 +92,8 @@ function band(points: Point[]): [number, number] {
   return [quantile(slopes, TAIL), quantile(slopes, 1 - TAIL)];
 }
 
-// Undefined when there is too little to go by: less than a day of history, or fewer than three charges in the last 30 days. `points`
-// ascend in time.
+// Undefined when there is too little to go by: less than a day of history, or fewer than three charges in the
+// last 30 days. `points` ascend in time.
 export function forecast(points: Point[], left: number, now: number): Forecast | undefined {
   const [first] = points;
   if (!first || now - first.time < DAY) return undefined;
@@ -98,7 +101,8 @@ export function forecast(points: Point[], left: number, now: number): Forecast |
     const window = inWindow(points, now - days * DAY, now);
     const charges = window.filter((point, i) => i > 0 && point.spent > (window[i - 1] as Point).spent).length;
     const isFlat = charges === 0 && first.time <= now - days * DAY;
-    if (isFlat && days === 30) return { days, rate: 0, slow: 0, fast: 0, earliest: Infinity, latest: Infinity };
+    if (isFlat && days === 30)
+      return { days, rate: 0, slow: 0, fast: 0, earliest: Infinity, latest: Infinity };
     if (charges < LEAST_CHARGES) continue;
     const used = thinned(window);
     const rate = Math.max(theilSen(used), 0);
@@ -130,7 +134,9 @@ export function durationText({ earliest, latest }: Pick<Forecast, "earliest" | "
   const [size, unit] = unitOf(latest);
   const low = Math.round(earliest / size);
   const high = Math.max(Math.round(latest / size), 1);
-  return low === high ? `about ${high} ${high === 1 ? unit.slice(0, -1) : unit}` : `${low} to ${high} ${unit}`;
+  return low === high
+    ? `about ${high} ${high === 1 ? unit.slice(0, -1) : unit}`
+    : `${low} to ${high} ${unit}`;
 }
 
 // The answer, and what it rests on.

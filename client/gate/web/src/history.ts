@@ -10,10 +10,12 @@ export function merged(have: LedgerEntry[], more: LedgerEntry[]): LedgerEntry[] 
 
 export type LinkState = "follows" | "broken" | "unseen";
 
-// Whether an entry continues the one before it: "unseen" where that one is not here, because it is older or another's.
+// Whether an entry continues the one before it: "unseen" where that one is not here, because it is older or
+// another's.
 export function linkState(entries: LedgerEntry[], index: number): LinkState {
   const entry = entries[index] as LedgerEntry;
   const before = entries[index + 1];
-  if (!before || BigInt(before.sequence) !== BigInt(entry.sequence) - 1n) return entry.sequence === "1" ? "follows" : "unseen";
+  if (!before || BigInt(before.sequence) !== BigInt(entry.sequence) - 1n)
+    return entry.sequence === "1" ? "follows" : "unseen";
   return before.hash === entry.previous_hash ? "follows" : "broken";
 }

@@ -48,7 +48,12 @@ const BOTTOM = 30;
 
 // What the lines are, to the right above the chart.
 function legend(hasForecast: boolean): Shape[] {
-  const names = [["line-spent", "spent"], ["area-held", "held"], ["line-limit", "limit"], ...(hasForecast ? [["line-forecast", "forecast"]] : [])];
+  const names = [
+    ["line-spent", "spent"],
+    ["area-held", "held"],
+    ["line-limit", "limit"],
+    ...(hasForecast ? [["line-forecast", "forecast"]] : []),
+  ];
   return names.flatMap(([style = "", name = ""], i): Shape[] => {
     const x = WIDTH - 16 - (names.length - i) * 84;
     const mark = style.startsWith("area")
@@ -62,7 +67,13 @@ function legend(hasForecast: boolean): Shape[] {
 export function spendingSvg(chart: SpendingChart): string {
   const { points, now, forecast } = chart;
   const first = points[0]?.time ?? now - 1;
-  const y = numberAxis(0, Math.max(...points.map((point) => Math.max(point.limit, point.spent + point.held)), 0) || 1, HEIGHT - BOTTOM, 8, 6);
+  const y = numberAxis(
+    0,
+    Math.max(...points.map((point) => Math.max(point.limit, point.spent + point.held)), 0) || 1,
+    HEIGHT - BOTTOM,
+    8,
+    6,
+  );
   const x = timeAxis(first, forecast?.until ?? now, LEFT, WIDTH - 16, 7);
   const shapes: Shape[] = [];
   for (const tick of y.ticks) {
@@ -79,23 +90,38 @@ export function spendingSvg(chart: SpendingChart): string {
   const spent = corners((point) => point.spent);
   const held = corners((point) => point.spent + point.held);
   const back = (of: [number, number][]) =>
-    [...of].reverse().map(([cx, cy], i, all) => (i === 0 ? `L${px(cx)} ${px(cy)}` : `V${px(cy)}H${px(all[i]?.[0] ?? cx)}`)).join("");
+    [...of]
+      .reverse()
+      .map(([cx, cy], i, all) => (i === 0 ? `L${px(cx)} ${px(cy)}` : `V${px(cy)}H${px(all[i]?.[0] ?? cx)}`))
+      .join("");
   if (spent.length > 0) {
-    shapes.push({ tag: "path", attributes: { class: "area-spent", d: `${stepPath(spent)}V${px(y.at(0))}H${px(x.at(first))}Z` } });
+    shapes.push({
+      tag: "path",
+      attributes: { class: "area-spent", d: `${stepPath(spent)}V${px(y.at(0))}H${px(x.at(first))}Z` },
+    });
     shapes.push({ tag: "path", attributes: { class: "area-held", d: `${stepPath(held)}${back(spent)}Z` } });
     shapes.push({ tag: "path", attributes: { class: "line-spent", d: stepPath(spent) } });
-    shapes.push({ tag: "path", attributes: { class: "line-limit", d: stepPath(corners((point) => point.limit)) } });
+    shapes.push({
+      tag: "path",
+      attributes: { class: "line-limit", d: stepPath(corners((point) => point.limit)) },
+    });
   }
-  for (const point of limitChanges(points)) shapes.push(line("marker", x.at(point.time), 8, x.at(point.time), HEIGHT - BOTTOM));
+  for (const point of limitChanges(points))
+    shapes.push(line("marker", x.at(point.time), 8, x.at(point.time), HEIGHT - BOTTOM));
   const last = points[points.length - 1];
   if (forecast && last) {
     const end = (rate: number) => Math.min(last.spent + rate * (forecast.until - now), y.high);
     const [x0, x1, y0] = [px(x.at(now)), px(x.at(forecast.until)), px(y.at(last.spent))];
     shapes.push({
       tag: "path",
-      attributes: { class: "area-forecast", d: `M${x0} ${y0}L${x1} ${px(y.at(end(forecast.fast)))}V${px(y.at(end(forecast.slow)))}Z` },
+      attributes: {
+        class: "area-forecast",
+        d: `M${x0} ${y0}L${x1} ${px(y.at(end(forecast.fast)))}V${px(y.at(end(forecast.slow)))}Z`,
+      },
     });
-    shapes.push(line("line-forecast", x.at(now), y.at(last.spent), x.at(forecast.until), y.at(end(forecast.rate))));
+    shapes.push(
+      line("line-forecast", x.at(now), y.at(last.spent), x.at(forecast.until), y.at(end(forecast.rate))),
+    );
   }
   shapes.push(...legend(forecast !== undefined));
   return svgFile(`${chart.title} (${chart.unit})`, WIDTH, HEIGHT, shapes);

@@ -1,4 +1,5 @@
-// Numbers as the command line writes them, so that a figure of the page can be compared with its CSV to the last digit.
+// Numbers as the command line writes them, so that a figure of the page can be compared with its CSV to the
+// last digit.
 
 const MOST_EXACT = 2 ** 53;
 
@@ -26,8 +27,8 @@ function plainText(value: number): string {
   return fixed(digits, exponent);
 }
 
-// The shortest text that reads as this number; of the two notations the shorter one, as std::to_chars of C++ has it. Labels of
-// numeric attributes are written so: "5e+05".
+// The shortest text that reads as this number; of the two notations the shorter one, as std::to_chars of C++
+// has it. Labels of numeric attributes are written so: "5e+05".
 export function shortestText(value: number): string {
   if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";

@@ -1,5 +1,6 @@
-// A request that is paid for is kept in the browser's session storage before it is sent, and until its answer has come. After a
-// reload the same request with the same id is sent again, and gets the same answer for the one price.
+// A request that is paid for is kept in the browser's session storage before it is sent, and until its answer
+// has come. After a reload the same request with the same id is sent again, and gets the same answer for the
+// one price.
 
 export interface PendingRequest {
   // Of whom asked: histories call them so. Another person's request is never sent.
@@ -45,7 +46,8 @@ export function forgetPendingRequests(): void {
   for (const key of keys) if (key.startsWith(PREFIX)) store.removeItem(key);
 }
 
-// A random UUID; crypto.randomUUID exists on secure origins only, and a development gate may have another one.
+// A random UUID; crypto.randomUUID exists on secure origins only, and a development gate may have another
+// one.
 export function newRequestId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x40;

@@ -27,9 +27,10 @@ export function setsOf(shape: Shape, names: string[]): string[][] {
 }
 
 export function workloadOf(shape: Shape, names: string[]): Workload {
-  const querySet: QuerySet = shape === "upto"
-    ? { prefixes: { attribute: names[0] ?? "" } }
-    : { marginals: { sets: setsOf(shape, names).map((set) => ({ names: set })) } };
+  const querySet: QuerySet =
+    shape === "upto"
+      ? { prefixes: { attribute: names[0] ?? "" } }
+      : { marginals: { sets: setsOf(shape, names).map((set) => ({ names: set })) } };
   return { query_sets: [querySet] };
 }
 

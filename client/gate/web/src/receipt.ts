@@ -1,4 +1,5 @@
-// Checks of receipts and of the hash chain, without relying on the server's word: what `curator ledger verify --receipts` does.
+// Checks of receipts and of the hash chain, without relying on the server's word: what `curator ledger verify
+// --receipts` does.
 import type { ChainLink, LedgerEntry } from "./api/types.ts";
 import { bytesOfBase64, bytesOfHex, hexOf, hexOfBase64 } from "./bytes.ts";
 
@@ -35,7 +36,9 @@ function textIn(object: Record<string, unknown>, key: string): string {
 function objectOf(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -43,7 +46,10 @@ function objectOf(text: string): Record<string, unknown> | undefined {
 
 // One receipt a line, as `--receipt FILE` writes them. Throws NotAReceipt, with the number of the line.
 export function parseReceipts(text: string): ReceiptLine[] {
-  const lines = text.split(/\r?\n/).map((line, i) => ({ line: line.trim(), number: i + 1 })).filter(({ line }) => line !== "");
+  const lines = text
+    .split(/\r?\n/)
+    .map((line, i) => ({ line: line.trim(), number: i + 1 }))
+    .filter(({ line }) => line !== "");
   return lines.map(({ line, number }) => {
     const object = objectOf(line) ?? {};
     const receipt = {
@@ -52,7 +58,9 @@ export function parseReceipts(text: string): ReceiptLine[] {
       publicKey: textIn(object, "public_key"),
     };
     if (receipt.statement === "" || !bytesOfHex(receipt.signature)) {
-      throw new NotAReceipt(`Line ${number} is not a receipt, which is a JSON object with a statement and a signature.`);
+      throw new NotAReceipt(
+        `Line ${number} is not a receipt, which is a JSON object with a statement and a signature.`,
+      );
     }
     return receipt;
   });
@@ -61,14 +69,16 @@ export function parseReceipts(text: string): ReceiptLine[] {
 // One line of such a file, from a receipt of an answer.
 export function receiptLine(receipt: { statement: string; signature: string; public_key: string }): string {
   const { statement, signature, public_key: key } = receipt;
-  return `${JSON.stringify({ statement, signature: hexOfBase64(signature), public_key: hexOfBase64(key) })}\n`;
+  const line = { statement, signature: hexOfBase64(signature), public_key: hexOfBase64(key) };
+  return `${JSON.stringify(line)}\n`;
 }
 
 // The sequence number is read from the text: a double would lose digits of a large one.
 export function parseStatement(text: string): Statement | undefined {
   const object = objectOf(text);
   const sequence = /"sequence"\s*:\s*(\d+)\s*[,}]/.exec(text)?.[1];
-  if (!object || textIn(object, "document") !== "curator.receipt.v1" || sequence === undefined) return undefined;
+  if (!object || textIn(object, "document") !== "curator.receipt.v1" || sequence === undefined)
+    return undefined;
   return {
     ledgerId: textIn(object, "ledger_id"),
     datasetId: textIn(object, "dataset_id"),
@@ -79,7 +89,7 @@ export function parseStatement(text: string): Statement | undefined {
   };
 }
 
-// ---- Signatures ---------------------------------------------------------------------------------------------------------
+// ---- Signatures -------------------------------------------------------------------------------------------
 
 async function importKey(subtle: SubtleCrypto, key: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
   return await subtle.importKey("raw", key, "Ed25519", false, ["verify"]);
@@ -119,7 +129,8 @@ export async function checkAlone(
 ): Promise<CheckedReceipt> {
   if (!(await isSignedBy(subtle, pinnedKey, receipt))) {
     const other = receipt.publicKey.toLowerCase();
-    const isOther = other !== "" && other !== pinnedKey.toLowerCase() && (await isSignedBy(subtle, other, receipt));
+    const isOther =
+      other !== "" && other !== pinnedKey.toLowerCase() && (await isSignedBy(subtle, other, receipt));
     return {
       statement: undefined,
       problem: isOther
@@ -129,12 +140,17 @@ export async function checkAlone(
   }
   const statement = parseStatement(receipt.statement);
   if (!statement) return { statement, problem: "is signed, and states no charge" };
-  if (statement.ledgerId !== ledgerId) return { statement, problem: `is of another ledger, ${statement.ledgerId}; this server's is ${ledgerId}` };
-  if (statement.datasetId !== datasetId) return { statement, problem: `is of another dataset, ${statement.datasetId}` };
+  if (statement.ledgerId !== ledgerId)
+    return {
+      statement,
+      problem: `is of another ledger, ${statement.ledgerId}; this server's is ${ledgerId}`,
+    };
+  if (statement.datasetId !== datasetId)
+    return { statement, problem: `is of another dataset, ${statement.datasetId}` };
   return { statement, problem: "" };
 }
 
-// ---- The chain ----------------------------------------------------------------------------------------------------------
+// ---- The chain --------------------------------------------------------------------------------------------
 
 // Microseconds since 1970 of an RFC 3339 time with up to nine digits of a second.
 export function microseconds(time: string): bigint {
@@ -177,7 +193,8 @@ async function contentFinding(subtle: SubtleCrypto, link: ChainLink): Promise<st
   const { entry } = link;
   if (!entry) return "";
   const hash = hexOf(new Uint8Array(await subtle.digest("SHA-256", entryDocument(entry))));
-  const isSame = hash === hexOfBase64(link.hash) && entry.hash === link.hash && entry.sequence === link.sequence;
+  const isSame =
+    hash === hexOfBase64(link.hash) && entry.hash === link.hash && entry.sequence === link.sequence;
   return isSame ? "" : `entry ${link.sequence} does not have the hash of its content`;
 }
 
@@ -192,13 +209,16 @@ function followFindings(before: ChainLink, link: ChainLink): string[] {
 
 function missing(statement: Statement, links: ChainLink[]): string {
   const repair = links.find((link) => link.is_repair && BigInt(link.sequence) > statement.sequence);
-  if (repair) return `entry ${statement.sequence} is lost: the repair in entry ${repair.sequence} accounts for it`;
+  if (repair)
+    return `entry ${statement.sequence} is lost: the repair in entry ${repair.sequence} accounts for it`;
   const last = links[links.length - 1];
-  return `the history was rolled back: entry ${statement.sequence} is missing${last ? `; it ends with entry ${last.sequence}` : ""}`;
+  const end = last ? `; it ends with entry ${last.sequence}` : "";
+  return `the history was rolled back: entry ${statement.sequence} is missing${end}`;
 }
 
-// Follows the chain from the first receipt's entry to the head, and sets the problems of the receipts that it does not contain.
-// `headHash` (base64) is what the server said of the chain before. Returns what is wrong with the chain itself.
+// Follows the chain from the first receipt's entry to the head, and sets the problems of the receipts that it
+// does not contain. `headHash` (base64) is what the server said of the chain before. Returns what is wrong
+// with the chain itself.
 export async function walkChain(
   subtle: SubtleCrypto,
   links: ChainLink[],
@@ -219,7 +239,8 @@ export async function walkChain(
     const link = bySequence.get(statement.sequence);
     if (!link) receipt.problem = missing(statement, links);
     else if (hexOfBase64(link.hash) !== statement.entryHash) {
-      receipt.problem = `the history was rewritten: entry ${link.sequence} has the hash ${hexOfBase64(link.hash)}, and the receipt says ${statement.entryHash}`;
+      const hashes = `has the hash ${hexOfBase64(link.hash)}, and the receipt says ${statement.entryHash}`;
+      receipt.problem = `the history was rewritten: entry ${link.sequence} ${hashes}`;
     }
   }
   if (links.length > 0 && !links.some((link) => link.hash === headHash)) {

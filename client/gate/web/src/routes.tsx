@@ -1,4 +1,5 @@
-// All pages: their addresses, and which of them the navigation names. The order decides: the first pattern that fits.
+// All pages: their addresses, and which of them the navigation names. The order decides: the first pattern
+// that fits.
 import type { ComponentType } from "preact";
 import type { Params } from "./router.ts";
 import { hasRole, type SessionState } from "./session.ts";
@@ -29,7 +30,8 @@ export interface Route {
   nav?: { title: string; visible?: (state: SessionState) => boolean };
 }
 
-// Nobody manages principals where any name is believed, so that the calls of these pages answer nothing there.
+// Nobody manages principals where any name is believed, so that the calls of these pages answer nothing
+// there.
 const isIdentified = (state: SessionState) => state.session?.server?.development_mode === false;
 
 export const ROUTES: Route[] = [
@@ -41,7 +43,11 @@ export const ROUTES: Route[] = [
   { pattern: "/ask", page: AskChoicePage, nav: { title: "Ask" } },
   { pattern: "/people", page: PeoplePage, nav: { title: "People", visible: isIdentified } },
   { pattern: "/people/:principal", page: PrincipalPage },
-  { pattern: "/audit", page: AuditPage, nav: { title: "Audit", visible: (state) => hasRole(state, "AUDITOR") } },
+  {
+    pattern: "/audit",
+    page: AuditPage,
+    nav: { title: "Audit", visible: (state) => hasRole(state, "AUDITOR") },
+  },
   { pattern: "/server", page: ServerPage, nav: { title: "Server" } },
   { pattern: "/datasets/:dataset", page: DatasetPage },
   { pattern: "/datasets/:dataset/history", page: HistoryPage },

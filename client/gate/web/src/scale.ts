@@ -21,13 +21,35 @@ export function numberAxis(low: number, high: number, start: number, end: number
   const step = stepOf(low, high, most);
   const first = Math.floor(low / step);
   const last = Math.max(Math.ceil(high / step), first + 1);
-  const ticks = Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+  const ticks = Array.from({ length: last - first + 1 }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)),
+  );
   const [from, to] = [first * step, last * step];
-  return { low: from, high: to, ticks, at: (value) => start + ((value - from) / (to - from)) * (end - start) };
+  return {
+    low: from,
+    high: to,
+    ticks,
+    at: (value) => start + ((value - from) / (to - from)) * (end - start),
+  };
 }
 
 const DAY = 86400;
-const TIME_STEPS = [60, 300, 900, 3600, 3 * 3600, 6 * 3600, 12 * 3600, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 30 * DAY, 90 * DAY, 365 * DAY];
+const TIME_STEPS = [
+  60,
+  300,
+  900,
+  3600,
+  3 * 3600,
+  6 * 3600,
+  12 * 3600,
+  DAY,
+  2 * DAY,
+  7 * DAY,
+  14 * DAY,
+  30 * DAY,
+  90 * DAY,
+  365 * DAY,
+];
 
 // Of seconds; ticks at round times of the reader's zone.
 export function timeAxis(low: number, high: number, start: number, end: number, most: number): Axis {
@@ -35,5 +57,10 @@ export function timeAxis(low: number, high: number, start: number, end: number, 
   const zone = new Date(low * 1000).getTimezoneOffset() * 60;
   const ticks: number[] = [];
   for (let at = Math.ceil((low - zone) / step) * step + zone; at <= high; at += step) ticks.push(at);
-  return { low, high, ticks, at: (value) => start + ((value - low) / Math.max(high - low, 1)) * (end - start) };
+  return {
+    low,
+    high,
+    ticks,
+    at: (value) => start + ((value - low) / Math.max(high - low, 1)) * (end - start),
+  };
 }

@@ -84,7 +84,8 @@ onSessionLoss(() => {
 
 export type RoleName = RoleBinding["role"];
 
-// Whether the reader has this role, of the server or of any dataset. In development mode the roles of the server are everybody's.
+// Whether the reader has this role, of the server or of any dataset. In development mode the roles of the
+// server are everybody's.
 export function hasRole(state: SessionState, role: RoleName): boolean {
   if (state.session?.server?.development_mode) return true;
   return state.who?.principal?.roles.some((binding) => binding.role === role && !binding.pending) ?? false;

@@ -1,4 +1,5 @@
-// A value that components follow. For state that more than one page shares; everything else is a component's own.
+// A value that components follow. For state that more than one page shares; everything else is a component's
+// own.
 import { useEffect, useState } from "preact/hooks";
 
 export interface Store<Value> {

@@ -18,17 +18,21 @@ const FILE_STYLE =
   ".area-forecast{fill:#515c6d;fill-opacity:.15}.marker{stroke:#7a3fb5;stroke-dasharray:2 3}";
 
 function escaped(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    // XML has no place for control characters.
-    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "?");
+  return (
+    text
+      .replaceAll("&", "&amp;")
+      .replaceAll("<", "&lt;")
+      .replaceAll(">", "&gt;")
+      .replaceAll('"', "&quot;")
+      // XML has no place for control characters.
+      .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "?")
+  );
 }
 
 export function markup({ tag, attributes = {}, text, children = [] }: Shape): string {
-  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`).join("");
+  const written = Object.entries(attributes)
+    .map(([key, value]) => ` ${key}="${escaped(String(value))}"`)
+    .join("");
   const inside = (text === undefined ? "" : escaped(text)) + children.map(markup).join("");
   return inside === "" ? `<${tag}${written}/>` : `<${tag}${written}>${inside}</${tag}>`;
 }
@@ -64,6 +68,12 @@ export function line(name: string, x1: number, y1: number, x2: number, y2: numbe
   return { tag: "line", attributes: { class: name, x1: px(x1), y1: px(y1), x2: px(x2), y2: px(y2) } };
 }
 
-export function label(name: string, anchor: "start" | "middle" | "end", x: number, y: number, text: string): Shape {
+export function label(
+  name: string,
+  anchor: "start" | "middle" | "end",
+  x: number,
+  y: number,
+  text: string,
+): Shape {
   return { tag: "text", attributes: { class: name, "text-anchor": anchor, x: px(x), y: px(y) }, text };
 }

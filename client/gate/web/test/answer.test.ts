@@ -5,19 +5,38 @@ import type { AnswerChunk, AnswerHeader, Attribute, Noise, Schema } from "../src
 import { csvOf } from "../src/csv.ts";
 
 const AGE: Attribute = { name: "age", integer: { min: "18", max: "97", bin_width: "10" } };
-const SEX: Attribute = { name: "sex", categorical: { values: ["female", "male"], catch_all: "other, unknown" } };
+const SEX: Attribute = {
+  name: "sex",
+  categorical: { values: ["female", "male"], catch_all: "other, unknown" },
+};
 const INCOME: Attribute = { name: "income", numeric: { edges: [0, 10000, 110000, 500000] } };
 const SCHEMA: Schema = { attributes: [AGE, SEX, INCOME] };
 const NOISE: Noise = {
-  mechanism: "MECHANISM_DISCRETE_GAUSSIAN", scale: "", sigma_squared: "1800", standard_deviation: 42.42640687119285,
-  expected_absolute_error: 33.8, confidence_half_width: 83, confidence_level: 0.95,
+  mechanism: "MECHANISM_DISCRETE_GAUSSIAN",
+  scale: "",
+  sigma_squared: "1800",
+  standard_deviation: 42.42640687119285,
+  expected_absolute_error: 33.8,
+  confidence_half_width: 83,
+  confidence_level: 0.95,
 };
 
 function header(part: Partial<AnswerHeader>): AnswerChunk {
   return {
     header: {
-      release_id: "r", charge_id: "c", request_id: "q", replayed: false, costs: [], marginal_count: 0, event: "", query_set_count: 0,
-      free_from: [], could_be_free_from: [], post_processing: "", confidence_level: 0.95, ...part,
+      release_id: "r",
+      charge_id: "c",
+      request_id: "q",
+      replayed: false,
+      costs: [],
+      marginal_count: 0,
+      event: "",
+      query_set_count: 0,
+      free_from: [],
+      could_be_free_from: [],
+      post_processing: "",
+      confidence_level: 0.95,
+      ...part,
     },
   };
 }
@@ -40,13 +59,21 @@ test("labels are those of the server", () => {
   assert.deepEqual(labelsOf(SEX), ["female", "male", "other, unknown"]);
   assert.deepEqual(labelsOf({ name: "n", integer: { min: "1", max: "3" } }), ["1", "2", "3"]);
   assert.deepEqual(labelsOf({ name: "n", coded: { size: "2" } }), ["0", "1"]);
-  assert.deepEqual(labelsOf({ name: "n", numeric: { edges: [], min: 0, max: 0.3, step: 0.1 } }), ["[0, 0.1)", "[0.1, 0.2)", "[0.2, 0.3]"]);
+  assert.deepEqual(labelsOf({ name: "n", numeric: { edges: [], min: 0, max: 0.3, step: 0.1 } }), [
+    "[0, 0.1)",
+    "[0.1, 0.2)",
+    "[0.2, 0.3]",
+  ]);
   for (const attribute of SCHEMA.attributes) assert.equal(binsOf(attribute), labelsOf(attribute).length);
 });
 
 test("a marginal's last attribute varies fastest, and its slices are joined", () => {
   const { tables } = assemble(MARGINAL, SCHEMA);
-  assert.deepEqual(tables[0]?.rows.map((row) => row.labels).slice(2, 5), [["female", "[110000, 5e+05]"], ["male", "[0, 10000)"], ["male", "[10000, 110000)"]]);
+  assert.deepEqual(tables[0]?.rows.map((row) => row.labels).slice(2, 5), [
+    ["female", "[110000, 5e+05]"],
+    ["male", "[0, 10000)"],
+    ["male", "[10000, 110000)"],
+  ]);
   assert.equal(tables[0]?.rows[8]?.lower, -92);
   assert.equal(tables[0]?.rows[8]?.upper, 74);
 });
@@ -60,16 +87,34 @@ test("the CSV file is that of the command line", () => {
 });
 
 test("answers of other classes have their own labels and errors", () => {
-  const { tables } = assemble([
-    header({ query_set_count: 1 }),
-    {
-      query_set: {
-        query_set: 0, query_class: "prefixes", columns: ["income"], answer_count: "2", strategy: "STRATEGY_TREE", strategy_words: "",
-        measurement_count: "3", noise: NOISE,
+  const { tables } = assemble(
+    [
+      header({ query_set_count: 1 }),
+      {
+        query_set: {
+          query_set: 0,
+          query_class: "prefixes",
+          columns: ["income"],
+          answer_count: "2",
+          strategy: "STRATEGY_TREE",
+          strategy_words: "",
+          measurement_count: "3",
+          noise: NOISE,
+        },
       },
-    },
-    { answers: { offset: "0", counts: [], estimates: [10.5, 20], labels: ["[0, 1)", "[0, 2]"], standard_deviations: [2], confidence_half_widths: [4] } },
-  ], SCHEMA);
+      {
+        answers: {
+          offset: "0",
+          counts: [],
+          estimates: [10.5, 20],
+          labels: ["[0, 1)", "[0, 2]"],
+          standard_deviations: [2],
+          confidence_half_widths: [4],
+        },
+      },
+    ],
+    SCHEMA,
+  );
   assert.equal(tables[0]?.rows[0]?.count, "10.5");
   assert.equal(tables[0]?.rows[1]?.upper, 24);
   assert.equal(tables[0]?.rows[1]?.deviation, 2);
@@ -77,7 +122,10 @@ test("answers of other classes have their own labels and errors", () => {
 
 test("processed answers have no intervals", () => {
   const [first, ...rest] = MARGINAL;
-  const { tables } = assemble([{ header: { ...(first?.header as AnswerHeader), post_processing: "integer" } }, ...rest], SCHEMA);
+  const { tables } = assemble(
+    [{ header: { ...(first?.header as AnswerHeader), post_processing: "integer" } }, ...rest],
+    SCHEMA,
+  );
   assert.equal(tables[0]?.rows[0]?.lower, undefined);
   assert.equal(tables[0]?.rows[0]?.deviation, undefined);
 });
@@ -87,6 +135,10 @@ test("an answer that is not whole is refused", () => {
   assert.throws(() => assemble(MARGINAL.slice(1), SCHEMA), MalformedAnswer);
   assert.throws(() => assemble(MARGINAL.slice(0, 1), SCHEMA), MalformedAnswer);
   assert.throws(() => assemble([...MARGINAL, { cells: slice(["1"], "9") }], SCHEMA), MalformedAnswer);
-  assert.throws(() => assemble([MARGINAL[0] as AnswerChunk, MARGINAL[1] as AnswerChunk, MARGINAL[3] as AnswerChunk], SCHEMA), MalformedAnswer);
+  assert.throws(
+    () =>
+      assemble([MARGINAL[0] as AnswerChunk, MARGINAL[1] as AnswerChunk, MARGINAL[3] as AnswerChunk], SCHEMA),
+    MalformedAnswer,
+  );
   assert.throws(() => assemble(MARGINAL, { attributes: [AGE, SEX] }), MalformedAnswer);
 });

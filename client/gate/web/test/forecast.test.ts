@@ -14,7 +14,11 @@ function daily(days: number, cost: (day: number) => number): Point[] {
 }
 
 test("a steady rate is forecast as it is", () => {
-  const result = forecast(daily(40, () => 0.01), 0.12, NOW);
+  const result = forecast(
+    daily(40, () => 0.01),
+    0.12,
+    NOW,
+  );
   assert.equal(result?.days, 7);
   assert.ok(Math.abs((result?.rate ?? 0) * DAY - 0.01) < 1e-9);
   assert.ok(Math.abs((result?.earliest ?? 0) / DAY - 12) < 0.01);
@@ -22,7 +26,11 @@ test("a steady rate is forecast as it is", () => {
 });
 
 test("one large charge moves the rate little", () => {
-  const result = forecast(daily(40, (day) => (day === 36 ? 1 : 0.01)), 0.12, NOW);
+  const result = forecast(
+    daily(40, (day) => (day === 36 ? 1 : 0.01)),
+    0.12,
+    NOW,
+  );
   assert.ok((result?.rate ?? 0) * DAY < 0.2, `${(result?.rate ?? 0) * DAY}`);
 });
 
@@ -41,19 +49,37 @@ test("a flat history is never full", () => {
 
 test("with few charges nothing is said", () => {
   assert.equal(forecast([], 1, NOW), undefined);
-  assert.equal(forecast(daily(2, () => 0.1), 1, NOW), undefined);
+  assert.equal(
+    forecast(
+      daily(2, () => 0.1),
+      1,
+      NOW,
+    ),
+    undefined,
+  );
   const hourly = Array.from({ length: 20 }, (_, i) => ({ time: NOW - (20 - i) * 3600, spent: i }));
   assert.equal(forecast(hourly, 1, NOW), undefined, "of less than a day");
   assert.equal(forecastText(undefined).when, "cannot be said");
 });
 
 test("thirty days are used when the last seven have too few charges", () => {
-  const points = daily(30, (day) => (day % 9 === 0 ? 0.1 : 0)).filter((point, i, all) => i === 0 || point.spent > (all[i - 1] as Point).spent);
+  const points = daily(30, (day) => (day % 9 === 0 ? 0.1 : 0)).filter(
+    (point, i, all) => i === 0 || point.spent > (all[i - 1] as Point).spent,
+  );
   assert.equal(forecast(points, 1, NOW)?.days, 30);
 });
 
 test("where nothing is left, nothing is forecast", () => {
-  assert.equal(forecastText(forecast(daily(40, () => 0.01), 0, NOW)).when, "nothing is left");
+  assert.equal(
+    forecastText(
+      forecast(
+        daily(40, () => 0.01),
+        0,
+        NOW,
+      ),
+    ).when,
+    "nothing is left",
+  );
 });
 
 test("spans are in words", () => {
@@ -65,5 +91,11 @@ test("spans are in words", () => {
 });
 
 test("the slope of points at one moment is zero", () => {
-  assert.equal(theilSen([{ time: 1, spent: 1 }, { time: 1, spent: 2 }]), 0);
+  assert.equal(
+    theilSen([
+      { time: 1, spent: 1 },
+      { time: 1, spent: 2 },
+    ]),
+    0,
+  );
 });

@@ -6,16 +6,30 @@ import { drawBars, spanOf } from "../src/error-bars.ts";
 import { linkState, merged } from "../src/history.ts";
 import type { LedgerEntry } from "../src/api/types.ts";
 import { limitChanges, spendingSvg, type StepPoint } from "../src/line-chart.ts";
-import { numbersOf, shapesFor, spendOf, spendText, workloadOf, errorOfStep, stepOfError } from "../src/question.ts";
+import {
+  numbersOf,
+  shapesFor,
+  spendOf,
+  spendText,
+  workloadOf,
+  errorOfStep,
+  stepOfError,
+} from "../src/question.ts";
 import { match, to } from "../src/router.ts";
 import { numberAxis, stepOf, timeAxis } from "../src/scale.ts";
 import { markup, type Shape } from "../src/svg.ts";
 import { relativeText } from "../src/time.ts";
 
 test("CSV fields with commas, quotes and line breaks survive", () => {
-  const rows = [["a,b", 'say "x"', "two\nlines", ""], ["1", "2", "3", "4"]];
+  const rows = [
+    ["a,b", 'say "x"', "two\nlines", ""],
+    ["1", "2", "3", "4"],
+  ];
   assert.deepEqual(parseCsv(csvOf(["p", "q", "r", "s"], rows)).slice(1), rows);
-  assert.deepEqual(parseCsv("a,b\r\n1,\r\n"), [["a", "b"], ["1", ""]]);
+  assert.deepEqual(parseCsv("a,b\r\n1,\r\n"), [
+    ["a", "b"],
+    ["1", ""],
+  ]);
   assert.deepEqual(parseCsv("a"), [["a"]]);
 });
 
@@ -76,8 +90,17 @@ function point(time: number, limit: string, spent: string): StepPoint {
 
 test("changes of a limit are found, and a chart is a file without a script", () => {
   const points = [point(0, "1", "0"), point(10, "1", "0.5"), point(20, "2", "0.5")];
-  assert.deepEqual(limitChanges(points).map(({ time }) => time), [20]);
-  const svg = spendingSvg({ title: "Spending <x>", unit: "rho", points, now: 30, forecast: { until: 40, slow: 0, rate: 0.01, fast: 0.02 } });
+  assert.deepEqual(
+    limitChanges(points).map(({ time }) => time),
+    [20],
+  );
+  const svg = spendingSvg({
+    title: "Spending <x>",
+    unit: "rho",
+    points,
+    now: 30,
+    forecast: { until: 40, slow: 0, rate: 0.01, fast: 0.02 },
+  });
   assert.ok(svg.includes("Spending &lt;x&gt; (rho)"));
   assert.ok(!svg.includes("NaN"));
   assert.ok(!spendingSvg({ title: "Empty", unit: "rho", points: [], now: 30 }).includes("NaN"));
@@ -85,26 +108,47 @@ test("changes of a limit are found, and a chart is a file without a script", () 
 
 function entry(sequence: string, hash: string, previous: string): LedgerEntry {
   return {
-    sequence, hash, previous_hash: previous, kind: "CHARGED", actor: "~a", charge_id: "", summary: "", payload: "", dataset_id: "d",
-    actor_name: "a", dataset: "demo",
+    sequence,
+    hash,
+    previous_hash: previous,
+    kind: "CHARGED",
+    actor: "~a",
+    charge_id: "",
+    summary: "",
+    payload: "",
+    dataset_id: "d",
+    actor_name: "a",
+    dataset: "demo",
   };
 }
 
 test("entries that come twice are there once, newest first", () => {
-  const entries = merged([entry("9", "i", "h"), entry("10", "j", "i")], [entry("10", "j", "i"), entry("2", "b", "a")]);
-  assert.deepEqual(entries.map(({ sequence }) => sequence), ["10", "9", "2"]);
+  const entries = merged(
+    [entry("9", "i", "h"), entry("10", "j", "i")],
+    [entry("10", "j", "i"), entry("2", "b", "a")],
+  );
+  assert.deepEqual(
+    entries.map(({ sequence }) => sequence),
+    ["10", "9", "2"],
+  );
   assert.equal(linkState(entries, 0), "follows");
   assert.equal(linkState(entries, 1), "unseen");
   assert.equal(linkState([entry("10", "j", "x"), entry("9", "i", "h")], 0), "broken");
 });
 
 test("questions become workloads with the numbers that they announce", () => {
-  const attributes = [{ name: "a", coded: { size: "3" } }, { name: "b", coded: { size: "4" } }, { name: "c", coded: { size: "5" } }];
+  const attributes = [
+    { name: "a", coded: { size: "3" } },
+    { name: "b", coded: { size: "4" } },
+    { name: "c", coded: { size: "5" } },
+  ];
   assert.deepEqual(shapesFor(1), ["alone", "upto"]);
   assert.equal(numbersOf("pairs", ["a", "b", "c"], attributes), 12 + 15 + 20);
   assert.equal(numbersOf("together", ["a", "b", "c"], attributes), 60);
   assert.deepEqual(workloadOf("upto", ["a"]), { query_sets: [{ prefixes: { attribute: "a" } }] });
-  assert.deepEqual(workloadOf("alone", ["a", "b"]), { query_sets: [{ marginals: { sets: [{ names: ["a"] }, { names: ["b"] }] } }] });
+  assert.deepEqual(workloadOf("alone", ["a", "b"]), {
+    query_sets: [{ marginals: { sets: [{ names: ["a"] }, { names: ["b"] }] } }],
+  });
 });
 
 test("a spend is sent with its own parts alone", () => {

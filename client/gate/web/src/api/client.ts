@@ -1,11 +1,13 @@
-// Calls of the gate. Tokens and cookies never reach this code: the browser sends the session's cookie by itself.
+// Calls of the gate. Tokens and cookies never reach this code: the browser sends the session's cookie by
+// itself.
 import { ApiError, unreachable, type ErrorBody } from "./error.ts";
 import type { Method, RequestOf, ResponseOf, Session } from "./types.ts";
 
 // A principal may have 8 calls open at a time; another window of the same person needs some of them, too.
 const MOST_AT_ONCE = 4;
 
-// And 20 a second, 60 at once after a pause: a page with many parts loads them a little slower, instead of being refused.
+// And 20 a second, 60 at once after a pause: a page with many parts loads them a little slower, instead of
+// being refused.
 const CALLS_PER_SECOND = 12;
 const BURST = 40;
 
@@ -64,7 +66,12 @@ async function bodyOf(response: Response): Promise<unknown> {
 async function send(path: string, init: RequestInit): Promise<unknown> {
   let response: Response;
   try {
-    response = await fetch(path, { credentials: "same-origin", cache: "no-store", redirect: "error", ...init });
+    response = await fetch(path, {
+      credentials: "same-origin",
+      cache: "no-store",
+      redirect: "error",
+      ...init,
+    });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw unreachable();

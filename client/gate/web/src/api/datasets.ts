@@ -16,7 +16,11 @@ async function loadAll(signal: AbortSignal): Promise<AllDatasets> {
   const all: AllDatasets = { datasets: [], unreadable: [] };
   let token = "";
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const answer = await call("DatasetService/ListDatasets", { page_size: PAGE_SIZE, page_token: token }, signal);
+    const answer = await call(
+      "DatasetService/ListDatasets",
+      { page_size: PAGE_SIZE, page_token: token },
+      signal,
+    );
     all.datasets.push(...answer.datasets);
     all.unreadable.push(...answer.unreadable);
     token = answer.next_page_token;

@@ -18,7 +18,10 @@ export class ApiError extends Error {
   readonly quota: { subject: string; description: string }[];
   readonly retrySeconds: number | undefined;
 
-  constructor(readonly status: number, body: ErrorBody) {
+  constructor(
+    readonly status: number,
+    body: ErrorBody,
+  ) {
     super(body.message || "The server gave no reason.");
     this.name = "ApiError";
     this.code = body.code ?? "UNKNOWN";
@@ -41,8 +44,14 @@ export class ApiError extends Error {
 
   // Waiting may help, so the page repeats the call by itself. A request that was wrong stays wrong.
   get isPassing(): boolean {
-    return this.status === 0 || this.status === 499 || this.status >= 502 || this.reason === "QUOTA" ||
-      (this.code === "RESOURCE_EXHAUSTED" && this.reason !== "BUDGET_FULL") || this.code === "ABORTED";
+    return (
+      this.status === 0 ||
+      this.status === 499 ||
+      this.status >= 502 ||
+      this.reason === "QUOTA" ||
+      (this.code === "RESOURCE_EXHAUSTED" && this.reason !== "BUDGET_FULL") ||
+      this.code === "ABORTED"
+    );
   }
 
   // Neither the gate nor the server behind it answers.
@@ -61,5 +70,8 @@ export function unreachable(): ApiError {
 
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  return new ApiError(500, { code: "INTERNAL", message: error instanceof Error ? error.message : String(error) });
+  return new ApiError(500, {
+    code: "INTERNAL",
+    message: error instanceof Error ? error.message : String(error),
+  });
 }

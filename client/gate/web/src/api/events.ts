@@ -1,7 +1,8 @@
-// The one stream of events of the page: new entries of the histories that pages watch, and whether the server is reached.
+// The one stream of events of the page: new entries of the histories that pages watch, and whether the server
+// is reached.
 //
-// The stream is opened again when the set of watched datasets changes, after the last entries that came. The browser
-// resumes it by itself after an interruption.
+// The stream is opened again when the set of watched datasets changes, after the last entries that came. The
+// browser resumes it by itself after an interruption.
 import { createStore } from "../store.ts";
 import { call, reportSessionLoss } from "./client.ts";
 import type { LedgerEntry } from "./types.ts";
@@ -64,7 +65,9 @@ function positions(): [string, bigint][] {
 }
 
 function watchedNames(): string {
-  return positions().map(([dataset]) => dataset).join(",");
+  return positions()
+    .map(([dataset]) => dataset)
+    .join(",");
 }
 
 function close(): void {
@@ -116,7 +119,9 @@ function onError(): void {
 function openStream(): void {
   close();
   if (!enabled) return;
-  const watch = positions().map(([dataset, position]) => `${dataset}:${position}`).join(",");
+  const watch = positions()
+    .map(([dataset, position]) => `${dataset}:${position}`)
+    .join(",");
   openedFor = watchedNames();
   source = new EventSource(`/api/v1/events?watch=${encodeURIComponent(watch)}`);
   source.addEventListener("state", (event) => {
@@ -148,8 +153,8 @@ async function findPosition(dataset: string, of: Watched): Promise<void> {
     settle();
   } catch {
     if (of.ended) scheduleReturn(dataset, of);
-    // Without a place in the history there is nothing to watch: the page's own calls say why, and what is polled still comes.
-    // The next time that the server is reached, the place is looked for again.
+    // Without a place in the history there is nothing to watch: the page's own calls say why, and what is
+    // polled still comes. The next time that the server is reached, the place is looked for again.
   }
 }
 
@@ -190,7 +195,8 @@ export function startEvents(): void {
   settle();
 }
 
-// A page that the browser keeps for going back must not keep the connection: a browser has six of them for one server.
+// A page that the browser keeps for going back must not keep the connection: a browser has six of them for
+// one server.
 if (typeof window !== "undefined") {
   window.addEventListener("pagehide", close);
   window.addEventListener("pageshow", (event) => {

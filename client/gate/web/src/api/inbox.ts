@@ -30,10 +30,13 @@ export function useInbox(): Loaded<InboxItem[]> {
   const loaded = useLoad("inbox", loadInbox);
   const { data } = useAllDatasets();
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  useEntries(data?.datasets.map(({ name }) => name), (_, entry) => {
-    if (!mayChangeInbox(entry)) return;
-    clearTimeout(timer.current);
-    timer.current = setTimeout(loaded.reload, DEBOUNCE_MS);
-  });
+  useEntries(
+    data?.datasets.map(({ name }) => name),
+    (_, entry) => {
+      if (!mayChangeInbox(entry)) return;
+      clearTimeout(timer.current);
+      timer.current = setTimeout(loaded.reload, DEBOUNCE_MS);
+    },
+  );
   return loaded;
 }

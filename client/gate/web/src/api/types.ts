@@ -87,7 +87,14 @@ export interface BurnDown {
 }
 
 export type ProposalState =
-  | "STATE_UNSPECIFIED" | "PENDING" | "APPROVED" | "OUTDATED" | "REQUESTED" | "REJECTED" | "WITHDRAWN" | "TAKEN_UP";
+  | "STATE_UNSPECIFIED"
+  | "PENDING"
+  | "APPROVED"
+  | "OUTDATED"
+  | "REQUESTED"
+  | "REJECTED"
+  | "WITHDRAWN"
+  | "TAKEN_UP";
 
 export interface LimitProposal {
   id: string;
@@ -158,7 +165,7 @@ export interface ChainLink {
 }
 
 export type DatasetState =
-  | "DATASET_STATE_UNSPECIFIED" | "DATASET_STATE_CREATED" | "DATASET_STATE_SEALED" | "DATASET_STATE_ARCHIVED";
+  "DATASET_STATE_UNSPECIFIED" | "DATASET_STATE_CREATED" | "DATASET_STATE_SEALED" | "DATASET_STATE_ARCHIVED";
 
 export interface Attribute {
   name: string;
@@ -188,9 +195,10 @@ export interface Dataset {
   version: Int64;
 }
 
-export type Mechanism = "MECHANISM_UNSPECIFIED" | "MECHANISM_DISCRETE_LAPLACE" | "MECHANISM_DISCRETE_GAUSSIAN";
+export type Mechanism =
+  "MECHANISM_UNSPECIFIED" | "MECHANISM_DISCRETE_LAPLACE" | "MECHANISM_DISCRETE_GAUSSIAN";
 export type Strategy =
-  | "STRATEGY_UNSPECIFIED" | "STRATEGY_DIRECT" | "STRATEGY_BASE_HISTOGRAM" | "STRATEGY_TREE";
+  "STRATEGY_UNSPECIFIED" | "STRATEGY_DIRECT" | "STRATEGY_BASE_HISTOGRAM" | "STRATEGY_TREE";
 
 export interface Noise {
   mechanism: Mechanism;
@@ -417,7 +425,10 @@ export interface Methods {
   "BudgetService/VerifyLedger": [{ dataset: string }, Verification];
   "BudgetService/GetReceiptKey": [Record<string, never>, { ledger_id: string; public_key: Base64 }];
   "BudgetService/ListChainLinks": [{ dataset: string; after_sequence?: Int64 }, Streamed<ChainLink>];
-  "BudgetService/ListRefusals": [{ dataset: string } & Paged, { refusals: Refusal[]; next_page_token: string }];
+  "BudgetService/ListRefusals": [
+    { dataset: string } & Paged,
+    { refusals: Refusal[]; next_page_token: string },
+  ];
   "BudgetService/RequestLimitChange": [
     {
       dataset: string;
@@ -431,7 +442,10 @@ export interface Methods {
     LimitProposal,
   ];
   "DatasetService/GetDataset": [{ dataset: string }, Dataset];
-  "DatasetService/ListDatasets": [Paged, { datasets: Dataset[]; next_page_token: string; unreadable: string[] }];
+  "DatasetService/ListDatasets": [
+    Paged,
+    { datasets: Dataset[]; next_page_token: string; unreadable: string[] },
+  ];
   "IdentityService/WhoAmI": [Record<string, never>, WhoAmI];
   "QueryService/EstimateWorkload": [
     {
@@ -455,7 +469,10 @@ export interface Methods {
     Streamed<AnswerChunk>,
   ];
   "QueryService/GetRelease": [{ release_id: string; confidence_level?: number }, Streamed<GetReleaseChunk>];
-  "QueryService/ListReleases": [{ dataset: string } & Paged, { releases: Release[]; next_page_token: string }];
+  "QueryService/ListReleases": [
+    { dataset: string } & Paged,
+    { releases: Release[]; next_page_token: string },
+  ];
   "SynthesisService/SampleModel": [
     { release_id: string; rows?: Int64; as_bins?: boolean },
     Streamed<{ csv: Base64 }>,
@@ -477,7 +494,7 @@ export interface Session {
   server: { version: string; ledger_backend: string; development_mode: boolean } | null;
 }
 
-// ---- Decisions, operations, people, the audit, the server ------------------------------------------------------------------
+// ---- Decisions, operations, people, the audit, the server -------------------------------------------------
 
 interface ProposalChoice {
   dataset: string;
@@ -487,7 +504,7 @@ interface ProposalChoice {
 }
 
 export type GranteeRole =
-  | "GRANTEE_ROLE_UNSPECIFIED" | "ANALYST" | "SERVICE" | "AUDITOR" | "FORMER" | "GRANTED_APPROVER";
+  "GRANTEE_ROLE_UNSPECIFIED" | "ANALYST" | "SERVICE" | "AUDITOR" | "FORMER" | "GRANTED_APPROVER";
 
 export interface Grant {
   principal: string;

@@ -46,9 +46,12 @@ export function useLoad<Data>(
   load: (signal: AbortSignal) => Promise<Data>,
   { live, poll = true }: Freshness = {},
 ): Loaded<Data> {
-  const [state, setState] = useState<{ key: string | undefined; data?: Data; error?: ApiError; loading: boolean }>(
-    { key: undefined, loading: false },
-  );
+  const [state, setState] = useState<{
+    key: string | undefined;
+    data?: Data;
+    error?: ApiError;
+    loading: boolean;
+  }>({ key: undefined, loading: false });
   const loader = useRef(load);
   loader.current = load;
   const again = useRef<() => void>(() => {});
@@ -68,7 +71,10 @@ export function useLoad<Data>(
       clearTimeout(timer);
       running?.abort();
       const mine = (running = new AbortController());
-      setState((before) => ({ ...(before.key === key ? before : { key, ...keptFor<Data>(key) }), loading: true }));
+      setState((before) => ({
+        ...(before.key === key ? before : { key, ...keptFor<Data>(key) }),
+        loading: true,
+      }));
       try {
         const data = await loader.current(mine.signal);
         if (mine.signal.aborted) return;
@@ -126,7 +132,8 @@ export function useLoad<Data>(
 
   const reload = useCallback(() => again.current(), []);
   // The first rendering for a new key shows what was kept for it, never the data of another one.
-  if (state.key !== key) return { error: undefined, loading: key !== undefined, reload, data: keptFor<Data>(key).data };
+  if (state.key !== key)
+    return { error: undefined, loading: key !== undefined, reload, data: keptFor<Data>(key).data };
   return { data: state.data, error: state.error, loading: state.loading, reload };
 }
 

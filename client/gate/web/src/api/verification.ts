@@ -1,5 +1,6 @@
-// Whether a dataset's history holds, as the server found by its last pass. An owner's question starts a new pass, and a principal may
-// have two a minute: so the pages ask one after the other, and again after ten minutes.
+// Whether a dataset's history holds, as the server found by its last pass. An owner's question starts a new
+// pass, and a principal may have two a minute: so the pages ask one after the other, and again after ten
+// minutes.
 import { call } from "./client.ts";
 import type { Verification } from "./types.ts";
 import { useLoad, type Loaded } from "./use-call.ts";

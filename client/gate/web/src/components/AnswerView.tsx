@@ -1,4 +1,5 @@
-// An answer: its tables as dots with interval bars, two-way marginals as small multiples, and all of it as one CSV file.
+// An answer: its tables as dots with interval bars, two-way marginals as small multiples, and all of it as
+// one CSV file.
 import { useState } from "preact/hooks";
 import type { Schema } from "../api/types.ts";
 import { answerCsv, type Answer, type AnswerTable, type Row } from "../answer.ts";
@@ -29,7 +30,9 @@ interface Panel {
 function constantColumns({ columns, rows, isMarginal }: AnswerTable): Set<number> {
   const [first] = rows;
   if (isMarginal || !first || rows.length < 2) return new Set();
-  const constant = columns.map((_, i) => i).filter((i) => rows.every((row) => row.labels[i] === first.labels[i]));
+  const constant = columns
+    .map((_, i) => i)
+    .filter((i) => rows.every((row) => row.labels[i] === first.labels[i]));
   return new Set(constant.length < columns.length ? constant : []);
 }
 
@@ -38,8 +41,8 @@ function markOf({ labels, count, value, lower, upper }: Row, isLeftOut: (column:
   return { label, value, exact: count, lower, upper };
 }
 
-// A two-way marginal has a panel for each value of its first attribute; everything else is one panel, with what all its rows have
-// in common as its title.
+// A two-way marginal has a panel for each value of its first attribute; everything else is one panel, with
+// what all its rows have in common as its title.
 function panelsOf(table: AnswerTable): Panel[] {
   const { columns, rows } = table;
   if (!table.isMarginal || columns.length !== 2) {
@@ -61,7 +64,12 @@ function tableData(table: AnswerTable): { header: string[]; rows: Cell[][] } {
   const hasInterval = table.level > 0;
   const exact = (value: number | undefined) => (value === undefined ? undefined : exactText(value));
   return {
-    header: [...table.columns, "count", ...(hasDeviation ? ["standard_deviation"] : []), ...(hasInterval ? ["lower", "upper"] : [])],
+    header: [
+      ...table.columns,
+      "count",
+      ...(hasDeviation ? ["standard_deviation"] : []),
+      ...(hasInterval ? ["lower", "upper"] : []),
+    ],
     rows: table.rows.map((row) => [
       ...row.labels,
       row.count,
@@ -89,19 +97,24 @@ function tableSvg(table: AnswerTable, title: string): string {
 }
 
 function subtitle(table: AnswerTable): string {
-  const halves = new Set(table.rows.map(({ value, upper }) => (upper === undefined ? "" : roundedText(upper - value))));
+  const halves = new Set(
+    table.rows.map(({ value, upper }) => (upper === undefined ? "" : roundedText(upper - value))),
+  );
   const [half] = halves;
   return [
     counted(table.rows.length, table.isMarginal ? "cell" : "answer"),
     table.noise,
     halves.size === 1 && half ? `${levelText(table.level)} within ± ${half}` : "",
-  ].filter((part) => part !== "").join(", ");
+  ]
+    .filter((part) => part !== "")
+    .join(", ");
 }
 
 function AnswerChart({ table, file }: { table: AnswerTable; file: string }) {
   const panels = panelsOf(table);
   const span = spanOf(panels.flatMap((panel) => panel.marks));
-  const describe = (panel: Panel) => `Counts with intervals: ${table.title}${panel.title ? `, ${panel.title}` : ""}`;
+  const describe = (panel: Panel) =>
+    `Counts with intervals: ${table.title}${panel.title ? `, ${panel.title}` : ""}`;
   return (
     <ChartFrame
       title={table.title}
@@ -136,7 +149,8 @@ function AnswerNumbers({ table, file }: { table: AnswerTable; file: string }) {
         title: name.replaceAll("_", " "),
         right: i >= table.columns.length,
         value: (row) => row.cells[i],
-        cell: (row) => (i > table.columns.length ? roundedText(Number(row.cells[i] ?? 0)) : row.cells[i] ?? ""),
+        cell: (row) =>
+          i > table.columns.length ? roundedText(Number(row.cells[i] ?? 0)) : (row.cells[i] ?? ""),
       }))}
     />
   );
@@ -182,16 +196,23 @@ export function AnswerView({ answer, schema, file }: Props) {
       </div>
       {tables.some((table) => table.level > 0) && (
         <p class="small quiet">
-          Each bar is an <Gloss term="interval">interval</Gloss> that holds the true number with the chosen probability, number by number.
-          Noise makes some counts negative.
+          Each bar is an <Gloss term="interval">interval</Gloss> that holds the true number with the chosen
+          probability, number by number. Noise makes some counts negative.
         </p>
       )}
       {header.post_processing !== "" && (
-        <p class="small">These numbers were changed after they were measured ({header.post_processing}): they have no intervals.</p>
+        <p class="small">
+          These numbers were changed after they were measured ({header.post_processing}): they have no
+          intervals.
+        </p>
       )}
-      {shown.map((table, i) => (isChart(table)
-        ? <AnswerChart key={`${choice}-${i}`} table={table} file={file} />
-        : <AnswerNumbers key={`${choice}-${i}`} table={table} file={file} />))}
+      {shown.map((table, i) =>
+        isChart(table) ? (
+          <AnswerChart key={`${choice}-${i}`} table={table} file={file} />
+        ) : (
+          <AnswerNumbers key={`${choice}-${i}`} table={table} file={file} />
+        ),
+      )}
     </>
   );
 }

@@ -11,7 +11,15 @@ interface Props {
   children: ComponentChildren;
 }
 
-export function Button({ kind = "normal", type = "button", busy, disabled, label, onClick, children }: Props) {
+export function Button({
+  kind = "normal",
+  type = "button",
+  busy,
+  disabled,
+  label,
+  onClick,
+  children,
+}: Props) {
   const isOff = busy || disabled;
   return (
     <button

@@ -25,9 +25,16 @@ export function ChartFrame({ title, remark, file, data, svg, legend, children }:
   return (
     <figure class="chart" aria-label={title}>
       <div class="chart-head">
-        <h3>{title}{remark && <span class="remark"> {remark}</span>}</h3>
+        <h3>
+          {title}
+          {remark && <span class="remark"> {remark}</span>}
+        </h3>
         <div class="chart-tools">
-          <Button kind="plain" onClick={() => setTable(!isTable)} label={`${isTable ? "Show as chart" : "Show as table"}: ${title}`}>
+          <Button
+            kind="plain"
+            onClick={() => setTable(!isTable)}
+            label={`${isTable ? "Show as chart" : "Show as table"}: ${title}`}
+          >
             {isTable ? "Show as chart" : "Show as table"}
           </Button>
           <Button
@@ -40,7 +47,13 @@ export function ChartFrame({ title, remark, file, data, svg, legend, children }:
           >
             CSV
           </Button>
-          <Button kind="plain" label={`SVG: ${title}`} onClick={() => download(`${file}.svg`, "image/svg+xml", svg())}>SVG</Button>
+          <Button
+            kind="plain"
+            label={`SVG: ${title}`}
+            onClick={() => download(`${file}.svg`, "image/svg+xml", svg())}
+          >
+            SVG
+          </Button>
         </div>
       </div>
       {shown ? (
@@ -54,7 +67,11 @@ export function ChartFrame({ title, remark, file, data, svg, legend, children }:
             title: name.replaceAll("_", " "),
             value: (row) => row.cells[i],
             cell: (row) => row.cells[i] ?? "",
-            right: shown.rows.length > 0 && shown.rows.every((cells) => cells[i] === undefined || /^-?[\d.]+(e[+-]?\d+)?$/i.test(String(cells[i]))),
+            right:
+              shown.rows.length > 0 &&
+              shown.rows.every(
+                (cells) => cells[i] === undefined || /^-?[\d.]+(e[+-]?\d+)?$/i.test(String(cells[i])),
+              ),
           }))}
         />
       ) : (

@@ -32,7 +32,11 @@ export function DatasetList({ pattern, caption }: { pattern: string; caption: st
           cell: (dataset) => DATASET_STATES[dataset.state],
         },
       ]}
-      empty={<Empty title="You have access to no dataset."><p>An owner gives access to a dataset by name.</p></Empty>}
+      empty={
+        <Empty title="You have access to no dataset.">
+          <p>An owner gives access to a dataset by name.</p>
+        </Empty>
+      }
     />
   );
 }

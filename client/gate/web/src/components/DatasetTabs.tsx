@@ -25,7 +25,13 @@ export function DatasetTabs({ dataset }: { dataset: string }) {
       <ul>
         {(isOwner ? [...TABS, ACCESS] : TABS).map(({ title, pattern }) => {
           const href = to(pattern, { dataset });
-          return <li key={title}><Link href={href} current={href === path}>{title}</Link></li>;
+          return (
+            <li key={title}>
+              <Link href={href} current={href === path}>
+                {title}
+              </Link>
+            </li>
+          );
         })}
       </ul>
     </nav>
@@ -33,5 +39,9 @@ export function DatasetTabs({ dataset }: { dataset: string }) {
 }
 
 export function DatasetCrumb() {
-  return <><Link href="/">Overview</Link> / Dataset</>;
+  return (
+    <>
+      <Link href="/">Overview</Link> / Dataset
+    </>
+  );
 }

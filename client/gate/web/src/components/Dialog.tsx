@@ -21,9 +21,18 @@ export function Dialog({ title, onClose, children, foot }: Props) {
     return () => shown?.close();
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={id} onCancel={(event) => { event.preventDefault(); onClose(); }}>
+    <dialog
+      ref={dialog}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
       <div class="dialog-body">
-        <h2 id={id} ref={heading} tabIndex={-1}>{title}</h2>
+        <h2 id={id} ref={heading} tabIndex={-1}>
+          {title}
+        </h2>
         {children}
         {foot && <div class="dialog-foot">{foot}</div>}
       </div>

@@ -1,7 +1,15 @@
 // In place of nothing: why there is nothing, and what to do.
 import type { ComponentChildren } from "preact";
 
-export function Empty({ title, children, command }: { title: string; children?: ComponentChildren; command?: string }) {
+export function Empty({
+  title,
+  children,
+  command,
+}: {
+  title: string;
+  children?: ComponentChildren;
+  command?: string;
+}) {
   return (
     <div class="empty">
       <strong>{title}</strong>
@@ -19,7 +27,9 @@ export function Skeleton({ height = 1.25, width = "100%" }: { height?: number; w
 export function SkeletonLines({ lines, label = "Loading" }: { lines: number; label?: string }) {
   return (
     <div class="skeleton-lines" role="status" aria-label={label}>
-      {Array.from({ length: lines }, (_, i) => <Skeleton key={i} height={1.75} width={`${100 - ((i * 37) % 30)}%`} />)}
+      {Array.from({ length: lines }, (_, i) => (
+        <Skeleton key={i} height={1.75} width={`${100 - ((i * 37) % 30)}%`} />
+      ))}
     </div>
   );
 }

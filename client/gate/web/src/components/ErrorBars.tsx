@@ -1,4 +1,5 @@
-// Answers as dots with interval bars. Each mark is an element with its exact numbers: data-value, data-lower, data-upper.
+// Answers as dots with interval bars. Each mark is an element with its exact numbers: data-value, data-lower,
+// data-upper.
 import { useRef } from "preact/hooks";
 import { drawBars, type Mark, type Span } from "../error-bars.ts";
 import { Shapes } from "./Shapes.tsx";

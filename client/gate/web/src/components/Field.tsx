@@ -14,15 +14,32 @@ interface Described {
   "aria-invalid": "true" | undefined;
 }
 
-export function Field({ label, hint, problem, children }: FieldProps & { children: (control: Described) => ComponentChildren }) {
+export function Field({
+  label,
+  hint,
+  problem,
+  children,
+}: FieldProps & { children: (control: Described) => ComponentChildren }) {
   const id = useId();
   const described = [hint ? `${id}-hint` : "", problem ? `${id}-problem` : ""].filter(Boolean).join(" ");
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children({ id, "aria-describedby": described || undefined, "aria-invalid": problem ? "true" : undefined })}
-      {hint && <div class="hint" id={`${id}-hint`}>{hint}</div>}
-      {problem && <div class="problem" id={`${id}-problem`} role="alert">{problem}</div>}
+      {children({
+        id,
+        "aria-describedby": described || undefined,
+        "aria-invalid": problem ? "true" : undefined,
+      })}
+      {hint && (
+        <div class="hint" id={`${id}-hint`}>
+          {hint}
+        </div>
+      )}
+      {problem && (
+        <div class="problem" id={`${id}-problem`} role="alert">
+          {problem}
+        </div>
+      )}
     </div>
   );
 }
@@ -70,7 +87,9 @@ export function SelectField({ value, options, onChange, ...field }: SelectProps)
       {(control) => (
         <select {...control} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
           {options.map((option) => (
-            <option key={option.value} value={option.value} selected={option.value === value}>{option.text}</option>
+            <option key={option.value} value={option.value} selected={option.value === value}>
+              {option.text}
+            </option>
           ))}
         </select>
       )}
@@ -90,7 +109,9 @@ interface ChoiceProps {
 export function ChoiceField({ label, name, value, options, onChange }: ChoiceProps) {
   return (
     <fieldset class="field">
-      <legend class="small"><strong>{label}</strong></legend>
+      <legend class="small">
+        <strong>{label}</strong>
+      </legend>
       <div class="choices">
         {options.map((option) => (
           <label class="choice" key={option.value}>

@@ -1,4 +1,5 @@
-// What an account has spent over time, by uPlot: a step line with the held amount above it, the limit, and a forecast.
+// What an account has spent over time, by uPlot: a step line with the held amount above it, the limit, and a
+// forecast.
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { limitChanges, type SpendingChart, type StepPoint } from "../line-chart.ts";
@@ -38,7 +39,9 @@ function columnsOf({ points, now, forecast }: SpendingChart): Columns {
   };
   if (!forecast || !last) return columns;
   // Ends where the limit is reached, so that no line leaves the chart.
-  const ends = [forecast.slow, forecast.rate, forecast.fast].map((rate) => last.spent + rate * (forecast.until - now));
+  const ends = [forecast.slow, forecast.rate, forecast.fast].map(
+    (rate) => last.spent + rate * (forecast.until - now),
+  );
   const [slow = 0, rate = 0, fast = 0] = ends.map((end) => Math.min(end, last.limit));
   const at = steps.length - 1;
   for (const row of [columns.slow, columns.rate, columns.fast]) row[at] = last.spent;
@@ -86,10 +89,20 @@ function markLimits(points: StepPoint[], color: string): uPlot.Plugin {
   };
 }
 
-function optionsOf(chart: SpendingChart, width: number, element: HTMLElement, onIndex: (index: number | undefined) => void): uPlot.Options {
+function optionsOf(
+  chart: SpendingChart,
+  width: number,
+  element: HTMLElement,
+  onIndex: (index: number | undefined) => void,
+): uPlot.Options {
   const color = (property: string) => colorOf(element, property);
   const font = `12px ${getComputedStyle(element).fontFamily}`;
-  const axis = { stroke: color("--ink-2"), font, grid: { stroke: color("--line"), width: 1 }, ticks: { stroke: color("--line"), width: 1 } };
+  const axis = {
+    stroke: color("--ink-2"),
+    font,
+    grid: { stroke: color("--line"), width: 1 },
+    ticks: { stroke: color("--line"), width: 1 },
+  };
   const stepped = uPlot.paths.stepped?.({ align: 1 });
   const step = stepped ? { paths: stepped } : {};
   const isLong = (chart.forecast?.until ?? chart.now) - (chart.points[0]?.time ?? chart.now) > 2 * DAY;
@@ -102,12 +115,30 @@ function optionsOf(chart: SpendingChart, width: number, element: HTMLElement, on
     legend: { show: false },
     scales: { x: { time: true }, y: { range: (_plot, _low, high) => [0, (high || 1) * 1.08] } },
     axes: [
-      { ...axis, space: 90, values: (_plot, ticks) => ticks.map((tick) => (isLong ? dayText(tick).replace(/ \d{4}$/, "") : timeText(tick).replace(/^.*, /, ""))) },
-      { ...axis, size: 68, values: (_plot, ticks) => ticks.map((tick) => roundedText(Number(tick.toPrecision(10)))) },
+      {
+        ...axis,
+        space: 90,
+        values: (_plot, ticks) =>
+          ticks.map((tick) =>
+            isLong ? dayText(tick).replace(/ \d{4}$/, "") : timeText(tick).replace(/^.*, /, ""),
+          ),
+      },
+      {
+        ...axis,
+        size: 68,
+        values: (_plot, ticks) => ticks.map((tick) => roundedText(Number(tick.toPrecision(10)))),
+      },
     ],
     series: [
       {},
-      { label: "spent", stroke: color("--spent"), fill: faded(color("--spent"), 0.12), width: 2, points: { show: false }, ...step },
+      {
+        label: "spent",
+        stroke: color("--spent"),
+        fill: faded(color("--spent"), 0.12),
+        width: 2,
+        points: { show: false },
+        ...step,
+      },
       { label: "spent and held", stroke: "transparent", width: 0, points: { show: false }, ...step },
       { label: "limit", stroke: color("--limit"), width: 2, points: { show: false }, ...step },
       { label: "slow", ...forecastLine, stroke: "transparent" },
@@ -172,7 +203,9 @@ export function LineChart({ chart }: { chart: SpendingChart }) {
   };
 
   const last = chart.points[chart.points.length - 1];
-  const summary = last ? `${chart.title}. Now spent ${last.exact.spent} of ${last.exact.limit} ${chart.unit}.` : chart.title;
+  const summary = last
+    ? `${chart.title}. Now spent ${last.exact.spent} of ${last.exact.limit} ${chart.unit}.`
+    : chart.title;
   return (
     <>
       <div
@@ -184,7 +217,9 @@ export function LineChart({ chart }: { chart: SpendingChart }) {
         aria-label={`${summary} With the arrow keys you read its points.`}
         onKeyDown={onKey}
       />
-      <div class="plot-readout" aria-live="polite">{readout(chart, index)}</div>
+      <div class="plot-readout" aria-live="polite">
+        {readout(chart, index)}
+      </div>
     </>
   );
 }

@@ -8,7 +8,8 @@ export function Meter({ counter, bare }: { counter: Counter; bare?: boolean }) {
   const { limit, spent, held, remaining } = counter;
   const share = (part: string) => ratio(part, limit);
   const name = counter.name.replaceAll("_", " ");
-  const text = `${name}: ${percent(share(spent))} spent, ${percent(share(held))} held, ${percent(share(remaining))} left of ${shorten(limit)}`;
+  const parts = `${percent(share(spent))} spent, ${percent(share(held))} held, ${percent(share(remaining))} left`;
+  const text = `${name}: ${parts} of ${shorten(limit)}`;
   return (
     <div class="meter">
       <div class="meter-bar" role="img" aria-label={text}>
@@ -17,11 +18,23 @@ export function Meter({ counter, bare }: { counter: Counter; bare?: boolean }) {
       </div>
       {!bare && (
         <ul class="meter-key">
-          <li><span class="swatch spent" /><span><Gloss term="spent" /> {percent(share(spent))}</span></li>
-          <li><span class="swatch held" /><span><Gloss term="held" /> {percent(share(held))}</span></li>
+          <li>
+            <span class="swatch spent" />
+            <span>
+              <Gloss term="spent" /> {percent(share(spent))}
+            </span>
+          </li>
+          <li>
+            <span class="swatch held" />
+            <span>
+              <Gloss term="held" /> {percent(share(held))}
+            </span>
+          </li>
           <li>
             <span class="swatch left" />
-            <span><Gloss term="left" /> {percent(share(remaining))} (<Amount value={remaining} unit={name} />)</span>
+            <span>
+              <Gloss term="left" /> {percent(share(remaining))} (<Amount value={remaining} unit={name} />)
+            </span>
           </li>
         </ul>
       )}

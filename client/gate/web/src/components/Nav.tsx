@@ -30,9 +30,15 @@ export function ThemeSwitch() {
         onChange={(event) => chooseTheme(event.currentTarget.value as Theme)}
         aria-label="Colours of the page"
       >
-        <option value="system" selected={current === "system"}>as the system</option>
-        <option value="light" selected={current === "light"}>light</option>
-        <option value="dark" selected={current === "dark"}>dark</option>
+        <option value="system" selected={current === "system"}>
+          as the system
+        </option>
+        <option value="light" selected={current === "light"}>
+          light
+        </option>
+        <option value="dark" selected={current === "dark"}>
+          dark
+        </option>
       </select>
     </label>
   );
@@ -45,7 +51,11 @@ function InboxCount() {
   const people = pendingParts(principals ?? []).filter(({ by }) => by !== session?.principal);
   const count = (items?.length ?? 0) + people.length;
   if (count === 0) return null;
-  return <span class="count" title={`${count} waiting`}>{count > 99 ? "99+" : count}</span>;
+  return (
+    <span class="count" title={`${count} waiting`}>
+      {count > 99 ? "99+" : count}
+    </span>
+  );
 }
 
 function isCurrent(pattern: string, path: string): boolean {
@@ -59,14 +69,18 @@ function Links() {
   return (
     <nav class="nav" id="navigation" aria-label="Pages">
       <ul>
-        {ROUTES.map(({ pattern, nav }) => nav && (nav.visible?.(state) ?? true) && (
-          <li key={pattern}>
-            <Link href={pattern} current={isCurrent(pattern, path)}>
-              <span>{nav.title}</span>
-              {pattern === "/inbox" && <InboxCount />}
-            </Link>
-          </li>
-        ))}
+        {ROUTES.map(
+          ({ pattern, nav }) =>
+            nav &&
+            (nav.visible?.(state) ?? true) && (
+              <li key={pattern}>
+                <Link href={pattern} current={isCurrent(pattern, path)}>
+                  <span>{nav.title}</span>
+                  {pattern === "/inbox" && <InboxCount />}
+                </Link>
+              </li>
+            ),
+        )}
       </ul>
     </nav>
   );
@@ -82,11 +96,19 @@ function Foot() {
         <div class="who">{session?.principal}</div>
       </div>
       <div class="row">
-        <Button kind="plain" onClick={() => void leave()}>Sign out</Button>
-        <span class={`stream ${stream}`} role="status">{STREAM_WORDS[stream]}</span>
+        <Button kind="plain" onClick={() => void leave()}>
+          Sign out
+        </Button>
+        <span class={`stream ${stream}`} role="status">
+          {STREAM_WORDS[stream]}
+        </span>
       </div>
       <ThemeSwitch />
-      {session?.server && <div class="quiet">curatord {session.server.version}, {session.server.ledger_backend}</div>}
+      {session?.server && (
+        <div class="quiet">
+          curatord {session.server.version}, {session.server.ledger_backend}
+        </div>
+      )}
     </div>
   );
 }
@@ -107,7 +129,11 @@ function LostServer() {
   }, [stream]);
   return (
     <div role="status">
-      {isLost && <p class="lost">The server does not answer. What you see may be old; it is brought up to date by itself.</p>}
+      {isLost && (
+        <p class="lost">
+          The server does not answer. What you see may be old; it is brought up to date by itself.
+        </p>
+      )}
     </div>
   );
 }
@@ -119,10 +145,14 @@ export function Shell({ children }: { children: ComponentChildren }) {
   useEffect(() => setOpen(false), [current]);
   return (
     <>
-      <a class="skip" href="#main">Skip to the content</a>
+      <a class="skip" href="#main">
+        Skip to the content
+      </a>
       <div class="shell">
         <header class={isOpen ? "side open" : "side"}>
-          <Link href="/" class="brand"><Brand /></Link>
+          <Link href="/" class="brand">
+            <Brand />
+          </Link>
           <button
             type="button"
             class="button menu"
@@ -138,7 +168,8 @@ export function Shell({ children }: { children: ComponentChildren }) {
         <div>
           {session?.server?.development_mode && (
             <aside class="banner" aria-label="Warning">
-              <strong>Development server.</strong> It believes any name, so it has no security. Use invented data only.
+              <strong>Development server.</strong> It believes any name, so it has no security. Use invented
+              data only.
             </aside>
           )}
           <main class="main" id="main" tabIndex={-1}>

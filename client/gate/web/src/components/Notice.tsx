@@ -3,7 +3,15 @@ import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api/error.ts";
 import { Button } from "./Button.tsx";
 
-export function Notice({ kind, title, children }: { kind?: "bad" | "warn" | "good"; title?: string; children?: ComponentChildren }) {
+export function Notice({
+  kind,
+  title,
+  children,
+}: {
+  kind?: "bad" | "warn" | "good";
+  title?: string;
+  children?: ComponentChildren;
+}) {
   return (
     <div class={kind ? `notice ${kind}` : "notice"} role={kind === "bad" ? "alert" : "status"}>
       {title && <strong>{title}</strong>}
@@ -14,7 +22,8 @@ export function Notice({ kind, title, children }: { kind?: "bad" | "warn" | "goo
 
 function titleOf(error: ApiError, what: string): string {
   if (error.isUnreachable) return `${what} cannot be loaded: the server does not answer.`;
-  if (error.reason === "QUOTA") return `${what} cannot be loaded now: you have used what you may of the server.`;
+  if (error.reason === "QUOTA")
+    return `${what} cannot be loaded now: you have used what you may of the server.`;
   if (error.code === "PERMISSION_DENIED") return `You may not see this: ${what.toLowerCase()}.`;
   if (error.code === "NOT_FOUND") return "There is nothing here, or you may not see it.";
   return `${what} cannot be loaded.`;
@@ -33,10 +42,20 @@ export function ErrorNotice({ error, what, onRetry }: Props) {
     <Notice kind={error.isPassing || error.isHidden ? "warn" : "bad"} title={titleOf(error, what)}>
       {!error.isUnreachable && <p>{error.message}</p>}
       {error.fields.length > 0 && (
-        <ul>{error.fields.map(({ field, description }) => <li key={field}><code>{field}</code>: {description}</li>)}</ul>
+        <ul>
+          {error.fields.map(({ field, description }) => (
+            <li key={field}>
+              <code>{field}</code>: {description}
+            </li>
+          ))}
+        </ul>
       )}
       {error.isPassing && <p class="quiet">It is tried again by itself until it succeeds.</p>}
-      {onRetry && !error.isHidden && <div><Button onClick={onRetry}>Try again</Button></div>}
+      {onRetry && !error.isHidden && (
+        <div>
+          <Button onClick={onRetry}>Try again</Button>
+        </div>
+      )}
     </Notice>
   );
 }

@@ -31,7 +31,9 @@ export function Page({ title, windowTitle, crumb, lead, aside, tabs, children }:
       <header class="page-head">
         {crumb && <p class="crumb">{crumb}</p>}
         <div class="title">
-          <h1 ref={heading} tabIndex={-1}>{title}</h1>
+          <h1 ref={heading} tabIndex={-1}>
+            {title}
+          </h1>
           {aside && <div class="row">{aside}</div>}
         </div>
         {lead && <p class="lead">{lead}</p>}
@@ -43,7 +45,15 @@ export function Page({ title, windowTitle, crumb, lead, aside, tabs, children }:
 }
 
 // A part of a page with a heading of its own.
-export function Card({ title, aside, children }: { title?: string; aside?: ComponentChildren; children: ComponentChildren }) {
+export function Card({
+  title,
+  aside,
+  children,
+}: {
+  title?: string;
+  aside?: ComponentChildren;
+  children: ComponentChildren;
+}) {
   return (
     <section class="card" {...(title === undefined ? {} : { "aria-label": title })}>
       {title !== undefined && (

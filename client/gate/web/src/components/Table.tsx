@@ -50,7 +50,15 @@ function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order | undefin
   return [...rows].sort((a, b) => direction * compare(a, b));
 }
 
-function HeadCell<Row>({ column, order, onSort }: { column: Column<Row>; order: Order | undefined; onSort: () => void }) {
+function HeadCell<Row>({
+  column,
+  order,
+  onSort,
+}: {
+  column: Column<Row>;
+  order: Order | undefined;
+  onSort: () => void;
+}) {
   const canSort = column.sortable !== false && (column.value !== undefined || column.compare !== undefined);
   const direction = order?.key !== column.key ? undefined : order.down ? "descending" : "ascending";
   return (
@@ -58,9 +66,13 @@ function HeadCell<Row>({ column, order, onSort }: { column: Column<Row>; order: 
       {canSort ? (
         <button type="button" class="sort" onClick={onSort}>
           {column.title}
-          <span aria-hidden="true">{direction === "descending" ? "▼" : direction === "ascending" ? "▲" : ""}</span>
+          <span aria-hidden="true">
+            {direction === "descending" ? "▼" : direction === "ascending" ? "▲" : ""}
+          </span>
         </button>
-      ) : column.title}
+      ) : (
+        column.title
+      )}
     </th>
   );
 }
@@ -81,7 +93,16 @@ function useScrolls(frame: RefObject<HTMLDivElement | null>): boolean {
   return scrolls;
 }
 
-export function Table<Row>({ caption, hideCaption, columns, rows, rowKey, rowClass, file, empty }: Props<Row>) {
+export function Table<Row>({
+  caption,
+  hideCaption,
+  columns,
+  rows,
+  rowKey,
+  rowClass,
+  file,
+  empty,
+}: Props<Row>) {
   const [order, setOrder] = useState<Order>();
   const [showsAll, setShowsAll] = useState(false);
   const frame = useRef<HTMLDivElement>(null);
@@ -92,17 +113,34 @@ export function Table<Row>({ caption, hideCaption, columns, rows, rowKey, rowCla
   const save = () => {
     const exported = columns.filter((column) => column.value !== undefined);
     const cells = all.map((row) => exported.map((column) => column.value?.(row)));
-    download(`${file}.csv`, "text/csv", csvOf(exported.map((column) => column.key), cells));
+    download(
+      `${file}.csv`,
+      "text/csv",
+      csvOf(
+        exported.map((column) => column.key),
+        cells,
+      ),
+    );
   };
   return (
     <div class="table-frame">
       {(file !== undefined || !hideCaption) && (
         <div class="table-bar">
-          <strong class={hideCaption ? "visually-hidden" : "small"} aria-hidden="true">{caption}</strong>
-          {file !== undefined && <Button kind="plain" onClick={save} label={`Download CSV: ${caption}`}>Download CSV</Button>}
+          <strong class={hideCaption ? "visually-hidden" : "small"} aria-hidden="true">
+            {caption}
+          </strong>
+          {file !== undefined && (
+            <Button kind="plain" onClick={save} label={`Download CSV: ${caption}`}>
+              Download CSV
+            </Button>
+          )}
         </div>
       )}
-      <div class="table-scroll" ref={frame} {...(scrolls ? { tabIndex: 0, role: "region" as const, "aria-label": caption } : {})}>
+      <div
+        class="table-scroll"
+        ref={frame}
+        {...(scrolls ? { tabIndex: 0, role: "region" as const, "aria-label": caption } : {})}
+      >
         <table>
           <caption class="visually-hidden">{caption}</caption>
           <thead>
@@ -112,7 +150,12 @@ export function Table<Row>({ caption, hideCaption, columns, rows, rowKey, rowCla
                   key={column.key}
                   column={column}
                   order={order}
-                  onSort={() => setOrder({ key: column.key, down: order?.key === column.key ? !order.down : column.right === true })}
+                  onSort={() =>
+                    setOrder({
+                      key: column.key,
+                      down: order?.key === column.key ? !order.down : column.right === true,
+                    })
+                  }
                 />
               ))}
             </tr>
@@ -120,9 +163,17 @@ export function Table<Row>({ caption, hideCaption, columns, rows, rowKey, rowCla
           <tbody>
             {shown.map((row) => (
               <tr key={rowKey(row)} class={rowClass?.(row)}>
-                {columns.map((column, i) => i === 0
-                  ? <th key={column.key} scope="row" class={column.right ? "right" : undefined}>{column.cell(row)}</th>
-                  : <td key={column.key} class={column.right ? "right" : undefined}>{column.cell(row)}</td>)}
+                {columns.map((column, i) =>
+                  i === 0 ? (
+                    <th key={column.key} scope="row" class={column.right ? "right" : undefined}>
+                      {column.cell(row)}
+                    </th>
+                  ) : (
+                    <td key={column.key} class={column.right ? "right" : undefined}>
+                      {column.cell(row)}
+                    </td>
+                  ),
+                )}
               </tr>
             ))}
           </tbody>
@@ -130,8 +181,12 @@ export function Table<Row>({ caption, hideCaption, columns, rows, rowKey, rowCla
       </div>
       {shown.length < all.length && (
         <div class="table-more">
-          <span>{shown.length} of {all.length} rows</span>
-          <Button kind="plain" onClick={() => setShowsAll(true)}>Show all</Button>
+          <span>
+            {shown.length} of {all.length} rows
+          </span>
+          <Button kind="plain" onClick={() => setShowsAll(true)}>
+            Show all
+          </Button>
         </div>
       )}
     </div>

@@ -6,12 +6,23 @@ import { relativeText, secondsOf, timeText } from "../time.ts";
 import { Gloss } from "./Gloss.tsx";
 
 // An exact decimal amount.
-export function Amount({ value, unit, digits = 4, rounding }: { value: string; unit?: string; digits?: number; rounding?: Rounding }) {
+export function Amount({
+  value,
+  unit,
+  digits = 4,
+  rounding,
+}: {
+  value: string;
+  unit?: string;
+  digits?: number;
+  rounding?: Rounding;
+}) {
   const short = shorten(value, digits, rounding);
   const suffix = unit ? ` ${unit.replaceAll("_", " ")}` : "";
   return (
     <data class="number" value={value} title={`exactly ${value}${suffix}`}>
-      {short}{suffix}
+      {short}
+      {suffix}
     </data>
   );
 }
@@ -29,7 +40,15 @@ export function useNow(): number {
 }
 
 // In the reader's zone; exact, in UTC, on hover.
-export function Time({ value, relative, seconds }: { value: string | undefined; relative?: boolean; seconds?: boolean }) {
+export function Time({
+  value,
+  relative,
+  seconds,
+}: {
+  value: string | undefined;
+  relative?: boolean;
+  seconds?: boolean;
+}) {
   const now = useNow();
   if (!value) return <span class="quiet">never</span>;
   const at = secondsOf(value);
@@ -47,7 +66,11 @@ export function Promise({ promise }: { promise: BudgetLimit | undefined }) {
   return (
     <span class="number">
       <Gloss term="epsilon" /> {promise.epsilon}
-      {hasDelta && <>, <Gloss term="delta" /> {promise.delta}</>}
+      {hasDelta && (
+        <>
+          , <Gloss term="delta" /> {promise.delta}
+        </>
+      )}
     </span>
   );
 }

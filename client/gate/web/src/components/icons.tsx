@@ -12,7 +12,14 @@ const SHAPES: Record<IconName, string> = {
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg viewBox="0 0 16 16" aria-hidden="true" focusable="false">
-      <path d={SHAPES[name]} fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" />
+      <path
+        d={SHAPES[name]}
+        fill="none"
+        stroke="currentColor"
+        stroke-width="1.8"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      />
     </svg>
   );
 }

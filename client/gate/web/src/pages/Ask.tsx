@@ -19,18 +19,38 @@ import { Answering } from "./ask/Answering.tsx";
 
 export type AnswerRequest = RequestOf<"QueryService/AnswerWorkload">;
 
-function Attributes({ dataset, chosen, onChange }: { dataset: Dataset; chosen: string[]; onChange: (change: (names: string[]) => string[]) => void }) {
+function Attributes({
+  dataset,
+  chosen,
+  onChange,
+}: {
+  dataset: Dataset;
+  chosen: string[];
+  onChange: (change: (names: string[]) => string[]) => void;
+}) {
   const attributes = dataset.schema?.attributes ?? [];
   const toggle = (name: string) =>
-    onChange((names) => attributes.map((attribute) => attribute.name).filter((other) => (other === name) !== names.includes(other)));
+    onChange((names) =>
+      attributes
+        .map((attribute) => attribute.name)
+        .filter((other) => (other === name) !== names.includes(other)),
+    );
   return (
     <fieldset class="field">
-      <legend class="small"><strong>Attributes</strong></legend>
+      <legend class="small">
+        <strong>Attributes</strong>
+      </legend>
       <div class="choices">
         {attributes.map((attribute) => (
           <label class="choice" key={attribute.name}>
-            <input type="checkbox" checked={chosen.includes(attribute.name)} onChange={() => toggle(attribute.name)} />
-            <span>{attribute.name} <span class="quiet small">{counted(binsOf(attribute), "value")}</span></span>
+            <input
+              type="checkbox"
+              checked={chosen.includes(attribute.name)}
+              onChange={() => toggle(attribute.name)}
+            />
+            <span>
+              {attribute.name} <span class="quiet small">{counted(binsOf(attribute), "value")}</span>
+            </span>
           </label>
         ))}
       </div>
@@ -59,25 +79,36 @@ function Question({ dataset, onAsk }: { dataset: Dataset; onAsk: (request: Answe
           />
         )}
         <p class="quiet small">
-          {chosen.length === 0 ? "Choose at least one attribute." : `The answer has ${counted(numbers, "number")}.`}
-          {" "}Other questions (ranges, thresholds, conditions) can be asked with <code>curator workload answer {dataset.name}</code>.
+          {chosen.length === 0
+            ? "Choose at least one attribute."
+            : `The answer has ${counted(numbers, "number")}.`}{" "}
+          Other questions (ranges, thresholds, conditions) can be asked with{" "}
+          <code>curator workload answer {dataset.name}</code>.
         </p>
       </Card>
-      {chosen.length > 0 && <Price dataset={dataset.name} workload={workloadOf(shape, chosen)} onAsk={onAsk} />}
+      {chosen.length > 0 && (
+        <Price dataset={dataset.name} workload={workloadOf(shape, chosen)} onAsk={onAsk} />
+      )}
     </>
   );
 }
 
 function stateProblem(dataset: Dataset): string {
-  if (dataset.state === "DATASET_STATE_CREATED") return "It is not sealed yet: prices can be seen, and answers come once its owner has sealed it.";
-  if (dataset.state === "DATASET_STATE_ARCHIVED") return "It is archived: it answers no new question, and its releases remain.";
+  if (dataset.state === "DATASET_STATE_CREATED")
+    return "It is not sealed yet: prices can be seen, and answers come once its owner has sealed it.";
+  if (dataset.state === "DATASET_STATE_ARCHIVED")
+    return "It is archived: it answers no new question, and its releases remain.";
   return "";
 }
 
 export function AskPage({ params }: PageProps) {
   const name = params["dataset"] ?? "";
   const { who } = useStore(sessionState);
-  const { data: dataset, error, reload } = useCall("DatasetService/GetDataset", { dataset: name }, { live: name });
+  const {
+    data: dataset,
+    error,
+    reload,
+  } = useCall("DatasetService/GetDataset", { dataset: name }, { live: name });
   const [request, setRequest] = useState<AnswerRequest>();
   const [isResumed, setResumed] = useState(false);
   const pseudonym = who?.pseudonym ?? "";
@@ -89,10 +120,23 @@ export function AskPage({ params }: PageProps) {
   }, [name, pseudonym]);
   const problem = dataset ? stateProblem(dataset) : "";
   return (
-    <Page title={name} windowTitle={`Ask ${name}`} crumb={<DatasetCrumb />} tabs={<DatasetTabs dataset={name} />}>
+    <Page
+      title={name}
+      windowTitle={`Ask ${name}`}
+      crumb={<DatasetCrumb />}
+      tabs={<DatasetTabs dataset={name} />}
+    >
       {error && <ErrorNotice error={error} what="The description" onRetry={reload} />}
-      {problem !== "" && <Notice kind="warn"><span>{problem}</span></Notice>}
-      {!dataset && !error && <div class="card"><SkeletonLines lines={4} /></div>}
+      {problem !== "" && (
+        <Notice kind="warn">
+          <span>{problem}</span>
+        </Notice>
+      )}
+      {!dataset && !error && (
+        <div class="card">
+          <SkeletonLines lines={4} />
+        </div>
+      )}
       {dataset && request && (
         <Answering
           key={request.request_id}
@@ -100,7 +144,10 @@ export function AskPage({ params }: PageProps) {
           request={request}
           pseudonym={pseudonym}
           isResumed={isResumed}
-          onClose={() => { setRequest(undefined); setResumed(false); }}
+          onClose={() => {
+            setRequest(undefined);
+            setResumed(false);
+          }}
         />
       )}
       {dataset && !request && <Question dataset={dataset} onAsk={setRequest} />}

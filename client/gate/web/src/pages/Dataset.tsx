@@ -25,7 +25,8 @@ import { attributeWords } from "./dataset/attribute-words.ts";
 
 function custodyWords(budget: Budget): string {
   if (budget.custody === "CUSTODY_SINGLE") return "one person: the owner approves changes of limits";
-  if (budget.custody === "CUSTODY_TWO_PERSONS") return "two persons: one proposes a limit, another approves it";
+  if (budget.custody === "CUSTODY_TWO_PERSONS")
+    return "two persons: one proposes a limit, another approves it";
   return "nobody proves who they are: development mode";
 }
 
@@ -34,12 +35,37 @@ function Facts({ name, dataset, budget }: { name: string; dataset: Dataset | und
   return (
     <Card title="Promise">
       <dl class="facts">
-        <div><dt>Protects</dt><dd>{budget.protects || "nobody: it is public"}</dd></div>
-        <div><dt>Owner</dt><dd>{dataset?.owner ?? ""}</dd></div>
-        <div><dt>State</dt><dd>{dataset ? DATASET_STATES[dataset.state] : ""}{dataset?.public ? ", public" : ""}</dd></div>
-        <div><dt>Created</dt><dd><Time value={dataset?.create_time} /></dd></div>
-        <div><dt>Custody</dt><dd>{custodyWords(budget)}</dd></div>
-        <div><dt>History</dt><dd><VerificationMark verification={verification} /></dd></div>
+        <div>
+          <dt>Protects</dt>
+          <dd>{budget.protects || "nobody: it is public"}</dd>
+        </div>
+        <div>
+          <dt>Owner</dt>
+          <dd>{dataset?.owner ?? ""}</dd>
+        </div>
+        <div>
+          <dt>State</dt>
+          <dd>
+            {dataset ? DATASET_STATES[dataset.state] : ""}
+            {dataset?.public ? ", public" : ""}
+          </dd>
+        </div>
+        <div>
+          <dt>Created</dt>
+          <dd>
+            <Time value={dataset?.create_time} />
+          </dd>
+        </div>
+        <div>
+          <dt>Custody</dt>
+          <dd>{custodyWords(budget)}</dd>
+        </div>
+        <div>
+          <dt>History</dt>
+          <dd>
+            <VerificationMark verification={verification} />
+          </dd>
+        </div>
       </dl>
     </Card>
   );
@@ -50,8 +76,20 @@ interface AccountRow {
   counter: Account["counters"][number];
 }
 
-function AccountsTable({ dataset, accounts, chosen, onChoose }: { dataset: string; accounts: Account[]; chosen: string; onChoose: (account: string) => void }) {
-  const rows = accounts.flatMap((account) => account.counters.map((counter): AccountRow => ({ account, counter })));
+function AccountsTable({
+  dataset,
+  accounts,
+  chosen,
+  onChoose,
+}: {
+  dataset: string;
+  accounts: Account[];
+  chosen: string;
+  onChoose: (account: string) => void;
+}) {
+  const rows = accounts.flatMap((account) =>
+    account.counters.map((counter): AccountRow => ({ account, counter })),
+  );
   const amount = (key: "limit" | "spent" | "held" | "remaining", title: string) => ({
     key,
     title,
@@ -73,7 +111,13 @@ function AccountsTable({ dataset, accounts, chosen, onChoose }: { dataset: strin
           title: "Account",
           value: ({ account }) => account.name,
           cell: ({ account }) => (
-            <button type="button" class="button plain" aria-pressed={account.name === chosen} onClick={() => onChoose(account.name)} title={account.name}>
+            <button
+              type="button"
+              class="button plain"
+              aria-pressed={account.name === chosen}
+              onClick={() => onChoose(account.name)}
+              title={account.name}
+            >
               {shortAccount(account.name, dataset)}
             </button>
           ),
@@ -81,16 +125,32 @@ function AccountsTable({ dataset, accounts, chosen, onChoose }: { dataset: strin
         {
           key: "promise",
           title: "Promise",
-          value: ({ account }) => (account.promise ? `epsilon ${account.promise.epsilon}, delta ${account.promise.delta}` : ""),
+          value: ({ account }) =>
+            account.promise ? `epsilon ${account.promise.epsilon}, delta ${account.promise.delta}` : "",
           cell: ({ account }) => <Promise promise={account.promise} />,
         },
-        { key: "rule", title: "Rule", value: ({ account }) => RULES[account.promise?.rule ?? "RULE_UNSPECIFIED"], cell: ({ account }) => RULES[account.promise?.rule ?? "RULE_UNSPECIFIED"] },
-        { key: "counter", title: "Counts", value: ({ counter }) => counter.name, cell: ({ counter }) => <CounterName name={counter.name} /> },
+        {
+          key: "rule",
+          title: "Rule",
+          value: ({ account }) => RULES[account.promise?.rule ?? "RULE_UNSPECIFIED"],
+          cell: ({ account }) => RULES[account.promise?.rule ?? "RULE_UNSPECIFIED"],
+        },
+        {
+          key: "counter",
+          title: "Counts",
+          value: ({ counter }) => counter.name,
+          cell: ({ counter }) => <CounterName name={counter.name} />,
+        },
         {
           key: "share",
           title: "Spent and held",
-          compare: (a, b) => ratio(a.counter.spent, a.counter.limit) - ratio(b.counter.spent, b.counter.limit),
-          cell: ({ counter }) => <div class="account-meter"><Meter counter={counter} bare /></div>,
+          compare: (a, b) =>
+            ratio(a.counter.spent, a.counter.limit) - ratio(b.counter.spent, b.counter.limit),
+          cell: ({ counter }) => (
+            <div class="account-meter">
+              <Meter counter={counter} bare />
+            </div>
+          ),
         },
         amount("limit", "Limit"),
         amount("spent", "Spent"),
@@ -100,8 +160,12 @@ function AccountsTable({ dataset, accounts, chosen, onChoose }: { dataset: strin
           key: "requests_left_like_last",
           title: "Like your last",
           right: true,
-          value: ({ account }) => (account.requests_left_like_last === undefined ? undefined : Number(account.requests_left_like_last)),
-          cell: ({ account }) => (account.requests_left_like_last === undefined ? "" : grouped(account.requests_left_like_last)),
+          value: ({ account }) =>
+            account.requests_left_like_last === undefined
+              ? undefined
+              : Number(account.requests_left_like_last),
+          cell: ({ account }) =>
+            account.requests_left_like_last === undefined ? "" : grouped(account.requests_left_like_last),
         },
       ]}
     />
@@ -116,9 +180,20 @@ function Attributes({ dataset }: { dataset: Dataset }) {
       rows={dataset.schema?.attributes ?? []}
       rowKey={(attribute) => attribute.name}
       columns={[
-        { key: "attribute", title: "Attribute", value: (attribute) => attribute.name, cell: (attribute) => attribute.name },
+        {
+          key: "attribute",
+          title: "Attribute",
+          value: (attribute) => attribute.name,
+          cell: (attribute) => attribute.name,
+        },
         { key: "kind", title: "Kind", value: attributeWords, cell: attributeWords },
-        { key: "bins", title: "Bins", right: true, value: binsOf, cell: (attribute) => grouped(binsOf(attribute)) },
+        {
+          key: "bins",
+          title: "Bins",
+          right: true,
+          value: binsOf,
+          cell: (attribute) => grouped(binsOf(attribute)),
+        },
       ]}
     />
   );
@@ -132,8 +207,18 @@ function Parts({ dataset }: { dataset: Dataset }) {
       rowKey={(part) => part.name}
       columns={[
         { key: "part", title: "Part", value: (part) => part.name, cell: (part) => part.name },
-        { key: "labels", title: "Has", value: (part) => part.labels.join(","), cell: (part) => part.labels.join(", ") },
-        { key: "state", title: "State", value: (part) => DATASET_STATES[part.state], cell: (part) => DATASET_STATES[part.state] },
+        {
+          key: "labels",
+          title: "Has",
+          value: (part) => part.labels.join(","),
+          cell: (part) => part.labels.join(", "),
+        },
+        {
+          key: "state",
+          title: "State",
+          value: (part) => DATASET_STATES[part.state],
+          cell: (part) => DATASET_STATES[part.state],
+        },
       ]}
     />
   );
@@ -154,7 +239,11 @@ function Accounts({ name, budget }: { name: string; budget: Budget }) {
       <Spending dataset={name} accounts={budget.accounts} account={account} onChoose={setChosen} />
       <Card title="Accounts">
         <AccountsTable dataset={name} accounts={budget.accounts} chosen={account.name} onChoose={setChosen} />
-        {budget.accounts.length >= 1000 && <p class="small quiet">These are the first 1000; <code>curator account list {name}</code> has all.</p>}
+        {budget.accounts.length >= 1000 && (
+          <p class="small quiet">
+            These are the first 1000; <code>curator account list {name}</code> has all.
+          </p>
+        )}
       </Card>
     </>
   );
@@ -162,22 +251,42 @@ function Accounts({ name, budget }: { name: string; budget: Budget }) {
 
 export function DatasetPage({ params }: PageProps) {
   const name = params["dataset"] ?? "";
-  const { data: budget, error, reload } = useCall("BudgetService/GetBudget", { dataset: name }, { live: name });
+  const {
+    data: budget,
+    error,
+    reload,
+  } = useCall("BudgetService/GetBudget", { dataset: name }, { live: name });
   const { data: dataset, error: datasetError } = useCall("DatasetService/GetDataset", { dataset: name });
   return (
-    <Page title={name} crumb={<DatasetCrumb />} aside={dataset && <LimitButton dataset={dataset} />} tabs={<DatasetTabs dataset={name} />}>
+    <Page
+      title={name}
+      crumb={<DatasetCrumb />}
+      aside={dataset && <LimitButton dataset={dataset} />}
+      tabs={<DatasetTabs dataset={name} />}
+    >
       {budget?.read_only && (
         <Notice kind="bad" title="This dataset accepts no charge: the amounts below may be wrong.">
           <p>{budget.read_only}</p>
-          <p>An owner repairs it with <code>curator ledger repair propose {name}</code>.</p>
+          <p>
+            An owner repairs it with <code>curator ledger repair propose {name}</code>.
+          </p>
         </Notice>
       )}
       {error && <ErrorNotice error={error} what="The budget" onRetry={reload} />}
-      {error?.isHidden && !budget && <p>What was released to you is still under <Link href={`/datasets/${encodeURIComponent(name)}/releases`}>Releases</Link>.</p>}
+      {error?.isHidden && !budget && (
+        <p>
+          What was released to you is still under{" "}
+          <Link href={`/datasets/${encodeURIComponent(name)}/releases`}>Releases</Link>.
+        </p>
+      )}
       {!budget && !error && (
         <>
-          <div class="card"><Skeleton height={26} /></div>
-          <div class="card"><SkeletonLines lines={4} /></div>
+          <div class="card">
+            <Skeleton height={26} />
+          </div>
+          <div class="card">
+            <SkeletonLines lines={4} />
+          </div>
         </>
       )}
       {budget && <Accounts name={name} budget={budget} />}

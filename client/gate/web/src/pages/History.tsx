@@ -39,19 +39,29 @@ interface History {
 }
 
 const NOTHING: History = {
-  entries: [], hasEarlier: false, isLoaded: false, isLoading: true, error: undefined, ended: "", arrived: new Set(),
+  entries: [],
+  hasEarlier: false,
+  isLoaded: false,
+  isLoading: true,
+  error: undefined,
+  ended: "",
+  arrived: new Set(),
 };
 
 function useHistory(dataset: string): { history: History; loadEarlier: () => void; reload: () => void } {
   const [history, setHistory] = useState(NOTHING);
   const newest = useRef(0n);
-  const update = (part: (before: History) => Partial<History>) => setHistory((before) => ({ ...before, ...part(before) }));
+  const update = (part: (before: History) => Partial<History>) =>
+    setHistory((before) => ({ ...before, ...part(before) }));
 
   const take = (messages: LedgerEntry[], isArrival: boolean) => {
-    for (const { sequence } of messages) if (BigInt(sequence) > newest.current) newest.current = BigInt(sequence);
+    for (const { sequence } of messages)
+      if (BigInt(sequence) > newest.current) newest.current = BigInt(sequence);
     update((before) => ({
       entries: merged(before.entries, messages),
-      arrived: isArrival ? new Set([...before.arrived, ...messages.map((entry) => entry.sequence)]) : before.arrived,
+      arrived: isArrival
+        ? new Set([...before.arrived, ...messages.map((entry) => entry.sequence)])
+        : before.arrived,
     }));
   };
 
@@ -73,7 +83,11 @@ function useHistory(dataset: string): { history: History; loadEarlier: () => voi
     } catch (thrown) {
       const error = asApiError(thrown);
       // What the reader may no longer see is not shown any longer.
-      update(() => ({ error, isLoading: false, ...(error.isHidden ? { entries: [], isLoaded: false, hasEarlier: false } : {}) }));
+      update(() => ({
+        error,
+        isLoading: false,
+        ...(error.isHidden ? { entries: [], isLoaded: false, hasEarlier: false } : {}),
+      }));
     }
   };
 
@@ -101,19 +115,28 @@ function useHistory(dataset: string): { history: History; loadEarlier: () => voi
     return () => clearTimeout(timer);
   }, [history.error]);
 
-  return { history, reload: () => void load(), loadEarlier: () => void load(history.entries[history.entries.length - 1]) };
+  return {
+    history,
+    reload: () => void load(),
+    loadEarlier: () => void load(history.entries[history.entries.length - 1]),
+  };
 }
 
 function Link({ entries, index }: { entries: LedgerEntry[]; index: number }) {
   const state = linkState(entries, index);
   const entry = entries[index] as LedgerEntry;
-  const title = { follows: "continues the entry before it", broken: "does not continue the entry before it", unseen: "the entry before it is not shown here" }[state];
+  const title = {
+    follows: "continues the entry before it",
+    broken: "does not continue the entry before it",
+    unseen: "the entry before it is not shown here",
+  }[state];
   return (
     <span class="hash">
       <ShortId value={hexOfBase64(entry.hash)} length={10} />
       {state !== "unseen" && (
         <span class={`state ${state === "follows" ? "good" : "bad"}`} title={title}>
-          <Icon name={state === "follows" ? "check" : "cross"} /><span class="visually-hidden">{title}</span>
+          <Icon name={state === "follows" ? "check" : "cross"} />
+          <span class="visually-hidden">{title}</span>
         </span>
       )}
     </span>
@@ -125,7 +148,15 @@ interface EntryRow {
   index: number;
 }
 
-function Entries({ dataset, history, loadEarlier }: { dataset: string; history: History; loadEarlier: () => void }) {
+function Entries({
+  dataset,
+  history,
+  loadEarlier,
+}: {
+  dataset: string;
+  history: History;
+  loadEarlier: () => void;
+}) {
   const { entries, arrived } = history;
   const [kind, setKind] = useState("");
   const [actor, setActor] = useState("");
@@ -133,7 +164,10 @@ function Entries({ dataset, history, loadEarlier }: { dataset: string; history: 
   const shown = entries
     .map((entry, index): EntryRow => ({ entry, index }))
     .filter(({ entry }) => kind === "" || entry.kind === kind)
-    .filter(({ entry }) => actor === "" || `${entry.actor_name} ${entry.actor}`.toLowerCase().includes(actor.toLowerCase()));
+    .filter(
+      ({ entry }) =>
+        actor === "" || `${entry.actor_name} ${entry.actor}`.toLowerCase().includes(actor.toLowerCase()),
+    );
   return (
     <>
       <div class="filters">
@@ -141,9 +175,18 @@ function Entries({ dataset, history, loadEarlier }: { dataset: string; history: 
           label="Kind"
           value={kind}
           onChange={setKind}
-          options={[{ value: "", text: "all kinds" }, ...kinds.map((value) => ({ value, text: kindWords(value) }))]}
+          options={[
+            { value: "", text: "all kinds" },
+            ...kinds.map((value) => ({ value, text: kindWords(value) })),
+          ]}
         />
-        <TextField label="By" type="search" value={actor} onInput={setActor} placeholder="a name or a pseudonym" />
+        <TextField
+          label="By"
+          type="search"
+          value={actor}
+          onInput={setActor}
+          placeholder="a name or a pseudonym"
+        />
       </div>
       <Table<EntryRow>
         caption={`${shown.length} of ${entries.length} entries that are loaded, newest first`}
@@ -151,19 +194,64 @@ function Entries({ dataset, history, loadEarlier }: { dataset: string; history: 
         rows={shown}
         rowKey={({ entry }) => entry.sequence}
         rowClass={({ entry }) => (arrived.has(entry.sequence) ? "new" : undefined)}
-        empty={<Empty title="No entry fits these filters."><p>Choose other ones, or load earlier entries.</p></Empty>}
+        empty={
+          <Empty title="No entry fits these filters.">
+            <p>Choose other ones, or load earlier entries.</p>
+          </Empty>
+        }
         columns={[
-          { key: "sequence", title: "Entry", right: true, value: ({ entry }) => Number(entry.sequence), cell: ({ entry }) => entry.sequence },
-          { key: "time", title: "When", value: ({ entry }) => entry.time, cell: ({ entry }) => <Time value={entry.time} seconds /> },
-          { key: "kind", title: "What", value: ({ entry }) => entry.kind, cell: ({ entry }) => <span class="nowrap">{kindWords(entry.kind)}</span> },
-          { key: "actor_name", title: "By", value: ({ entry }) => entry.actor_name, cell: ({ entry }) => <span title={entry.actor}>{entry.actor_name}</span> },
-          { key: "summary", title: "Summary", value: ({ entry }) => entry.summary, cell: ({ entry }) => <span class="summary">{entry.summary}</span> },
-          { key: "charge_id", title: "Charge", value: ({ entry }) => entry.charge_id, cell: ({ entry }) => (entry.charge_id === "" ? "" : <ShortId value={entry.charge_id} />) },
-          { key: "hash", title: "Hash", sortable: false, value: ({ entry }) => hexOfBase64(entry.hash), cell: ({ index }) => <Link entries={entries} index={index} /> },
+          {
+            key: "sequence",
+            title: "Entry",
+            right: true,
+            value: ({ entry }) => Number(entry.sequence),
+            cell: ({ entry }) => entry.sequence,
+          },
+          {
+            key: "time",
+            title: "When",
+            value: ({ entry }) => entry.time,
+            cell: ({ entry }) => <Time value={entry.time} seconds />,
+          },
+          {
+            key: "kind",
+            title: "What",
+            value: ({ entry }) => entry.kind,
+            cell: ({ entry }) => <span class="nowrap">{kindWords(entry.kind)}</span>,
+          },
+          {
+            key: "actor_name",
+            title: "By",
+            value: ({ entry }) => entry.actor_name,
+            cell: ({ entry }) => <span title={entry.actor}>{entry.actor_name}</span>,
+          },
+          {
+            key: "summary",
+            title: "Summary",
+            value: ({ entry }) => entry.summary,
+            cell: ({ entry }) => <span class="summary">{entry.summary}</span>,
+          },
+          {
+            key: "charge_id",
+            title: "Charge",
+            value: ({ entry }) => entry.charge_id,
+            cell: ({ entry }) => (entry.charge_id === "" ? "" : <ShortId value={entry.charge_id} />),
+          },
+          {
+            key: "hash",
+            title: "Hash",
+            sortable: false,
+            value: ({ entry }) => hexOfBase64(entry.hash),
+            cell: ({ index }) => <Link entries={entries} index={index} />,
+          },
         ]}
       />
       {history.hasEarlier && (
-        <div><Button busy={history.isLoading} onClick={loadEarlier}>Load earlier entries</Button></div>
+        <div>
+          <Button busy={history.isLoading} onClick={loadEarlier}>
+            Load earlier entries
+          </Button>
+        </div>
       )}
     </>
   );
@@ -177,18 +265,41 @@ function Verified({ dataset }: { dataset: string }) {
   };
   const { data } = verification;
   return (
-    <Card title="Verification" aside={<Button kind="plain" busy={verification.loading} onClick={again}>Verify again</Button>}>
+    <Card
+      title="Verification"
+      aside={
+        <Button kind="plain" busy={verification.loading} onClick={again}>
+          Verify again
+        </Button>
+      }
+    >
       <VerificationMark verification={verification} />
       {data && (
         <dl class="facts">
-          <div><dt><Gloss term="anchor">Anchored</Gloss> up to entry</dt><dd>{data.anchored_sequence}</dd></div>
-          <div><dt>Head of the chain</dt><dd><ShortId value={hexOfBase64(data.head_hash)} length={16} /></dd></div>
-          <div><dt>Ledger</dt><dd><ShortId value={data.ledger_id} length={13} /></dd></div>
+          <div>
+            <dt>
+              <Gloss term="anchor">Anchored</Gloss> up to entry
+            </dt>
+            <dd>{data.anchored_sequence}</dd>
+          </div>
+          <div>
+            <dt>Head of the chain</dt>
+            <dd>
+              <ShortId value={hexOfBase64(data.head_hash)} length={16} />
+            </dd>
+          </div>
+          <div>
+            <dt>Ledger</dt>
+            <dd>
+              <ShortId value={data.ledger_id} length={13} />
+            </dd>
+          </div>
         </dl>
       )}
       <p class="small quiet">
-        The server recomputed the chain and all balances from the entries alone. It does so daily, and for the owner on demand. That is
-        its own word: a <Gloss term="receipt" /> and <code>curator ledger verify {dataset} --receipts FILE --key HEX</code> check it from outside.
+        The server recomputed the chain and all balances from the entries alone. It does so daily, and for the
+        owner on demand. That is its own word: a <Gloss term="receipt" /> and{" "}
+        <code>curator ledger verify {dataset} --receipts FILE --key HEX</code> check it from outside.
       </p>
     </Card>
   );
@@ -203,16 +314,28 @@ export function HistoryPage({ params }: PageProps) {
       windowTitle={`History of ${dataset}`}
       crumb={<DatasetCrumb />}
       tabs={<DatasetTabs dataset={dataset} />}
-      aside={<a class="button plain" href="#receipts">Check receipts</a>}
+      aside={
+        <a class="button plain" href="#receipts">
+          Check receipts
+        </a>
+      }
     >
       {history.error && <ErrorNotice error={history.error} what="The history" onRetry={reload} />}
-      {history.ended !== "" && <Notice kind="warn" title="You no longer get new entries of this history."><p>{history.ended}</p></Notice>}
+      {history.ended !== "" && (
+        <Notice kind="warn" title="You no longer get new entries of this history.">
+          <p>{history.ended}</p>
+        </Notice>
+      )}
       <Card title="History">
         {!history.isLoaded && !history.error && <SkeletonLines lines={24} />}
         {history.isLoaded && history.entries.length === 0 && (
-          <Empty title="There is no entry that you may see."><p>What you ask of this dataset will be here.</p></Empty>
+          <Empty title="There is no entry that you may see.">
+            <p>What you ask of this dataset will be here.</p>
+          </Empty>
         )}
-        {history.entries.length > 0 && <Entries dataset={dataset} history={history} loadEarlier={loadEarlier} />}
+        {history.entries.length > 0 && (
+          <Entries dataset={dataset} history={history} loadEarlier={loadEarlier} />
+        )}
       </Card>
       {(history.isLoaded || history.error) && (
         <div class="columns" id="receipts">

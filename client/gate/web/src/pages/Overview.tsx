@@ -20,8 +20,9 @@ import { DATASET_STATES } from "../words.ts";
 
 // The account that the promise of the dataset is about: its own, or that of its part that has spent most.
 export function mainAccount(budget: Budget): Account | undefined {
-  const own = budget.accounts.find((account) =>
-    account.analyst === undefined && account.group === undefined && account.part === undefined);
+  const own = budget.accounts.find(
+    (account) => account.analyst === undefined && account.group === undefined && account.part === undefined,
+  );
   return own ?? budget.accounts.find((account) => account.part !== undefined);
 }
 
@@ -39,7 +40,12 @@ function ForecastText({ dataset, account, counter }: { dataset: string; account:
   const now = useNow();
   if (!data) return <Skeleton height={2.75} width="9rem" />;
   const { when, why } = forecastText(counterForecast(data, counter, now));
-  return <>{when}<div class="small quiet">{why}</div></>;
+  return (
+    <>
+      {when}
+      <div class="small quiet">{why}</div>
+    </>
+  );
 }
 
 function requestsLeft(budget: Budget): string {
@@ -48,7 +54,11 @@ function requestsLeft(budget: Budget): string {
     .map((account) => account.requests_left_like_last)
     .filter((count): count is string => count !== undefined);
   if (counts.length === 0) return "your last one cost nothing";
-  return counted(counts.reduce((least, count) => (compare(count, least) < 0 ? count : least)), "more fits", "more fit");
+  return counted(
+    counts.reduce((least, count) => (compare(count, least) < 0 ? count : least)),
+    "more fits",
+    "more fit",
+  );
 }
 
 function Figures({ dataset, budget }: { dataset: string; budget: Budget }) {
@@ -61,11 +71,21 @@ function Figures({ dataset, budget }: { dataset: string; budget: Budget }) {
     <>
       <Meter counter={counter} />
       <dl class="facts">
-        <div><dt>Promise</dt><dd><Promise promise={account.promise} /></dd></div>
-        <div><dt>Requests like your last</dt><dd>{requestsLeft(budget)}</dd></div>
+        <div>
+          <dt>Promise</dt>
+          <dd>
+            <Promise promise={account.promise} />
+          </dd>
+        </div>
+        <div>
+          <dt>Requests like your last</dt>
+          <dd>{requestsLeft(budget)}</dd>
+        </div>
         <div>
           <dt>Will be full</dt>
-          <dd><ForecastText dataset={dataset} account={account.name} counter={counter} /></dd>
+          <dd>
+            <ForecastText dataset={dataset} account={account.name} counter={counter} />
+          </dd>
         </div>
       </dl>
     </>
@@ -78,27 +98,55 @@ function Verified({ dataset }: { dataset: string }) {
 
 function DatasetCard({ dataset, waiting }: { dataset: Dataset; waiting: number }) {
   const { name } = dataset;
-  const { data: budget, error, reload } = useCall("BudgetService/GetBudget", { dataset: name }, { live: name });
+  const {
+    data: budget,
+    error,
+    reload,
+  } = useCall("BudgetService/GetBudget", { dataset: name }, { live: name });
   return (
     <article class="card dataset-card" aria-label={name}>
       <div class="card-head">
-        <h2><Link href={to("/datasets/:dataset", { dataset: name })}>{name}</Link></h2>
+        <h2>
+          <Link href={to("/datasets/:dataset", { dataset: name })}>{name}</Link>
+        </h2>
         <span class="row small">
-          {dataset.state !== "DATASET_STATE_SEALED" && <span class="tag">{DATASET_STATES[dataset.state]}</span>}
+          {dataset.state !== "DATASET_STATE_SEALED" && (
+            <span class="tag">{DATASET_STATES[dataset.state]}</span>
+          )}
           <span class="quiet">owned by {dataset.owner}</span>
         </span>
       </div>
       {budget?.read_only && (
-        <Notice kind="bad" title="Accepts no charge."><p>{budget.read_only}</p></Notice>
+        <Notice kind="bad" title="Accepts no charge.">
+          <p>{budget.read_only}</p>
+        </Notice>
       )}
       {waiting > 0 && (
-        <Notice kind="warn"><span><Link href="/inbox">{counted(waiting, "decision waits", "decisions wait")} for you</Link></span></Notice>
+        <Notice kind="warn">
+          <span>
+            <Link href="/inbox">{counted(waiting, "decision waits", "decisions wait")} for you</Link>
+          </span>
+        </Notice>
       )}
-      {error && !(error.isHidden && !budget) && <ErrorNotice error={error} what="The budget" onRetry={reload} />}
-      {error?.isHidden && !budget && <p class="quiet">You may see what was released to you, and not the budget.</p>}
-      {budget && <div class="stack figures"><Figures dataset={name} budget={budget} /></div>}
-      {!budget && !error && <div class="figures"><Skeleton height={8} /></div>}
-      <div class="small"><Verified dataset={name} /></div>
+      {error && !(error.isHidden && !budget) && (
+        <ErrorNotice error={error} what="The budget" onRetry={reload} />
+      )}
+      {error?.isHidden && !budget && (
+        <p class="quiet">You may see what was released to you, and not the budget.</p>
+      )}
+      {budget && (
+        <div class="stack figures">
+          <Figures dataset={name} budget={budget} />
+        </div>
+      )}
+      {!budget && !error && (
+        <div class="figures">
+          <Skeleton height={8} />
+        </div>
+      )}
+      <div class="small">
+        <Verified dataset={name} />
+      </div>
     </article>
   );
 }
@@ -111,7 +159,9 @@ function DatasetItem({ dataset, waiting }: { dataset: Dataset; waiting: number }
     const element = item.current;
     if (!element || isNear) return undefined;
     const observer = new IntersectionObserver(
-      (entries) => { if (entries.some((entry) => entry.isIntersecting)) setNear(true); },
+      (entries) => {
+        if (entries.some((entry) => entry.isIntersecting)) setNear(true);
+      },
       { rootMargin: "300px" },
     );
     observer.observe(element);
@@ -119,7 +169,13 @@ function DatasetItem({ dataset, waiting }: { dataset: Dataset; waiting: number }
   }, [isNear]);
   return (
     <li ref={item}>
-      {isNear ? <DatasetCard dataset={dataset} waiting={waiting} /> : <div class="card dataset-card"><h2>{dataset.name}</h2></div>}
+      {isNear ? (
+        <DatasetCard dataset={dataset} waiting={waiting} />
+      ) : (
+        <div class="card dataset-card">
+          <h2>{dataset.name}</h2>
+        </div>
+      )}
     </li>
   );
 }
@@ -132,7 +188,13 @@ function Placeholders() {
   return (
     <ul class="datasets" role="status" aria-label="Loading the datasets">
       {[0, 1].map((i) => (
-        <li key={i}><div class="card dataset-card"><Skeleton width="40%" /><Skeleton height={0.75} /><Skeleton height={6} /></div></li>
+        <li key={i}>
+          <div class="card dataset-card">
+            <Skeleton width="40%" />
+            <Skeleton height={0.75} />
+            <Skeleton height={6} />
+          </div>
+        </li>
       ))}
     </ul>
   );
@@ -144,7 +206,11 @@ export function OverviewPage() {
   // With what waits on them, so that nothing is put between later.
   const isReady = data !== undefined && (inbox !== undefined || inboxError !== undefined);
   return (
-    <Page title="Overview" windowTitle="Overview" lead="What is left of each promise, and whether its history holds.">
+    <Page
+      title="Overview"
+      windowTitle="Overview"
+      lead="What is left of each promise, and whether its history holds."
+    >
       {error && <ErrorNotice error={error} what="The list of datasets" onRetry={reload} />}
       {data && data.unreadable.length > 0 && (
         <Notice kind="bad" title="Damage in the database has made datasets unreadable.">
@@ -153,8 +219,14 @@ export function OverviewPage() {
       )}
       {!isReady && !error && <Placeholders />}
       {isReady && data.datasets.length === 0 && (
-        <Empty title="You have access to no dataset." command="curator dataset create NAME --schema FILE --rule zcdp --epsilon 2 --delta 1e-9">
-          <p>Ask an owner for access, who gives it by name; or create a dataset of your own from the command line.</p>
+        <Empty
+          title="You have access to no dataset."
+          command="curator dataset create NAME --schema FILE --rule zcdp --epsilon 2 --delta 1e-9"
+        >
+          <p>
+            Ask an owner for access, who gives it by name; or create a dataset of your own from the command
+            line.
+          </p>
         </Empty>
       )}
       {isReady && data.datasets.length > 0 && (

@@ -27,8 +27,13 @@ import { shortAccount } from "../words.ts";
 
 const PREVIEW_ROWS = "50";
 
-function chunksOf<Key extends keyof GetReleaseChunk>(messages: GetReleaseChunk[], key: Key): NonNullable<GetReleaseChunk[Key]>[] {
-  return messages.map((message) => message[key]).filter((part): part is NonNullable<GetReleaseChunk[Key]> => part !== undefined);
+function chunksOf<Key extends keyof GetReleaseChunk>(
+  messages: GetReleaseChunk[],
+  key: Key,
+): NonNullable<GetReleaseChunk[Key]>[] {
+  return messages
+    .map((message) => message[key])
+    .filter((part): part is NonNullable<GetReleaseChunk[Key]> => part !== undefined);
 }
 
 function ReceiptButton({ chargeId }: { chargeId: string }) {
@@ -48,8 +53,12 @@ function ReceiptButton({ chargeId }: { chargeId: string }) {
   return (
     <>
       <div class="row">
-        <Button busy={busy} onClick={() => void save()}>Download the receipt</Button>
-        <span class="small quiet">A <Gloss term="receipt" /> proves later that the history still contains the charge.</span>
+        <Button busy={busy} onClick={() => void save()}>
+          Download the receipt
+        </Button>
+        <span class="small quiet">
+          A <Gloss term="receipt" /> proves later that the history still contains the charge.
+        </span>
       </div>
       {problem && <ErrorNotice error={problem} what="The receipt" />}
     </>
@@ -60,18 +69,46 @@ function Facts({ release, costs }: { release: Release; costs: Cost[] }) {
   return (
     <Card title="About this release">
       <dl class="facts">
-        <div><dt>Dataset</dt><dd><Link href={to("/datasets/:dataset", { dataset: release.dataset })}>{release.dataset}</Link></dd></div>
-        <div><dt>Paid by</dt><dd>{release.principal}</dd></div>
-        <div><dt>Made</dt><dd><Time value={release.create_time} /></dd></div>
+        <div>
+          <dt>Dataset</dt>
+          <dd>
+            <Link href={to("/datasets/:dataset", { dataset: release.dataset })}>{release.dataset}</Link>
+          </dd>
+        </div>
+        <div>
+          <dt>Paid by</dt>
+          <dd>{release.principal}</dd>
+        </div>
+        <div>
+          <dt>Made</dt>
+          <dd>
+            <Time value={release.create_time} />
+          </dd>
+        </div>
         {costs.map((cost) => (
           <div key={`${cost.account} ${cost.counter}`}>
             <dt>Cost of {shortAccount(cost.account, release.dataset)}</dt>
-            <dd><Amount value={cost.amount} unit={cost.counter} /></dd>
+            <dd>
+              <Amount value={cost.amount} unit={cost.counter} />
+            </dd>
           </div>
         ))}
-        <div><dt>Size</dt><dd>{bytesText(Number(release.size_bytes))}</dd></div>
-        <div><dt>Release</dt><dd><code>{release.id}</code></dd></div>
-        <div><dt>Charge</dt><dd><code>{release.charge_id}</code></dd></div>
+        <div>
+          <dt>Size</dt>
+          <dd>{bytesText(Number(release.size_bytes))}</dd>
+        </div>
+        <div>
+          <dt>Release</dt>
+          <dd>
+            <code>{release.id}</code>
+          </dd>
+        </div>
+        <div>
+          <dt>Charge</dt>
+          <dd>
+            <code>{release.charge_id}</code>
+          </dd>
+        </div>
       </dl>
       {release.charge_id !== "" && <ReceiptButton chargeId={release.charge_id} />}
     </Card>
@@ -87,7 +124,15 @@ function TooLarge({ release }: { release: string }) {
   );
 }
 
-function StoredAnswer({ release, chunks, schema }: { release: Release; chunks: AnswerChunk[]; schema: Schema }) {
+function StoredAnswer({
+  release,
+  chunks,
+  schema,
+}: {
+  release: Release;
+  chunks: AnswerChunk[];
+  schema: Schema;
+}) {
   const answer = useMemo(() => {
     try {
       return assemble(chunks, schema);
@@ -95,17 +140,29 @@ function StoredAnswer({ release, chunks, schema }: { release: Release; chunks: A
       return error instanceof Error ? error : new Error(String(error));
     }
   }, [chunks, schema]);
-  if (answer instanceof Error) return <Notice kind="bad" title="The answer cannot be read."><p>{answer.message}</p></Notice>;
+  if (answer instanceof Error)
+    return (
+      <Notice kind="bad" title="The answer cannot be read.">
+        <p>{answer.message}</p>
+      </Notice>
+    );
   return <AnswerView answer={answer} schema={schema} file={`release-${release.id}`} />;
 }
 
 function textOf(messages: { csv: string }[]): string {
   const decoder = new TextDecoder();
-  return messages.map(({ csv }) => decoder.decode(bytesOfBase64(csv), { stream: true })).join("") + decoder.decode();
+  return (
+    messages.map(({ csv }) => decoder.decode(bytesOfBase64(csv), { stream: true })).join("") +
+    decoder.decode()
+  );
 }
 
 function Preview({ release }: { release: string }) {
-  const { data, error, reload } = useCall("SynthesisService/SampleModel", { release_id: release, rows: PREVIEW_ROWS }, { poll: false });
+  const { data, error, reload } = useCall(
+    "SynthesisService/SampleModel",
+    { release_id: release, rows: PREVIEW_ROWS },
+    { poll: false },
+  );
   const [header = [], ...rows] = useMemo(() => (data ? parseCsv(textOf(data.messages)) : []), [data]);
   if (error && !data) return <ErrorNotice error={error} what="The sample" onRetry={reload} />;
   if (!data) return <SkeletonLines lines={40} />;
@@ -114,7 +171,12 @@ function Preview({ release }: { release: string }) {
       caption={`The first ${counted(rows.length, "synthetic row")}`}
       rows={rows.map((cells, i) => ({ cells, key: String(i) }))}
       rowKey={(row) => row.key}
-      columns={header.map((name, i) => ({ key: name, title: name, value: (row) => row.cells[i], cell: (row) => row.cells[i] ?? "" }))}
+      columns={header.map((name, i) => ({
+        key: name,
+        title: name,
+        value: (row) => row.cells[i],
+        cell: (row) => row.cells[i] ?? "",
+      }))}
     />
   );
 }
@@ -137,9 +199,16 @@ function Sample({ release }: { release: Release }) {
   };
   return (
     <Card title="Sample">
-      <p class="quiet small">Invented rows, drawn from the model. None of them is a real record. Drawing is free, and gives the same rows each time.</p>
+      <p class="quiet small">
+        Invented rows, drawn from the model. None of them is a real record. Drawing is free, and gives the
+        same rows each time.
+      </p>
       <Preview release={release.id} />
-      <div><Button busy={busy} onClick={() => void save()}>Download a whole population as CSV</Button></div>
+      <div>
+        <Button busy={busy} onClick={() => void save()}>
+          Download a whole population as CSV
+        </Button>
+      </div>
       {error && <ErrorNotice error={error} what="The sample" />}
       {isTooLarge && (
         <Notice kind="warn" title="It is too large for the browser.">
@@ -156,11 +225,28 @@ function Synthesis({ release, summary }: { release: Release; summary: SynthesisS
       <Sample release={release} />
       <Card title="How it was made">
         <dl class="facts">
-          <div><dt>Method</dt><dd>{summary.method}</dd></div>
-          <div><dt>Noisy number of records</dt><dd>{summary.records}</dd></div>
-          <div><dt>Protects</dt><dd>{summary.protects}</dd></div>
-          <div><dt>Recorded as</dt><dd>{summary.event}</dd></div>
-          {Object.entries(summary.settings).map(([key, value]) => <div key={key}><dt>{key}</dt><dd>{value}</dd></div>)}
+          <div>
+            <dt>Method</dt>
+            <dd>{summary.method}</dd>
+          </div>
+          <div>
+            <dt>Noisy number of records</dt>
+            <dd>{summary.records}</dd>
+          </div>
+          <div>
+            <dt>Protects</dt>
+            <dd>{summary.protects}</dd>
+          </div>
+          <div>
+            <dt>Recorded as</dt>
+            <dd>{summary.event}</dd>
+          </div>
+          {Object.entries(summary.settings).map(([key, value]) => (
+            <div key={key}>
+              <dt>{key}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
         </dl>
         <details>
           <summary>Transcript, {counted(summary.transcript.length, "step")}</summary>
@@ -174,7 +260,9 @@ function Synthesis({ release, summary }: { release: Release; summary: SynthesisS
 function Loading() {
   return (
     <>
-      <div class="card"><Skeleton height={48} /></div>
+      <div class="card">
+        <Skeleton height={48} />
+      </div>
     </>
   );
 }
@@ -192,7 +280,11 @@ export function ReleasePage({ params }: PageProps) {
   if (data !== undefined && data !== shown) setShown(data);
   const messages = useMemo(() => shown?.messages ?? [], [shown]);
   const release = messages[0]?.release;
-  const { data: dataset, error: datasetError } = useCall("DatasetService/GetDataset", release && { dataset: release.dataset }, { poll: false });
+  const { data: dataset, error: datasetError } = useCall(
+    "DatasetService/GetDataset",
+    release && { dataset: release.dataset },
+    { poll: false },
+  );
   const chunks = useMemo(() => chunksOf(messages, "answer"), [messages]);
   const [synthesis] = chunksOf(messages, "synthesis");
   const choose = (next: string) => {
@@ -202,12 +294,16 @@ export function ReleasePage({ params }: PageProps) {
   return (
     <Page
       title={release?.summary || "Release"}
-      crumb={release ? (
-        <>
-          <Link href={to("/datasets/:dataset", { dataset: release.dataset })}>{release.dataset}</Link> /{" "}
-          <Link href={to("/datasets/:dataset/releases", { dataset: release.dataset })}>Releases</Link>
-        </>
-      ) : <Link href="/releases">Releases</Link>}
+      crumb={
+        release ? (
+          <>
+            <Link href={to("/datasets/:dataset", { dataset: release.dataset })}>{release.dataset}</Link> /{" "}
+            <Link href={to("/datasets/:dataset/releases", { dataset: release.dataset })}>Releases</Link>
+          </>
+        ) : (
+          <Link href="/releases">Releases</Link>
+        )
+      }
     >
       {error && <ErrorNotice error={error} what="The release" onRetry={reload} />}
       {!release && !error && <Loading />}
@@ -222,16 +318,20 @@ export function ReleasePage({ params }: PageProps) {
             options={LEVELS.map((value) => ({ value, text: levelText(value) }))}
           />
           <div aria-busy={loading} class="stack">
-            {dataset?.schema
-              ? <StoredAnswer release={release} chunks={chunks} schema={dataset.schema} />
-              : datasetError
-                ? <ErrorNotice error={datasetError} what="The description of the dataset" />
-                : <Skeleton height={40} />}
+            {dataset?.schema ? (
+              <StoredAnswer release={release} chunks={chunks} schema={dataset.schema} />
+            ) : datasetError ? (
+              <ErrorNotice error={datasetError} what="The description of the dataset" />
+            ) : (
+              <Skeleton height={40} />
+            )}
           </div>
         </Card>
       )}
       {release && synthesis && <Synthesis release={release} summary={synthesis} />}
-      {release && (dataset !== undefined || datasetError !== undefined) && <Facts release={release} costs={chunks[0]?.header?.costs ?? []} />}
+      {release && (dataset !== undefined || datasetError !== undefined) && (
+        <Facts release={release} costs={chunks[0]?.header?.costs ?? []} />
+      )}
     </Page>
   );
 }

@@ -23,7 +23,9 @@ const PAGE_SIZE = 100;
 export function AllReleasesPage() {
   return (
     <Page title="Releases" lead="Answers that were paid for and stored. Looking at them again is free.">
-      <Card title="Datasets"><DatasetList pattern="/datasets/:dataset/releases" caption="Datasets with releases" /></Card>
+      <Card title="Datasets">
+        <DatasetList pattern="/datasets/:dataset/releases" caption="Datasets with releases" />
+      </Card>
     </Page>
   );
 }
@@ -37,14 +39,22 @@ const KINDS = [
 function ReleaseTable({ dataset, releases }: { dataset: string; releases: Release[] }) {
   const [kind, setKind] = useState("");
   const [search, setSearch] = useState("");
-  const shown = releases.filter((release) =>
-    (kind === "" || release.kind === kind) &&
-    `${release.summary} ${release.principal} ${release.id}`.toLowerCase().includes(search.toLowerCase()));
+  const shown = releases.filter(
+    (release) =>
+      (kind === "" || release.kind === kind) &&
+      `${release.summary} ${release.principal} ${release.id}`.toLowerCase().includes(search.toLowerCase()),
+  );
   return (
     <>
       <div class="filters">
         <SelectField label="Kind" value={kind} onChange={setKind} options={KINDS} />
-        <TextField label="Search" type="search" value={search} onInput={setSearch} placeholder="summary, name or id" />
+        <TextField
+          label="Search"
+          type="search"
+          value={search}
+          onInput={setSearch}
+          placeholder="summary, name or id"
+        />
       </div>
       <Table
         caption={`${shown.length} of ${releases.length} releases that are loaded, newest first`}
@@ -57,19 +67,45 @@ function ReleaseTable({ dataset, releases }: { dataset: string; releases: Releas
             key: "summary",
             title: "Release",
             value: (release) => release.summary,
-            cell: (release) => <Link href={to("/releases/:release", { release: release.id })}>{release.summary || release.id}</Link>,
+            cell: (release) => (
+              <Link href={to("/releases/:release", { release: release.id })}>
+                {release.summary || release.id}
+              </Link>
+            ),
           },
-          { key: "kind", title: "Kind", value: (release) => release.kind, cell: (release) => (release.kind === "workload" ? "answer" : release.kind) },
-          { key: "principal", title: "Paid by", value: (release) => release.principal, cell: (release) => release.principal },
-          { key: "create_time", title: "Made", value: (release) => release.create_time, cell: (release) => <Time value={release.create_time} /> },
+          {
+            key: "kind",
+            title: "Kind",
+            value: (release) => release.kind,
+            cell: (release) => (release.kind === "workload" ? "answer" : release.kind),
+          },
+          {
+            key: "principal",
+            title: "Paid by",
+            value: (release) => release.principal,
+            cell: (release) => release.principal,
+          },
+          {
+            key: "create_time",
+            title: "Made",
+            value: (release) => release.create_time,
+            cell: (release) => <Time value={release.create_time} />,
+          },
           {
             key: "size_bytes",
             title: "Size",
             right: true,
             value: (release) => Number(release.size_bytes),
-            cell: (release) => <span title={`${release.size_bytes} bytes`}>{bytesText(Number(release.size_bytes))}</span>,
+            cell: (release) => (
+              <span title={`${release.size_bytes} bytes`}>{bytesText(Number(release.size_bytes))}</span>
+            ),
           },
-          { key: "id", title: "Id", value: (release) => release.id, cell: (release) => <code>{release.id}</code> },
+          {
+            key: "id",
+            title: "Id",
+            value: (release) => release.id,
+            cell: (release) => <code>{release.id}</code>,
+          },
         ]}
       />
     </>
@@ -92,7 +128,11 @@ function useReleases(dataset: string) {
     setBusy(true);
     setError(undefined);
     try {
-      const page = await call("QueryService/ListReleases", { dataset, page_size: PAGE_SIZE, page_token: next });
+      const page = await call("QueryService/ListReleases", {
+        dataset,
+        page_size: PAGE_SIZE,
+        page_token: next,
+      });
       setEarlier((before) => [...before, ...page.releases]);
       setToken(page.next_page_token);
     } catch (thrown) {
@@ -114,17 +154,28 @@ export function ReleasesPage({ params }: PageProps) {
       crumb={<DatasetCrumb />}
       tabs={<DatasetTabs dataset={dataset} />}
     >
-      {newest.error && <ErrorNotice error={newest.error} what="The list of releases" onRetry={newest.reload} />}
+      {newest.error && (
+        <ErrorNotice error={newest.error} what="The list of releases" onRetry={newest.reload} />
+      )}
       <Card title="Releases">
         {!newest.data && !newest.error && <SkeletonLines lines={8} />}
         {newest.data && releases.length === 0 && (
           <Empty title="Nothing was released yet, or nothing to you.">
-            <p>Each answer that you pay for is kept here. <Link href={to("/datasets/:dataset/ask", { dataset })}>Ask a question</Link> to get one.</p>
+            <p>
+              Each answer that you pay for is kept here.{" "}
+              <Link href={to("/datasets/:dataset/ask", { dataset })}>Ask a question</Link> to get one.
+            </p>
           </Empty>
         )}
         {releases.length > 0 && <ReleaseTable dataset={dataset} releases={releases} />}
         {error && <ErrorNotice error={error} what="Earlier releases" />}
-        {hasMore && <div><Button busy={busy} onClick={() => void loadMore()}>Load earlier releases</Button></div>}
+        {hasMore && (
+          <div>
+            <Button busy={busy} onClick={() => void loadMore()}>
+              Load earlier releases
+            </Button>
+          </div>
+        )}
       </Card>
     </Page>
   );

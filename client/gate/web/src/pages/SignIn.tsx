@@ -1,4 +1,5 @@
-// In place of any page while nobody is signed in. The address stays, so that the page is there after signing in.
+// In place of any page while nobody is signed in. The address stays, so that the page is there after signing
+// in.
 import { useState } from "preact/hooks";
 import { loginAddress } from "../api/client.ts";
 import { asApiError, type ApiError } from "../api/error.ts";
@@ -52,7 +53,9 @@ function ByName() {
         autofocus
         problem={problemOf(error, "The server does not accept this name.")}
       />
-      <Button type="submit" kind="primary" busy={busy}>Sign in by name</Button>
+      <Button type="submit" kind="primary" busy={busy}>
+        Sign in by name
+      </Button>
     </form>
   );
 }
@@ -69,7 +72,9 @@ function ByToken() {
         hint="It is sent once, and neither kept in the browser nor readable for this page afterwards."
         problem={problemOf(error, "The token is not valid: it may have expired or been removed.")}
       />
-      <Button type="submit" busy={busy}>Sign in with the token</Button>
+      <Button type="submit" busy={busy}>
+        Sign in with the token
+      </Button>
     </form>
   );
 }
@@ -90,7 +95,9 @@ function Logins({ logins }: { logins: NonNullable<Session["sign_in"]>["logins"] 
   return (
     <div class="stack">
       {logins.map(({ alias, issuer }) => (
-        <a key={alias} class="button primary" href={loginAddress(alias, here)}>Continue with {alias} ({hostOf(issuer)})</a>
+        <a key={alias} class="button primary" href={loginAddress(alias, here)}>
+          Continue with {alias} ({hostOf(issuer)})
+        </a>
       ))}
     </div>
   );
@@ -103,22 +110,30 @@ export function SignInPage({ session, wasLost }: { session: Session; wasLost: bo
   return (
     <main class="door" id="main">
       <div class="door-card">
-        <div class="brand"><Brand /></div>
+        <div class="brand">
+          <Brand />
+        </div>
         <h1>Sign in</h1>
         {wasLost && <Notice title="Your session has ended.">Sign in again to go on where you were.</Notice>}
         {loginError && (
           <Notice kind="bad" title="The identity provider did not sign you in.">
-            <p>Its reason: <code>{loginError}</code></p>
+            <p>
+              Its reason: <code>{loginError}</code>
+            </p>
           </Notice>
         )}
         {session.server === null && (
-          <Notice kind="warn" title="The server does not answer.">It is tried again by itself.</Notice>
+          <Notice kind="warn" title="The server does not answer.">
+            It is tried again by itself.
+          </Notice>
         )}
         {ways.logins.length > 0 && <Logins logins={ways.logins} />}
         {ways.name && <ByName />}
         {ways.token && (ways.name || ways.logins.length > 0) && <div class="or">or</div>}
         {ways.token && <ByToken />}
-        <div class="row door-foot"><ThemeSwitch /></div>
+        <div class="row door-foot">
+          <ThemeSwitch />
+        </div>
       </div>
     </main>
   );

@@ -1,5 +1,5 @@
-// Sends a request that is paid for, until its answer is there. It is kept before it is sent, and always has the same id: it is paid
-// for once, however often it is sent.
+// Sends a request that is paid for, until its answer is there. It is kept before it is sent, and always has
+// the same id: it is paid for once, however often it is sent.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { assemble } from "../../answer.ts";
 import { call } from "../../api/client.ts";
@@ -77,7 +77,15 @@ function useAnswer({ dataset: { name }, request, pseudonym }: Props): Outcome {
   return outcome;
 }
 
-function FreeAnswer({ dataset, chunks, onClose }: { dataset: Dataset; chunks: AnswerChunk[]; onClose: () => void }) {
+function FreeAnswer({
+  dataset,
+  chunks,
+  onClose,
+}: {
+  dataset: Dataset;
+  chunks: AnswerChunk[];
+  onClose: () => void;
+}) {
   const answer = useMemo(() => {
     try {
       return assemble(chunks, dataset.schema ?? { attributes: [] });
@@ -86,21 +94,37 @@ function FreeAnswer({ dataset, chunks, onClose }: { dataset: Dataset; chunks: An
     }
   }, [chunks, dataset]);
   return (
-    <Card title="Answer" aside={<Button kind="plain" onClick={onClose}>Ask another question</Button>}>
-      {answer instanceof Error
-        ? <Notice kind="bad" title="The answer cannot be read."><p>{answer.message}</p></Notice>
-        : (
-          <>
-            <Notice kind="good" title="Made from earlier releases: nothing was charged.">
-              <span>
-                {answer.header.free_from.map((id, i) => (
-                  <span key={id}>{i > 0 && ", "}<Link href={to("/releases/:release", { release: id })}>{id}</Link></span>
-                ))}
-              </span>
-            </Notice>
-            <AnswerView answer={answer} schema={dataset.schema ?? { attributes: [] }} file={`answer-${dataset.name}`} />
-          </>
-        )}
+    <Card
+      title="Answer"
+      aside={
+        <Button kind="plain" onClick={onClose}>
+          Ask another question
+        </Button>
+      }
+    >
+      {answer instanceof Error ? (
+        <Notice kind="bad" title="The answer cannot be read.">
+          <p>{answer.message}</p>
+        </Notice>
+      ) : (
+        <>
+          <Notice kind="good" title="Made from earlier releases: nothing was charged.">
+            <span>
+              {answer.header.free_from.map((id, i) => (
+                <span key={id}>
+                  {i > 0 && ", "}
+                  <Link href={to("/releases/:release", { release: id })}>{id}</Link>
+                </span>
+              ))}
+            </span>
+          </Notice>
+          <AnswerView
+            answer={answer}
+            schema={dataset.schema ?? { attributes: [] }}
+            file={`answer-${dataset.name}`}
+          />
+        </>
+      )}
     </Card>
   );
 }
@@ -117,11 +141,21 @@ export function Answering(props: Props) {
         </Notice>
       )}
       {error && <ErrorNotice error={error} what="The answer" />}
-      {error?.isPassing && <p>It is sent again with the same request id, so it is paid for once: <code>{request.request_id}</code></p>}
-      {error?.reason === "BUDGET_FULL" && (
-        <p>Nothing was charged. Accept a larger error, or <Link href="/refused">see what was refused</Link>.</p>
+      {error?.isPassing && (
+        <p>
+          It is sent again with the same request id, so it is paid for once: <code>{request.request_id}</code>
+        </p>
       )}
-      {error && !error.isPassing && <div><Button onClick={onClose}>Back to the question</Button></div>}
+      {error?.reason === "BUDGET_FULL" && (
+        <p>
+          Nothing was charged. Accept a larger error, or <Link href="/refused">see what was refused</Link>.
+        </p>
+      )}
+      {error && !error.isPassing && (
+        <div>
+          <Button onClick={onClose}>Back to the question</Button>
+        </div>
+      )}
       {!error && <SkeletonLines lines={8} label="The answer is being drawn" />}
     </Card>
   );

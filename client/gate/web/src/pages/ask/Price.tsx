@@ -45,14 +45,23 @@ function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
       rowKey={(cost) => `${cost.account} ${cost.counter}`}
       empty={<p>It costs nothing.</p>}
       columns={[
-        { key: "account", title: "Account", cell: (cost) => <span title={cost.account}>{shortAccount(cost.account, dataset)}</span> },
+        {
+          key: "account",
+          title: "Account",
+          cell: (cost) => <span title={cost.account}>{shortAccount(cost.account, dataset)}</span>,
+        },
         { key: "counter", title: "Counts", cell: (cost) => <CounterName name={cost.counter} /> },
         { key: "amount", title: "Cost", right: true, cell: (cost) => <Amount value={cost.amount} /> },
         {
           key: "remaining",
           title: "Left after",
           right: true,
-          cell: (cost) => (cost.remaining === "" ? <span class="state bad">does not fit</span> : <Amount value={cost.remaining} />),
+          cell: (cost) =>
+            cost.remaining === "" ? (
+              <span class="state bad">does not fit</span>
+            ) : (
+              <Amount value={cost.remaining} />
+            ),
         },
       ]}
     />
@@ -79,15 +88,40 @@ function Choices({ estimate, onChoose }: { estimate: WorkloadEstimate; onChoose:
           compare: (a, b) => a.max_error - b.max_error,
           cell: (choice) => roundedText(choice.max_error),
         },
-        { key: "deviation", title: "Typical error", right: true, compare: (a, b) => a.standard_deviation - b.standard_deviation, cell: (choice) => roundedText(choice.standard_deviation) },
-        { key: "cost", title: "Cost", right: true, compare: (a, b) => compare(a.costs[0]?.amount ?? "0", b.costs[0]?.amount ?? "0"), cell: (choice) => <span title={spendText(choice.spend)}>{firstCost(choice.costs)}</span> },
-        { key: "fits", title: "Fits", cell: (choice) => (choice.fits ? "yes" : <span class="state bad">no</span>) },
+        {
+          key: "deviation",
+          title: "Typical error",
+          right: true,
+          compare: (a, b) => a.standard_deviation - b.standard_deviation,
+          cell: (choice) => roundedText(choice.standard_deviation),
+        },
+        {
+          key: "cost",
+          title: "Cost",
+          right: true,
+          compare: (a, b) => compare(a.costs[0]?.amount ?? "0", b.costs[0]?.amount ?? "0"),
+          cell: (choice) => <span title={spendText(choice.spend)}>{firstCost(choice.costs)}</span>,
+        },
+        {
+          key: "fits",
+          title: "Fits",
+          cell: (choice) => (choice.fits ? "yes" : <span class="state bad">no</span>),
+        },
         {
           key: "use",
           title: "Choice",
-          cell: (choice) => (spendText(choice.spend) === spendText(current)
-            ? <span class="chosen quiet">chosen</span>
-            : <Button kind="plain" label={`Choose an error of ${roundedText(choice.max_error)}`} onClick={() => onChoose(choice.max_error)}>Choose</Button>),
+          cell: (choice) =>
+            spendText(choice.spend) === spendText(current) ? (
+              <span class="chosen quiet">chosen</span>
+            ) : (
+              <Button
+                kind="plain"
+                label={`Choose an error of ${roundedText(choice.max_error)}`}
+                onClick={() => onChoose(choice.max_error)}
+              >
+                Choose
+              </Button>
+            ),
         },
       ]}
     />
@@ -95,15 +129,24 @@ function Choices({ estimate, onChoose }: { estimate: WorkloadEstimate; onChoose:
 }
 
 function Figures({ estimate }: { estimate: WorkloadEstimate }) {
-  const deviations = [...estimate.marginals.map((marginal) => marginal.noise?.standard_deviation ?? 0), ...estimate.query_sets.map((set) => set.largest_standard_deviation)];
+  const deviations = [
+    ...estimate.marginals.map((marginal) => marginal.noise?.standard_deviation ?? 0),
+    ...estimate.query_sets.map((set) => set.largest_standard_deviation),
+  ];
   const typical = deviations.length > 0 ? Math.max(...deviations) : 0;
   const [cost] = estimate.costs;
   return (
     <div class="price-row">
       <div class="price">
         <span class="small quiet">Price</span>
-        <span class="figure" title={spendText(estimate.spend)}>{firstCost(estimate.costs)}</span>
-        {cost && cost.remaining !== "" && <span class="small quiet"><Amount value={cost.remaining} /> would be left</span>}
+        <span class="figure" title={spendText(estimate.spend)}>
+          {firstCost(estimate.costs)}
+        </span>
+        {cost && cost.remaining !== "" && (
+          <span class="small quiet">
+            <Amount value={cost.remaining} /> would be left
+          </span>
+        )}
       </div>
       <div class="price">
         <span class="small quiet">Every number within</span>
@@ -119,12 +162,29 @@ function Figures({ estimate }: { estimate: WorkloadEstimate }) {
   );
 }
 
-function Confirm({ dataset, estimate, onPay, onClose }: { dataset: string; estimate: WorkloadEstimate; onPay: () => void; onClose: () => void }) {
+function Confirm({
+  dataset,
+  estimate,
+  onPay,
+  onClose,
+}: {
+  dataset: string;
+  estimate: WorkloadEstimate;
+  onPay: () => void;
+  onClose: () => void;
+}) {
   return (
     <Dialog
       title={`Pay ${firstCost(estimate.costs)}?`}
       onClose={onClose}
-      foot={<><Button onClick={onClose}>Cancel</Button><Button kind="primary" onClick={onPay}>Pay and answer</Button></>}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" onClick={onPay}>
+            Pay and answer
+          </Button>
+        </>
+      }
     >
       <p>What is spent cannot be given back: the answer is drawn and stored. Looking at it again is free.</p>
       <Costs dataset={dataset} costs={estimate.costs} />
@@ -138,7 +198,13 @@ interface Props {
   onAsk: (request: AnswerRequest) => void;
 }
 
-function Pay({ dataset, workload, estimate, isSettled, onAsk }: Props & { estimate: WorkloadEstimate; isSettled: boolean }) {
+function Pay({
+  dataset,
+  workload,
+  estimate,
+  isSettled,
+  onAsk,
+}: Props & { estimate: WorkloadEstimate; isSettled: boolean }) {
   const { who } = useStore(sessionState);
   const [isAsking, setAsking] = useState(false);
   const isFree = estimate.free_from.length > 0;
@@ -150,22 +216,42 @@ function Pay({ dataset, workload, estimate, isSettled, onAsk }: Props & { estima
       {isFree && (
         <Notice kind="good" title="Earlier answers determine this one: it is free.">
           <span>
-            From {estimate.free_from.map((id, i) => (
-              <span key={id}>{i > 0 && ", "}<Link href={to("/releases/:release", { release: id })}>{id.slice(0, 8)}</Link></span>
-            ))}, with {estimate.free_from.length === 1 ? "its" : "their"} errors.
+            From{" "}
+            {estimate.free_from.map((id, i) => (
+              <span key={id}>
+                {i > 0 && ", "}
+                <Link href={to("/releases/:release", { release: id })}>{id.slice(0, 8)}</Link>
+              </span>
+            ))}
+            , with {estimate.free_from.length === 1 ? "its" : "their"} errors.
           </span>
         </Notice>
       )}
       {!estimate.fits && (
         <Notice kind="warn" title="There is not enough left for this.">
-          <span>Accept a larger error, or ask the owner to raise the limit: <code>curator account limit request {dataset}</code></span>
+          <span>
+            Accept a larger error, or ask the owner to raise the limit:{" "}
+            <code>curator account limit request {dataset}</code>
+          </span>
         </Notice>
       )}
       {estimate.refused_by_rule !== "" && (
-        <Notice kind="warn" title="The owner refuses this request."><span>Its rule is called <code>{estimate.refused_by_rule}</code>.</span></Notice>
+        <Notice kind="warn" title="The owner refuses this request.">
+          <span>
+            Its rule is called <code>{estimate.refused_by_rule}</code>.
+          </span>
+        </Notice>
       )}
       <div class="actions">
-        {isFree && <Button kind="primary" disabled={!isSettled || who === undefined} onClick={() => ask({ prefer_free: true })}>Answer for free</Button>}
+        {isFree && (
+          <Button
+            kind="primary"
+            disabled={!isSettled || who === undefined}
+            onClick={() => ask({ prefer_free: true })}
+          >
+            Answer for free
+          </Button>
+        )}
         <Button kind={isFree ? "normal" : "primary"} disabled={!canPay} onClick={() => setAsking(true)}>
           {isFree ? "Pay for a new answer" : `Pay ${firstCost(estimate.costs)} and answer`}
         </Button>
@@ -188,7 +274,12 @@ export function Price({ dataset, workload, onAsk }: Props) {
   useAmountOfAddress(dataset, workload, setWanted);
   const { data, error, loading, reload } = useCall(
     "QueryService/EstimateWorkload",
-    { dataset, workload, target: { max_error: settled, confidence: CONFIDENCE }, confidence_level: CONFIDENCE },
+    {
+      dataset,
+      workload,
+      target: { max_error: settled, confidence: CONFIDENCE },
+      confidence_level: CONFIDENCE,
+    },
     { live: dataset },
   );
   // The price before stays in its place while the next one is on its way, and cannot be paid.
@@ -197,7 +288,10 @@ export function Price({ dataset, workload, onAsk }: Props) {
   const isSettled = data !== undefined && settled === wanted;
   return (
     <Card title="Price">
-      <Field label={`Largest error that you accept: ± ${roundedText(wanted)} records`} hint="Smaller errors cost more of the budget.">
+      <Field
+        label={`Largest error that you accept: ± ${roundedText(wanted)} records`}
+        hint="Smaller errors cost more of the budget."
+      >
         {(control) => (
           <input
             {...control}
@@ -220,8 +314,8 @@ export function Price({ dataset, workload, onAsk }: Props) {
           <Costs dataset={dataset} costs={shown.costs} />
           <Choices estimate={shown} onChoose={setWanted} />
           <p class="small quiet">
-            It would be recorded as {shown.event}. The price follows from public facts alone, and nothing has been charged. What is{" "}
-            <Gloss term="spent" /> cannot be given back.
+            It would be recorded as {shown.event}. The price follows from public facts alone, and nothing has
+            been charged. What is <Gloss term="spent" /> cannot be given back.
           </p>
         </div>
       )}

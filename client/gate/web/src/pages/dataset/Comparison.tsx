@@ -20,8 +20,9 @@ function Calculated({ comparison }: { comparison: HistoryComparison }) {
   return (
     <>
       <p>
-        {whose} {counted(comparison.charges, "charge")} so far, as <Gloss term="epsilon" /> at <Gloss term="delta" /> {comparison.delta}.
-        For information only: no request is admitted or refused by this.
+        {whose} {counted(comparison.charges, "charge")} so far, as <Gloss term="epsilon" /> at{" "}
+        <Gloss term="delta" /> {comparison.delta}. For information only: no request is admitted or refused by
+        this.
       </p>
       <Table<CalculatedEpsilon>
         caption="Epsilon by other rules"
@@ -37,9 +38,16 @@ function Calculated({ comparison }: { comparison: HistoryComparison }) {
             right: true,
             value: (row) => row.epsilon,
             compare: (a, b) => compare(a.epsilon, b.epsilon),
-            cell: (row) => <Amount value={row.epsilon} digits={5} rounding={row.is_lower_bound ? "down" : "up"} />,
+            cell: (row) => (
+              <Amount value={row.epsilon} digits={5} rounding={row.is_lower_bound ? "down" : "up"} />
+            ),
           },
-          { key: "bound", title: "Bound", value: (row) => (row.is_lower_bound ? "lower" : "upper"), cell: (row) => (row.is_lower_bound ? "lower" : "upper") },
+          {
+            key: "bound",
+            title: "Bound",
+            value: (row) => (row.is_lower_bound ? "lower" : "upper"),
+            cell: (row) => (row.is_lower_bound ? "lower" : "upper"),
+          },
           {
             key: "valid",
             title: "Valid for requests",
@@ -52,7 +60,14 @@ function Calculated({ comparison }: { comparison: HistoryComparison }) {
       {others.length > 0 && (
         <details>
           <summary class="small">{counted(others.length, "rule")} cannot count these charges</summary>
-          <dl class="facts">{others.map((row) => <div key={row.calculator}><dt>{row.calculator}</dt><dd class="small">{row.remark}</dd></div>)}</dl>
+          <dl class="facts">
+            {others.map((row) => (
+              <div key={row.calculator}>
+                <dt>{row.calculator}</dt>
+                <dd class="small">{row.remark}</dd>
+              </div>
+            ))}
+          </dl>
         </details>
       )}
     </>
@@ -60,7 +75,11 @@ function Calculated({ comparison }: { comparison: HistoryComparison }) {
 }
 
 function Loaded({ dataset }: { dataset: string }) {
-  const { data, error, reload } = useCall("BudgetService/GetBudget", { dataset, with_comparison: true }, { poll: false });
+  const { data, error, reload } = useCall(
+    "BudgetService/GetBudget",
+    { dataset, with_comparison: true },
+    { poll: false },
+  );
   if (error && !data) return <ErrorNotice error={error} what="The comparison" onRetry={reload} />;
   if (!data) return <SkeletonLines lines={6} />;
   return data.comparison ? <Calculated comparison={data.comparison} /> : <p>There is nothing to compare.</p>;
@@ -70,10 +89,16 @@ export function Comparison({ dataset }: { dataset: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Card title="By other rules">
-      {isOpen ? <Loaded dataset={dataset} /> : (
+      {isOpen ? (
+        <Loaded dataset={dataset} />
+      ) : (
         <>
-          <p class="quiet">What the charges so far amount to when they are counted by other rules of composition.</p>
-          <div><Button onClick={() => setOpen(true)}>Compare</Button></div>
+          <p class="quiet">
+            What the charges so far amount to when they are counted by other rules of composition.
+          </p>
+          <div>
+            <Button onClick={() => setOpen(true)}>Compare</Button>
+          </div>
         </>
       )}
     </Card>

@@ -42,33 +42,77 @@ function stepPoints(burnDown: BurnDown, counter: string, from: number): StepPoin
 }
 
 // The forecast is drawn as far ahead as a third of what lies behind, or until the limit is reached for sure.
-function drawnForecast(forecast: Forecast | undefined, points: StepPoint[], now: number): SpendingChart["forecast"] {
+function drawnForecast(
+  forecast: Forecast | undefined,
+  points: StepPoint[],
+  now: number,
+): SpendingChart["forecast"] {
   const first = points[0];
   if (!forecast || !first || forecast.fast <= 0) return undefined;
   const ahead = Math.min(Math.max((now - first.time) / 3, DAY), Math.max(forecast.latest, 3600));
   return { until: now + ahead, slow: forecast.slow, rate: forecast.rate, fast: forecast.fast };
 }
 
-function Chart({ title, file, burnDown, counter, days }: { title: string; file: string; burnDown: BurnDown; counter: Counter; days: string }) {
+function Chart({
+  title,
+  file,
+  burnDown,
+  counter,
+  days,
+}: {
+  title: string;
+  file: string;
+  burnDown: BurnDown;
+  counter: Counter;
+  days: string;
+}) {
   const now = useNow();
   const forecast = useMemo(() => counterForecast(burnDown, counter, now), [burnDown, counter, now]);
   const chart = useMemo((): SpendingChart => {
     const points = stepPoints(burnDown, counter.name, days === "all" ? 0 : now - Number(days) * DAY);
-    return { title, unit: counter.name.replaceAll("_", " "), points, now, forecast: drawnForecast(forecast, points, now) };
+    return {
+      title,
+      unit: counter.name.replaceAll("_", " "),
+      points,
+      now,
+      forecast: drawnForecast(forecast, points, now),
+    };
   }, [burnDown, counter.name, days, forecast, now, title]);
   const { when, why } = forecastText(forecast);
   const legend = (
     <>
-      <li><span class="swatch spent" />spent</li>
-      <li><span class="swatch held" />held</li>
-      <li><span class="swatch limit" />limit (changes are dotted)</li>
-      {chart.forecast && <li><span class="swatch forecast" />forecast, in its band</li>}
+      <li>
+        <span class="swatch spent" />
+        spent
+      </li>
+      <li>
+        <span class="swatch held" />
+        held
+      </li>
+      <li>
+        <span class="swatch limit" />
+        limit (changes are dotted)
+      </li>
+      {chart.forecast && (
+        <li>
+          <span class="swatch forecast" />
+          forecast, in its band
+        </li>
+      )}
     </>
   );
   return (
     <>
-      <p><strong>Will be full {when}</strong> <span class="quiet">({why})</span></p>
-      <ChartFrame title={title} file={file} data={() => spendingTable(chart)} svg={() => spendingSvg(chart)} legend={legend}>
+      <p>
+        <strong>Will be full {when}</strong> <span class="quiet">({why})</span>
+      </p>
+      <ChartFrame
+        title={title}
+        file={file}
+        data={() => spendingTable(chart)}
+        svg={() => spendingSvg(chart)}
+        legend={legend}
+      >
         <LineChart chart={chart} />
       </ChartFrame>
     </>
@@ -117,10 +161,18 @@ export function Spending({ dataset, accounts, account, onChoose }: Props) {
       </div>
       {error && <ErrorNotice error={error} what="The burn-down" onRetry={reload} />}
       {!data && !error && <Skeleton height={26} />}
-      {data && <Chart title={`Burn-down of ${whose}`} file={`burn-down-${dataset}`} burnDown={data} counter={counter} days={days} />}
+      {data && (
+        <Chart
+          title={`Burn-down of ${whose}`}
+          file={`burn-down-${dataset}`}
+          burnDown={data}
+          counter={counter}
+          days={days}
+        />
+      )}
       <p class="small quiet">
-        The forecast is the median rate of the last days (Theil and Sen) with a band of 80 %; a <Gloss term="limit">limit</Gloss> that is
-        raised later changes it.
+        The forecast is the median rate of the last days (Theil and Sen) with a band of 80 %; a{" "}
+        <Gloss term="limit">limit</Gloss> that is raised later changes it.
       </p>
     </Card>
   );

@@ -1,11 +1,17 @@
 import type { Attribute } from "../../api/types.ts";
 import { roundedText } from "../../numbers.ts";
 
+const MOST_CATEGORIES = 8;
+
 // "categories: female, male", "integer from 18 to 97 by 10"
 export function attributeWords({ categorical, integer, numeric, coded }: Attribute): string {
   if (categorical) {
-    const all = categorical.catch_all === undefined ? categorical.values : [...categorical.values, categorical.catch_all];
-    return `categories: ${all.length > 8 ? `${all.slice(0, 8).join(", ")} and ${all.length - 8} more` : all.join(", ")}`;
+    const all =
+      categorical.catch_all === undefined
+        ? categorical.values
+        : [...categorical.values, categorical.catch_all];
+    const more = all.length > MOST_CATEGORIES ? ` and ${all.length - MOST_CATEGORIES} more` : "";
+    return `categories: ${all.slice(0, MOST_CATEGORIES).join(", ")}${more}`;
   }
   if (integer) {
     const width = integer.bin_width ?? "1";

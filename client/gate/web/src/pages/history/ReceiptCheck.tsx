@@ -1,4 +1,5 @@
-// Verifies receipts in the browser: their signatures against the key that the reader trusts, and their places in the hash chain.
+// Verifies receipts in the browser: their signatures against the key that the reader trusts, and their places
+// in the hash chain.
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { asApiError, type ApiError } from "../../api/error.ts";
@@ -10,7 +11,14 @@ import { Icon } from "../../components/icons.tsx";
 import { ErrorNotice, Notice } from "../../components/Notice.tsx";
 import { Card } from "../../components/Page.tsx";
 import { ShortId } from "../../components/Values.tsx";
-import { canVerify, checkAlone, NotAReceipt, parseReceipts, walkChain, type CheckedReceipt } from "../../receipt.ts";
+import {
+  canVerify,
+  checkAlone,
+  NotAReceipt,
+  parseReceipts,
+  walkChain,
+  type CheckedReceipt,
+} from "../../receipt.ts";
 
 const PIN = "curator.receipt-key";
 const MOST_PARTS = 100;
@@ -45,7 +53,10 @@ async function linksAfter(dataset: string, after: bigint): Promise<ChainLink[]> 
   const links: ChainLink[] = [];
   let from = after;
   for (let part = 0; part < MOST_PARTS; part += 1) {
-    const { messages, truncated } = await call("BudgetService/ListChainLinks", { dataset, after_sequence: String(from) });
+    const { messages, truncated } = await call("BudgetService/ListChainLinks", {
+      dataset,
+      after_sequence: String(from),
+    });
     links.push(...messages);
     const last = messages[messages.length - 1];
     if (!truncated || !last) break;
@@ -57,14 +68,19 @@ async function linksAfter(dataset: string, after: bigint): Promise<ChainLink[]> 
 async function check(dataset: string, text: string, key: string): Promise<Outcome> {
   const lines = parseReceipts(text);
   if (lines.length === 0) throw new NotAReceipt("There is no receipt in it.");
-  if (lines.length > MOST_RECEIPTS) throw new NotAReceipt(`At most ${MOST_RECEIPTS} receipts are checked at once.`);
+  if (lines.length > MOST_RECEIPTS)
+    throw new NotAReceipt(`At most ${MOST_RECEIPTS} receipts are checked at once.`);
   const ledger = await call("BudgetService/VerifyLedger", { dataset });
   const { subtle } = crypto;
   const receipts: CheckedReceipt[] = [];
   for (const line of lines) {
-    receipts.push(await checkAlone(subtle, line, key, { ledgerId: ledger.ledger_id, datasetId: ledger.dataset_id }));
+    receipts.push(
+      await checkAlone(subtle, line, key, { ledgerId: ledger.ledger_id, datasetId: ledger.dataset_id }),
+    );
   }
-  const places = receipts.filter((receipt) => receipt.problem === "").map((receipt) => receipt.statement?.sequence ?? 0n);
+  const places = receipts
+    .filter((receipt) => receipt.problem === "")
+    .map((receipt) => receipt.statement?.sequence ?? 0n);
   if (places.length === 0) return { receipts, findings: [] };
   const first = places.reduce((least, place) => (place < least ? place : least));
   const links = await linksAfter(dataset, first - 1n);
@@ -75,20 +91,35 @@ function Results({ receipts, findings }: Outcome) {
   const bad = receipts.filter((receipt) => receipt.problem !== "").length;
   const isGood = bad === 0 && findings.length === 0;
   const title = isGood
-    ? receipts.length === 1 ? "The history contains the charge of this receipt." : `The history contains the charges of all ${receipts.length} receipts.`
-    : bad > 0 ? `${bad} of ${receipts.length} receipts ${bad === 1 ? "fails" : "fail"} the check.` : "The chain fails the check.";
+    ? receipts.length === 1
+      ? "The history contains the charge of this receipt."
+      : `The history contains the charges of all ${receipts.length} receipts.`
+    : bad > 0
+      ? `${bad} of ${receipts.length} receipts ${bad === 1 ? "fails" : "fail"} the check.`
+      : "The chain fails the check.";
   return (
     <Notice kind={isGood ? "good" : "bad"} title={title}>
       <ul class="checks small">
         {findings.map((finding) => (
-          <li key={finding}><span class="state bad"><Icon name="cross" /></span><span>Chain: {finding}</span></li>
+          <li key={finding}>
+            <span class="state bad">
+              <Icon name="cross" />
+            </span>
+            <span>Chain: {finding}</span>
+          </li>
         ))}
         {receipts.slice(0, 100).map(({ statement, problem }, i) => (
           <li key={i}>
-            <span class={problem === "" ? "state good" : "state bad"}><Icon name={problem === "" ? "check" : "cross"} /></span>
+            <span class={problem === "" ? "state good" : "state bad"}>
+              <Icon name={problem === "" ? "check" : "cross"} />
+            </span>
             <span>
               Receipt {i + 1}
-              {statement && <>, charge <ShortId value={statement.chargeId} />, entry {String(statement.sequence)}</>}
+              {statement && (
+                <>
+                  , charge <ShortId value={statement.chargeId} />, entry {String(statement.sequence)}
+                </>
+              )}
               {problem === "" ? ": signed with your key, and in the chain" : `: ${problem}`}
             </span>
           </li>
@@ -111,7 +142,10 @@ function useReceiptFile(onText: (text: string) => void) {
     isOver,
     read,
     handlers: {
-      onDragOver: (event: DragEvent) => { event.preventDefault(); setOver(true); },
+      onDragOver: (event: DragEvent) => {
+        event.preventDefault();
+        setOver(true);
+      },
       onDragLeave: () => setOver(false),
       onDrop: (event: DragEvent) => {
         event.preventDefault();
@@ -140,10 +174,17 @@ function KeyField({ value, onChange }: { value: string; onChange: (key: string) 
         value={value}
         onInput={onChange}
         problem={value === "" || isKey(value) ? undefined : "A key has 64 hexadecimal digits."}
-        hint={<>As <code>curator ledger key</code> printed it when you got your first receipt. It is kept in this browser.</>}
+        hint={
+          <>
+            As <code>curator ledger key</code> printed it when you got your first receipt. It is kept in this
+            browser.
+          </>
+        }
       />
       <div class="row">
-        <Button kind="plain" onClick={() => void ask()}>Use the key that the server has now</Button>
+        <Button kind="plain" onClick={() => void ask()}>
+          Use the key that the server has now
+        </Button>
         <span class="small quiet">This trusts the server of today.</span>
       </div>
       {error && <ErrorNotice error={error} what="The key" />}
@@ -188,8 +229,8 @@ export function ReceiptCheck({ dataset }: { dataset: string }) {
   return (
     <Card title="Check receipts">
       <p class="quiet small">
-        Your browser verifies the signatures and follows the chain. It cannot prove that the page itself is honest, for it comes from the
-        same server. This command does, on your machine:
+        Your browser verifies the signatures and follows the chain. It cannot prove that the page itself is
+        honest, for it comes from the same server. This command does, on your machine:
       </p>
       <Offline dataset={dataset} />
       {isAble === false && (
@@ -200,17 +241,41 @@ export function ReceiptCheck({ dataset }: { dataset: string }) {
       {isAble && (
         <>
           <div class={file.isOver ? "drop over" : "drop"} {...file.handlers}>
-            <Field label="Receipts" hint={<>Paste lines of the file that <code>--receipt</code> wrote, or drop the file here.</>} problem={problem || undefined}>
+            <Field
+              label="Receipts"
+              hint={
+                <>
+                  Paste lines of the file that <code>--receipt</code> wrote, or drop the file here.
+                </>
+              }
+              problem={problem || undefined}
+            >
               {(control) => (
-                <textarea {...control} class="mono" spellcheck={false} value={text} onInput={(event) => take(event.currentTarget.value)} />
+                <textarea
+                  {...control}
+                  class="mono"
+                  spellcheck={false}
+                  value={text}
+                  onInput={(event) => take(event.currentTarget.value)}
+                />
               )}
             </Field>
             <label class="small">
-              Or choose the file: <input type="file" onChange={(event) => void file.read(event.currentTarget.files?.[0])} />
+              Or choose the file:{" "}
+              <input type="file" onChange={(event) => void file.read(event.currentTarget.files?.[0])} />
             </label>
           </div>
           <KeyField value={key} onChange={(next) => setKey(next.trim())} />
-          <div><Button kind="primary" busy={busy} disabled={text.trim() === "" || !isKey(key)} onClick={() => void run()}>Check</Button></div>
+          <div>
+            <Button
+              kind="primary"
+              busy={busy}
+              disabled={text.trim() === "" || !isKey(key)}
+              onClick={() => void run()}
+            >
+              Check
+            </Button>
+          </div>
           {error && <ErrorNotice error={error} what="The chain" onRetry={() => void run()} />}
           {outcome && <Results {...outcome} />}
         </>
