@@ -58,6 +58,6 @@ export function recordWords(record: AuditRecord): string {
     case "REFUSALS": return `${record.count} more refusals, which were only counted`;
     case "STARTED": return "a server has begun to record";
     case "STOPPED": return "a server has ended in order";
-    default: return record.status === "OK" ? "" : [record.status, record.reason].filter(Boolean).join(", ");
+    default: return record.status === "OK" ? "" : [...new Set([record.status, record.reason])].filter(Boolean).join(", ");
   }
 }

@@ -106,7 +106,7 @@ export function issuers(samples: Sample[]): NamedState[] {
   return seriesOf(samples, "curator_jwks_age_seconds").map(({ labels, value }) => {
     const name = nameOf(labels);
     if (value === Infinity) return { name, text: "there are no keys", health: "bad" as const };
-    return { name, text: `keys of ${spanText(value)} ago`, health: value >= DAY ? "bad" as const : value > HOUR ? "warn" as const : "good" as const };
+    return { name, text: `keys are ${spanText(value)} old`, health: value >= DAY ? "bad" as const : value > HOUR ? "warn" as const : "good" as const };
   });
 }
 

@@ -125,5 +125,6 @@ test("a record says what is not in its other fields", () => {
   const record = (part: object) => recordWords({ kind: "CALL", status: "OK", reason: "", count: "0", ...part } as never);
   assert.equal(record({}), "");
   assert.equal(record({ status: "RESOURCE_EXHAUSTED", reason: "BUDGET_FULL" }), "RESOURCE_EXHAUSTED, BUDGET_FULL");
+  assert.equal(record({ status: "CANCELLED", reason: "CANCELLED" }), "CANCELLED");
   assert.equal(record({ kind: "GAP", count: "1" }), "1 call missing: they came faster than they were written, or the store failed");
 });

@@ -19,7 +19,7 @@ import { navigate, place, to } from "../router.ts";
 import { hasRole, sessionState } from "../session.ts";
 import { useStore } from "../store.ts";
 
-const PAGE_SIZE = 100;
+const PAGE_SIZE = 50;
 // A page of the server may be empty though others follow.
 const MOST_EMPTY_PAGES = 10;
 
@@ -93,7 +93,7 @@ function Records({ records }: { records: AuditRecord[] }) {
         { key: "method", title: "Method", value: ({ method }) => method, cell: ({ method }) => <code>{method}</code> },
         { key: "dataset", title: "Dataset", value: ({ dataset }) => dataset, cell: ({ dataset }) => dataset },
         { key: "decision", title: "Decision", value: ({ decision }) => decision.toLowerCase(), cell: (record) => <DecisionMark record={record} /> },
-        { key: "outcome", title: "Outcome", value: recordWords, cell: recordWords },
+        { key: "outcome", title: "Outcome", value: recordWords, cell: (record) => (record.kind === "CALL" ? <span class="nowrap">{recordWords(record)}</span> : recordWords(record)) },
         { key: "peer", title: "From", value: ({ peer }) => peer, cell: ({ peer }) => <span class="nowrap">{peer.replaceAll("_", " ")}</span> },
         { key: "identity_kind", title: "By", value: ({ identity_kind: kind }) => IDENTITY_KINDS[kind], cell: ({ identity_kind: kind }) => <span class="nowrap">{IDENTITY_KINDS[kind]}</span> },
         { key: "request_id", title: "Request", value: ({ request_id: id }) => id, cell: ({ request_id: id }) => (id ? <span class="nowrap"><ShortId value={id} /></span> : "") },

@@ -93,7 +93,7 @@ function OwnTable({ operations, onEnd }: { operations: Operation[]; onEnd: (endi
         { key: "summary", title: "What", value: (operation) => operation.summary, cell: (operation) => <span class="wide-text">{operation.summary}</span> },
         {
           key: "end",
-          title: "",
+          title: "Action",
           right: true,
           cell: (operation) => isUnderWay(operation) && (
             <Button kind="plain" label={`Cancel the ${operation.kind} on ${operation.dataset}`} onClick={() => onEnd({ operation })}>Cancel…</Button>
@@ -117,7 +117,7 @@ function EverybodysTable({ operations, onEnd }: { operations: AnyOperation[]; on
         ...columnsOf<(typeof rows)[number]>(({ operation }) => operation),
         {
           key: "end",
-          title: "",
+          title: "Action",
           right: true,
           cell: (row) => isUnderWay(row.operation) && (
             <Button kind="plain" label={`Stop the ${row.operation.kind} of ${row.principal}`} onClick={() => onEnd(row)}>Stop…</Button>

@@ -64,8 +64,8 @@ function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) 
         { key: "time", title: "When", value: ({ refusal }) => refusal.time ?? "", cell: ({ refusal }) => <Time value={refusal.time} seconds /> },
         { key: "dataset", title: "Dataset", value: ({ dataset }) => dataset, cell: ({ dataset }) => <Link href={to("/datasets/:dataset", { dataset })}>{dataset}</Link> },
         { key: "principal", title: "Who", value: ({ refusal }) => refusal.principal, cell: ({ refusal }) => refusal.principal },
-        { key: "method", title: "Asked for a", value: ({ refusal }) => refusal.method, cell: ({ refusal }) => <span title={refusal.method}>{methodWords(refusal.method)}</span> },
-        { key: "account", title: "Full account", value: ({ account }) => account.account, cell: ({ account, dataset }) => <span title={account.account}>{shortAccount(account.account, dataset)}</span> },
+        { key: "method", title: "Asked for a", value: ({ refusal }) => refusal.method, cell: ({ refusal }) => <span class="nowrap" title={refusal.method}>{methodWords(refusal.method)}</span> },
+        { key: "account", title: "Full account", value: ({ account }) => account.account, cell: ({ account, dataset }) => <span class="nowrap" title={account.account}>{shortAccount(account.account, dataset)}</span> },
         { key: "counter", title: "Counts", value: ({ account }) => account.counter, cell: ({ account }) => <CounterName name={account.counter} /> },
         amount("asked", "Asked"),
         amount("remaining", "Was left"),
@@ -73,11 +73,11 @@ function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) 
           key: "would_have_fitted",
           title: "Would have fitted",
           value: ({ refusal }) => { const fitting = fittingOf(refusal); return fitting ? `${fitting.unit} ${fitting.amount}` : ""; },
-          cell: (row) => <Fitted row={row} may={may} />,
+          cell: (row) => <span class="nowrap"><Fitted row={row} may={may} /></span>,
         },
         {
           key: "raise",
-          title: "",
+          title: "Action",
           right: true,
           cell: (row) => {
             const kind = may(row.dataset);

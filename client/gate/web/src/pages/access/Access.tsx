@@ -140,7 +140,7 @@ function Grants({ grants, isOwner, onEdit, onRevoke }: {
     roles.every((role) => role === "FORMER") || (end !== undefined && Date.parse(end) / 1000 <= now);
   return (
     <Table
-      caption="Who has access"
+      caption="Principals with access, and their roles"
       hideCaption
       file="grants"
       rows={grants}
@@ -152,12 +152,12 @@ function Grants({ grants, isOwner, onEdit, onRevoke }: {
         { key: "ends", title: "Ends", value: ({ expire_time: end }) => end ?? "", cell: ({ expire_time: end }) => <Time value={end} relative /> },
         {
           key: "actions",
-          title: "",
+          title: "Action",
           right: true,
           cell: (grant) => isOwner && (
             <span class="row actions-of">
               <Button kind="plain" label={`Change the access of ${grant.principal}`} onClick={() => onEdit(grant)}>Change…</Button>
-              {!hasEnded(grant) && <Button kind="plain" label={`Take access away from ${grant.principal}`} onClick={() => onRevoke(grant)}>Take away…</Button>}
+              {!hasEnded(grant) && <Button kind="plain" label={`Take away the access of ${grant.principal}`} onClick={() => onRevoke(grant)}>Take away…</Button>}
             </span>
           ),
         },

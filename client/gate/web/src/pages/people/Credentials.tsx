@@ -110,7 +110,7 @@ export function Credentials({ principal, credentials, current = "", me, mayAppro
           { key: "expires", title: "Ends", value: ({ expire_time }) => expire_time ?? "", cell: ({ expire_time }) => <Time value={expire_time} relative /> },
           {
             key: "actions",
-            title: "",
+            title: "Action",
             right: true,
             cell: (credential) => (
               <span class="row actions-of">

@@ -81,7 +81,7 @@ export function Roles({ principal, me, onChange }: { principal: PrincipalInfo; m
           { key: "by", title: "Given by", value: ({ bound_by }) => bound_by, cell: ({ bound_by, approved_by }) => <>{bound_by}{approved_by && `, approved by ${approved_by}`}</> },
           {
             key: "actions",
-            title: "",
+            title: "Action",
             right: true,
             cell: (binding) => (
               <span class="row actions-of">
