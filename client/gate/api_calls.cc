@@ -132,12 +132,12 @@ std::shared_ptr<LedgerFeed> ApiCalls::FeedOf(const std::string& key) {
                 .renew =
                     [this, key, credential](const absl::Status& refusal, std::function<void(bool)> done) {
                       // Off the feed's thread, which ends with its session.
-                      workers_.Run([this, key, credential, refusal, done = std::move(done)] {
+                      later_.Run([this, key, credential, refusal, done = std::move(done)] {
                         renewals_.Renew(key, credential(), refusal, done);
                       });
                     },
                 .later = [this](absl::Duration delay,
-                                std::function<void()> work) { workers_.Run(std::move(work), delay); }});
+                                std::function<void()> work) { later_.Run(std::move(work), delay); }});
   return feed;
 }
 

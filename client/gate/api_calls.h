@@ -27,8 +27,8 @@ class ApiCalls {
   static constexpr int kMost = 512;
 
   // All must outlive this object.
-  ApiCalls(Channels& channels, Sessions& sessions, Renewals& renewals, Workers& workers)
-      : channels_(channels), sessions_(sessions), renewals_(renewals), workers_(workers) {}
+  ApiCalls(Channels& channels, Sessions& sessions, Renewals& renewals, Workers& later)
+      : channels_(channels), sessions_(sessions), renewals_(renewals), later_(later) {}
 
   // POST /api/v1/SERVICE/METHOD for a session; `name` is "SERVICE/METHOD".
   void Call(const std::string& name, const std::string& body, const std::string& key, const Session& session,
@@ -54,7 +54,7 @@ class ApiCalls {
   Channels& channels_;
   Sessions& sessions_;
   Renewals& renewals_;
-  Workers& workers_;
+  Workers& later_;
   std::atomic<int> running_ = 0;
   std::atomic<int> following_ = 0;
   absl::Mutex mutex_;

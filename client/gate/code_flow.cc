@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 #include "client/gate/random_text.h"
 
@@ -44,7 +47,7 @@ absl::Status CheckIdToken(const LoginProvider& provider, const BegunLogin& login
 
 absl::StatusOr<std::string> AddressToLogInAt(const LoginProvider& provider, const BegunLogin& login,
                                              const std::string& redirect, bool fresh) {
-  ASSIGN_OR_RETURN(const Endpoints endpoints, oidc::Discover(provider.issuer, provider.transport));
+  ASSIGN_OR_RETURN(const Endpoints endpoints, provider.endpoints->Find(provider.issuer, provider.transport));
   if (endpoints.authorization.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(provider.issuer, " has no authorization_endpoint"));
   }
@@ -66,7 +69,7 @@ absl::StatusOr<std::string> AddressToLogInAt(const LoginProvider& provider, cons
 
 absl::StatusOr<Tokens> RedeemCode(const LoginProvider& provider, const BegunLogin& login,
                                   const std::string& redirect, const std::string& code) {
-  ASSIGN_OR_RETURN(const Endpoints endpoints, oidc::Discover(provider.issuer, provider.transport));
+  ASSIGN_OR_RETURN(const Endpoints endpoints, provider.endpoints->Find(provider.issuer, provider.transport));
   https::Fields fields = ClientOf(provider);
   fields.insert(fields.end(), {{"grant_type", "authorization_code"},
                                {"code", code},
@@ -81,30 +84,31 @@ absl::StatusOr<Tokens> RedeemCode(const LoginProvider& provider, const BegunLogi
 
 absl::StatusOr<Tokens> RenewLogin(const LoginProvider& provider, const std::string& token,
                                   const std::string& refresh_token) {
-  ASSIGN_OR_RETURN(const Endpoints endpoints, oidc::Discover(provider.issuer, provider.transport));
+  ASSIGN_OR_RETURN(const Endpoints endpoints, provider.endpoints->Find(provider.issuer, provider.transport));
   return oidc::Renew(endpoints.token, ClientOf(provider),
                      Tokens{.token = token, .refresh_token = refresh_token, .is_id_token = true},
                      provider.transport);
 }
 
-std::optional<std::string> BegunLogins::Keep(BegunLogin login) {
-  const absl::Time now = absl::Now();
-  login.start = now;
-  std::string cookie = RandomText();
-  const absl::MutexLock lock(&mutex_);
-  std::erase_if(logins_, [&](const auto& entry) { return entry.second.start + kLongest < now; });
-  if (logins_.size() >= kMost) return std::nullopt;
-  logins_.emplace(Digest(cookie), std::move(login));
-  return cookie;
+std::string CookieOf(const BegunLogin& login) {
+  return absl::StrJoin({login.alias, login.state, login.nonce, login.verifier,
+                        absl::StrCat(absl::ToUnixSeconds(login.start)), PercentEncoded(login.return_to)},
+                       "/");
 }
 
-std::optional<BegunLogin> BegunLogins::Take(std::string_view cookie, std::string_view state) {
-  const absl::MutexLock lock(&mutex_);
-  const auto found = logins_.find(Digest(cookie));
-  if (found == logins_.end()) return std::nullopt;
-  BegunLogin login = std::move(found->second);
-  logins_.erase(found);
-  if (login.state != state || login.start + kLongest < absl::Now()) return std::nullopt;
+std::optional<BegunLogin> LoginIn(std::string_view cookie, std::string_view state, absl::Time now) {
+  const std::vector<std::string> parts = absl::StrSplit(std::string(cookie), '/');
+  int64_t start = 0;
+  if (parts.size() != 6 || !absl::SimpleAtoi(parts[4], &start)) return std::nullopt;
+  BegunLogin login{.alias = parts[0],
+                   .state = parts[1],
+                   .nonce = parts[2],
+                   .verifier = parts[3],
+                   .return_to = SafeReturn(PercentDecoded(parts[5])),
+                   .start = absl::FromUnixSeconds(start)};
+  const bool is_this = !state.empty() && login.state == state;
+  const bool is_now = login.start <= now && now < login.start + kLongestLogin;
+  if (!is_this || !is_now) return std::nullopt;
   return login;
 }
 

@@ -4,13 +4,11 @@
 // Functions that ask the issuer block. Thread-safe.
 #pragma once
 
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "client/gate/http.h"
 #include "client/oidc/issuer.h"
@@ -24,7 +22,8 @@ struct LoginProvider {
   std::string client_id;
   std::string client_secret;  // empty: a public client
   std::string scope = "openid profile offline_access";
-  oidc::Transport transport;
+  oidc::Transport transport = {};
+  std::shared_ptr<oidc::EndpointCache> endpoints = std::make_shared<oidc::EndpointCache>();
 };
 
 // A login that has begun: what its end has to match. A value.
@@ -53,21 +52,14 @@ absl::StatusOr<oidc::Tokens> RedeemCode(const LoginProvider& provider, const Beg
 absl::StatusOr<oidc::Tokens> RenewLogin(const LoginProvider& provider, const std::string& token,
                                         const std::string& refresh_token);
 
-// Logins between the browser's departure to the issuer and its return; 1,000 at most, for ten minutes each.
-class BegunLogins {
- public:
-  // What the browser keeps in a cookie until it returns; none where there are too many.
-  std::optional<std::string> Keep(BegunLogin login);
-  // The login, once; none for another one, or one that took too long.
-  std::optional<BegunLogin> Take(std::string_view cookie, std::string_view state);
+inline constexpr absl::Duration kLongestLogin = absl::Minutes(10);
 
- private:
-  static constexpr absl::Duration kLongest = absl::Minutes(10);
-  static constexpr size_t kMost = 1'000;
-
-  absl::Mutex mutex_;
-  std::map<std::string, BegunLogin, std::less<>> logins_ ABSL_GUARDED_BY(mutex_);
-};
+// A login that has begun, as a cookie that its browser keeps until it returns: the gate keeps nothing, so
+// that nobody can use up its room. Who reads or changes the cookie has the browser.
+std::string CookieOf(const BegunLogin& login);
+// The login of a cookie; none for what CookieOf() does not make, for another state, and for one that took
+// longer than kLongestLogin.
+std::optional<BegunLogin> LoginIn(std::string_view cookie, std::string_view state, absl::Time now);
 
 // A path of the gate's own pages, for after a login; "/" for anything else, such as another site's address.
 std::string SafeReturn(std::string_view path);

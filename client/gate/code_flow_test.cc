@@ -126,20 +126,56 @@ TEST_F(CodeFlowTest, ALoginThatTheIssuerDoesNotRenewHasEnded) {
   EXPECT_TRUE(absl::IsUnauthenticated(RenewLogin(Provider(), "old", "again").status()));
 }
 
-TEST(BegunLoginsTest, ALoginIsFinishedOnceByTheBrowserThatBeganIt) {
-  BegunLogins logins;
-  const std::optional<std::string> cookie = logins.Keep({.alias = "corp", .state = "s"});
-  ASSERT_TRUE(cookie);
-  EXPECT_FALSE(logins.Take("another browser's", "s"));
-  ASSERT_TRUE(logins.Take(*cookie, "s"));
-  EXPECT_FALSE(logins.Take(*cookie, "s"));
+class LoginCookieTest : public ::testing::Test {
+ protected:
+  const absl::Time start_ = absl::FromUnixSeconds(1'800'000'000);
+  const BegunLogin login_{.alias = "corp",
+                          .state = RandomText(),
+                          .nonce = RandomText(),
+                          .verifier = RandomText(),
+                          .return_to = "/datasets/demo?tab=1",
+                          .start = start_};
+};
+
+TEST_F(LoginCookieTest, TheBrowserThatBeganALoginFinishesIt) {
+  const auto login = LoginIn(CookieOf(login_), login_.state, start_ + absl::Minutes(9));
+  ASSERT_TRUE(login);
+  EXPECT_EQ(login->alias, "corp");
+  EXPECT_EQ(login->nonce, login_.nonce);
+  EXPECT_EQ(login->verifier, login_.verifier);
+  EXPECT_EQ(login->return_to, "/datasets/demo?tab=1");
 }
 
-TEST(BegunLoginsTest, AnotherStateEndsTheLogin) {
-  BegunLogins logins;
-  const std::optional<std::string> cookie = logins.Keep({.alias = "corp", .state = "s"});
-  EXPECT_FALSE(logins.Take(*cookie, "forged"));
-  EXPECT_FALSE(logins.Take(*cookie, "s"));
+TEST_F(LoginCookieTest, AnotherStateIsRefused) {
+  EXPECT_FALSE(LoginIn(CookieOf(login_), "forged", start_));
+  EXPECT_FALSE(LoginIn(CookieOf(login_), "", start_));
+  BegunLogin without = login_;
+  without.state = "";
+  EXPECT_FALSE(LoginIn(CookieOf(without), "", start_));
+}
+
+TEST_F(LoginCookieTest, ALoginThatTookTooLongIsRefused) {
+  EXPECT_FALSE(LoginIn(CookieOf(login_), login_.state, start_ + absl::Minutes(10)));
+  EXPECT_FALSE(LoginIn(CookieOf(login_), login_.state, start_ - absl::Seconds(1)));
+}
+
+TEST_F(LoginCookieTest, ACookieOfAnotherFormIsNone) {
+  for (const std::string cookie : {"", "a", "a/s/n/v/1", "a/s/n/v/x/%2F", "a/s/n/v/1/%2F/more"}) {
+    EXPECT_FALSE(LoginIn(cookie, "s", start_)) << cookie;
+  }
+}
+
+TEST_F(LoginCookieTest, AChangedReturnLeadsToNoOtherSite) {
+  BegunLogin login = login_;
+  login.return_to = "https://evil.example";
+  EXPECT_EQ(LoginIn(CookieOf(login), login.state, start_)->return_to, "/");
+}
+
+TEST_F(CodeFlowTest, TheIssuersConfigurationIsReadOnce) {
+  const LoginProvider provider = Provider();
+  ASSERT_TRUE(AddressToLogInAt(provider, login_, kRedirect, false).ok());
+  configuration_ = nullptr;
+  EXPECT_TRUE(AddressToLogInAt(provider, login_, kRedirect, false).ok());
 }
 
 TEST(SafeReturnTest, OnlyPathsOfTheGateAreReturnedTo) {

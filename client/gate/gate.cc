@@ -74,25 +74,28 @@ Gate::Gate(GateOptions options)
     : options_(std::move(options)),
       sign_in_options_{.origin = options_.origins.front(),
                        .is_development = options_.is_development,
-                       .providers = options_.providers},
+                       .providers = options_.providers,
+                       .log = options_.log},
       guard_(options_.origins),
       channels_(options_.server),
       sessions_(options_.sessions),
-      workers_(2),
-      renewals_(sessions_, options_.providers, workers_),
-      calls_(channels_, sessions_, renewals_, workers_),
-      sign_in_(sign_in_options_, channels_, sessions_, workers_) {
+      later_(1, /*most_waiting=*/20'000),
+      for_issuers_(2, /*most_waiting=*/100),
+      renewals_(sessions_, options_.providers, for_issuers_),
+      calls_(channels_, sessions_, renewals_, later_),
+      sign_in_(sign_in_options_, channels_, sessions_, for_issuers_) {
   sessions_.OnEnd([this](const std::string& key) { calls_.EndSession(key); });
   SweepLater();
 }
 
 void Gate::Close() {
-  workers_.Stop();
+  later_.Stop();
+  for_issuers_.Stop();
   channels_.Close();
 }
 
 void Gate::SweepLater() {
-  workers_.Run(
+  later_.Run(
       [this] {
         sessions_.Sweep();
         SweepLater();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct GateOptions {
   bool is_development = false;
   std::vector<LoginProvider> providers = {};
   SessionLimits sessions = {};
+  // For the operator's log; thread-safe.
+  std::function<void(std::string_view event, std::string_view detail)> log = [](auto, auto) {};
 };
 
 class Gate {
@@ -60,7 +63,8 @@ class Gate {
   const RequestGuard guard_;
   Channels channels_;
   Sessions sessions_;
-  Workers workers_;
+  Workers later_;        // what waits for its time, and blocks nothing
+  Workers for_issuers_;  // what waits for an identity provider
   Renewals renewals_;
   ApiCalls calls_;
   SignIn sign_in_;

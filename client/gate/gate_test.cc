@@ -493,6 +493,14 @@ TEST_F(GateEventsTest, WhenThePageClosesTheWatchEnds) {
   EXPECT_EQ(watches_.entries().size(), 2U) << "the first watch is not used again";
 }
 
+TEST_F(GateEventsTest, APageThatWatchesNothingWaitsForTheEndOfItsSession) {
+  const auto stream = Follow("");
+  EXPECT_THAT(stream->AwaitText("live"), HasSubstr(R"({"state":"live"})"));
+  EXPECT_EQ(Ask(Post("/auth/logout", "{}")).status, 200);
+  EXPECT_THAT(stream->AwaitText("signed_out"), HasSubstr("event: signed_out"));
+  EXPECT_TRUE(watches_.entries().empty());
+}
+
 TEST_F(GateEventsTest, APositionThatIsNoneIsRefused) {
   EXPECT_EQ(Ask(Get("/api/v1/events?watch=demo")).status, 400);
   HttpRequest request = Get("/api/v1/events?watch=demo:0");

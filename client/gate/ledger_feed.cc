@@ -100,7 +100,7 @@ absl::Status LedgerFeed::CheckRoom(const Positions& positions) const {
 void LedgerFeed::Add(const std::shared_ptr<EventStream>& page, Positions after) {
   {
     const absl::MutexLock lock(&mutex_);
-    page->Send(StateEvent(is_live_));
+    page->Send(StateEvent(is_live_ || after.empty()));
     const bool is_watched = watch_ != nullptr && std::ranges::all_of(after, [&](const auto& position) {
                               mutex_.AssertHeld();
                               const auto found = watched_.find(position.first);
@@ -169,7 +169,9 @@ void LedgerFeed::StopWatch() {
 void LedgerFeed::SetLive(bool is_live) {
   if (is_live_ == is_live) return;
   is_live_ = is_live;
-  for (const Page& page : pages_) page.stream->Send(StateEvent(is_live));
+  for (const Page& page : pages_) {
+    if (!page.after.empty()) page.stream->Send(StateEvent(is_live));
+  }
 }
 
 void LedgerFeed::StartLater(absl::Duration delay) {

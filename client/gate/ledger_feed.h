@@ -44,7 +44,8 @@ class LedgerFeed : public std::enable_shared_from_this<LedgerFeed> {
   // RESOURCE_EXHAUSTED where the session has kMostPages already, or where its pages and this one watch more
   // than kMostWatched datasets together.
   absl::Status CheckRoom(const Positions& positions) const;
-  // Sends events to `page` until that ends.
+  // Sends events to `page` until that ends. A page that watches nothing waits for the end of its session
+  // alone.
   void Add(const std::shared_ptr<EventStream>& page, Positions after);
   // The session is over: pages are sent so, and end.
   void End();

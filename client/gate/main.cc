@@ -37,10 +37,10 @@ struct Flags {
   std::string metrics_listen;
 };
 
-void Log(std::string_view event, const nlohmann::ordered_json& fields) {
+void Log(std::string_view level, std::string_view event, const nlohmann::ordered_json& fields) {
   nlohmann::ordered_json line = {
       {"time", absl::FormatTime(absl::RFC3339_full, absl::Now(), absl::UTCTimeZone())},
-      {"level", "info"},
+      {"level", level},
       {"event", event}};
   line.update(fields);
   std::cerr << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" << std::flush;
@@ -105,6 +105,9 @@ absl::Status Serve(const Flags& flags, const sigset_t& signals) {
   for (const ProviderSettings& login : settings.logins) {
     ASSIGN_OR_RETURN(options.providers.emplace_back(), ProviderOf(login));
   }
+  options.log = [](std::string_view event, std::string_view detail) {
+    Log("warning", event, {{"detail", detail}});
+  };
   std::unique_ptr<Gate> gate;
   absl::Mutex mutex;
   const auto present = [&] {
@@ -132,14 +135,15 @@ absl::Status Serve(const Flags& flags, const sigset_t& signals) {
             : std::vector{settings.origin};
     gate = std::make_unique<Gate>(options);
   }
-  Log("serving", {{"address", server->addresses().front()},
-                  {"metrics_address", server->addresses().size() > 1 ? server->addresses()[1] : ""},
-                  {"url", options.origins.front()}});
+  Log("info", "serving",
+      {{"address", server->addresses().front()},
+       {"metrics_address", server->addresses().size() > 1 ? server->addresses()[1] : ""},
+       {"url", options.origins.front()}});
   int signal = 0;
   sigwait(&signals, &signal);
   gate->Close();
   server.reset();
-  Log("stopped", {{"signal", signal}});
+  Log("info", "stopped", {{"signal", signal}});
   return absl::OkStatus();
 }
 

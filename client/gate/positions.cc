@@ -18,6 +18,7 @@ absl::Status Bad(std::string_view what) {
 
 absl::StatusOr<Positions> ParsePositions(std::string_view text) {
   Positions positions;
+  if (text.empty()) return positions;
   for (const absl::string_view piece : absl::StrSplit(absl::string_view(text.data(), text.size()), ',')) {
     const std::pair<absl::string_view, absl::string_view> pair =
         absl::StrSplit(piece, absl::MaxSplits(':', 1));

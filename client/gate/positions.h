@@ -17,8 +17,8 @@ using Positions = std::map<std::string, int64_t>;
 
 inline constexpr size_t kMostWatched = 100;
 
-// Errors: INVALID_ARGUMENT (the parameter "watch") for another form, a dataset that occurs twice, none, and
-// more than kMostWatched.
+// An empty text names none. Errors: INVALID_ARGUMENT (the parameter "watch") for another form, a dataset that
+// occurs twice, and more than kMostWatched.
 absl::StatusOr<Positions> ParsePositions(std::string_view text);
 // The sequence numbers in the order of the datasets' names: "0.57". What a page resumes with.
 std::string SequencesOf(const Positions& positions);

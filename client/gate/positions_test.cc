@@ -16,8 +16,13 @@ TEST(PositionsTest, DatasetsWithTheirSequences) {
   EXPECT_EQ(*positions, (Positions{{"census", 0}, {"demo", 57}}));
 }
 
+TEST(PositionsTest, AnEmptyTextNamesNoDataset) {
+  ASSERT_TRUE(ParsePositions("").ok());
+  EXPECT_TRUE(ParsePositions("")->empty());
+}
+
 TEST(PositionsTest, OtherFormsAreRefusedAndTheMessageSaysTheRightOne) {
-  for (const char* text : {"", "demo", "demo:", "demo:-1", "demo:1,", ":1", "demo:1x", "demo:1,demo:2"}) {
+  for (const char* text : {"demo", "demo:", "demo:-1", "demo:1,", ":1", "demo:1x", "demo:1,demo:2"}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ParsePositions(text).status())) << text;
   }
   EXPECT_THAT(std::string(ParsePositions("demo").status().message()), HasSubstr("demo:57,census:0"));

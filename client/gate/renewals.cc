@@ -15,8 +15,7 @@ void Renewals::Renew(const std::string& key, const Credential& refused, const ab
                               !session->refresh_token.empty() && client::Reason(refusal) == "TOKEN_EXPIRED";
   if (has_changed || !can_be_renewed) {
     if (!has_changed) sessions_.End(key);
-    workers_.Run([done = std::move(done), has_changed] { done(has_changed); });
-    return;
+    return done(has_changed);
   }
   {
     const absl::MutexLock lock(&mutex_);
@@ -24,16 +23,19 @@ void Renewals::Renew(const std::string& key, const Credential& refused, const ab
     waiting.push_back(std::move(done));
     if (waiting.size() > 1) return;
   }
-  workers_.Run([this, key, session = *session] {
-    const bool renewed = RenewNow(key, session);
-    Waiting waiting;
-    {
-      const absl::MutexLock lock(&mutex_);
-      waiting = std::move(waiting_[key]);
-      waiting_.erase(key);
-    }
-    for (const auto& waiter : waiting) waiter(renewed);
-  });
+  const bool runs =
+      for_issuers_.Run([this, key, session = *session] { Finish(key, RenewNow(key, session)); });
+  if (!runs) Finish(key, false);
+}
+
+void Renewals::Finish(const std::string& key, bool renewed) {
+  Waiting waiting;
+  {
+    const absl::MutexLock lock(&mutex_);
+    waiting = std::move(waiting_[key]);
+    waiting_.erase(key);
+  }
+  for (const auto& waiter : waiting) waiter(renewed);
 }
 
 bool Renewals::RenewNow(const std::string& key, const Session& session) {

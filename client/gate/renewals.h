@@ -20,13 +20,13 @@ namespace curator::gate {
 
 class Renewals {
  public:
-  // All must outlive this object, but `workers` must not run its work any more when it is destroyed.
-  Renewals(Sessions& sessions, const std::vector<LoginProvider>& providers, Workers& workers)
-      : sessions_(sessions), providers_(providers), workers_(workers) {}
+  // All must outlive this object, but `for_issuers` must not run its work any more when it is destroyed.
+  Renewals(Sessions& sessions, const std::vector<LoginProvider>& providers, Workers& for_issuers)
+      : sessions_(sessions), providers_(providers), for_issuers_(for_issuers) {}
 
   // The server answered a call of the session, made with `refused`, with `refusal`: UNAUTHENTICATED. Calls
-  // `done` on another thread: true when the session has another credential now; false when it has ended, or
-  // when its issuer cannot be reached, after which it goes on with what it has.
+  // `done`, on this thread or another one: true when the session has another credential now; false when it
+  // has ended, or when its issuer cannot be reached, after which it goes on with what it has.
   void Renew(const std::string& key, const Credential& refused, const absl::Status& refusal,
              std::function<void(bool renewed)> done);
 
@@ -34,10 +34,11 @@ class Renewals {
   using Waiting = std::vector<std::function<void(bool)>>;
 
   bool RenewNow(const std::string& key, const Session& session);
+  void Finish(const std::string& key, bool renewed);
 
   Sessions& sessions_;
   const std::vector<LoginProvider>& providers_;
-  Workers& workers_;
+  Workers& for_issuers_;
   absl::Mutex mutex_;
   std::map<std::string, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // by session, while it is renewed
 };

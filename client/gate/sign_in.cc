@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/gate/api_json.h"
 #include "client/gate/api_methods.h"
@@ -17,7 +18,6 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int kLongestSessionSeconds = 12 * 3600;
-constexpr int kLongestLoginSeconds = 600;
 
 absl::StatusOr<Credential> CredentialIn(const std::string& body, bool is_development) {
   const ordered_json object = ordered_json::parse(body, nullptr, /*allow_exceptions=*/false);
@@ -50,7 +50,7 @@ std::string SignIn::LoginCookieName() const {
   return CookieName() + "-login";
 }
 
-std::string SignIn::SetCookie(std::string_view name, std::string_view value, int seconds) const {
+std::string SignIn::SetCookie(std::string_view name, std::string_view value, int64_t seconds) const {
   return absl::StrCat(std::string(name), "=", std::string(value), "; Path=/; Max-Age=", seconds,
                       "; HttpOnly; SameSite=Lax", options_.is_development ? "" : "; Secure");
 }
@@ -127,56 +127,58 @@ HttpResponse SignIn::ToPage(const std::string& path) const {
 }
 
 // The page shows what the code of an error means; the issuer's own words are for the log.
-HttpResponse SignIn::ToError(const absl::Status& error) const {
+HttpResponse SignIn::LoginFailed(const absl::Status& error) const {
+  options_.log("login_failed", error.ToString());
   return ToPage(absl::StrCat("/?login_error=", absl::StatusCodeToString(error.code())));
 }
 
 void SignIn::Leave(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   const LoginProvider* provider = ProviderOf(request.Parameter("issuer"));
-  if (provider == nullptr) return exchange->Respond(ToError(absl::NotFoundError("no such issuer")));
+  if (provider == nullptr) return exchange->Respond(LoginFailed(absl::NotFoundError("no such issuer")));
   BegunLogin login{.alias = provider->alias,
                    .state = RandomText(),
                    .nonce = RandomText(),
                    .verifier = RandomText(),
-                   .return_to = SafeReturn(request.Parameter("return"))};
+                   .return_to = SafeReturn(request.Parameter("return")),
+                   .start = absl::Now()};
   const bool fresh = request.Parameter("fresh") == "1";
-  const bool runs = workers_.Run([this, provider, login = std::move(login), fresh, exchange] {
+  const bool runs = for_issuers_.Run([this, provider, login = std::move(login), fresh, exchange] {
     const absl::StatusOr<std::string> address = AddressToLogInAt(*provider, login, RedirectAddress(), fresh);
-    if (!address.ok()) return exchange->Respond(ToError(address.status()));
-    const std::optional<std::string> cookie = begun_.Keep(login);
-    if (!cookie) return exchange->Respond(ToError(absl::ResourceExhaustedError("too many logins")));
+    if (!address.ok()) return exchange->Respond(LoginFailed(address.status()));
     HttpResponse response = ToPage(*address);
-    response.headers.emplace_back("Set-Cookie", SetCookie(LoginCookieName(), *cookie, kLongestLoginSeconds));
+    response.headers.emplace_back(
+        "Set-Cookie", SetCookie(LoginCookieName(), CookieOf(login), absl::ToInt64Seconds(kLongestLogin)));
     exchange->Respond(std::move(response));
   });
-  if (!runs) exchange->Respond(ToError(absl::ResourceExhaustedError("too much work")));
+  if (!runs) exchange->Respond(LoginFailed(absl::ResourceExhaustedError("too much work")));
 }
 
 void SignIn::Return(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   std::optional<BegunLogin> login =
-      begun_.Take(request.Cookie(LoginCookieName()), request.Parameter("state"));
-  if (!login) return exchange->Respond(ToError(absl::DeadlineExceededError("no such login")));
+      LoginIn(request.Cookie(LoginCookieName()), request.Parameter("state"), absl::Now());
+  if (!login) return exchange->Respond(LoginFailed(absl::DeadlineExceededError("no such login")));
+  const LoginProvider* provider = ProviderOf(login->alias);
+  if (provider == nullptr) return exchange->Respond(LoginFailed(absl::NotFoundError("no such issuer")));
   const std::string code = request.Parameter("code");
-  if (code.empty()) return exchange->Respond(ToError(absl::PermissionDeniedError("the login was refused")));
-  const bool runs = workers_.Run([this, login = *std::move(login), code, old = KeyOf(request), exchange] {
-    FinishLogin(login, code, old, exchange);
-  });
-  if (!runs) exchange->Respond(ToError(absl::ResourceExhaustedError("too much work")));
+  if (code.empty())
+    return exchange->Respond(LoginFailed(absl::PermissionDeniedError("the login was refused")));
+  const bool runs = for_issuers_.Run([this, provider, login = *std::move(login), code, old = KeyOf(request),
+                                      exchange] { FinishLogin(*provider, login, code, old, exchange); });
+  if (!runs) exchange->Respond(LoginFailed(absl::ResourceExhaustedError("too much work")));
 }
 
-void SignIn::FinishLogin(const BegunLogin& login, const std::string& code, const std::string& old_key,
-                         std::shared_ptr<Exchange> exchange) {
-  const LoginProvider& provider = *ProviderOf(login.alias);
+void SignIn::FinishLogin(const LoginProvider& provider, const BegunLogin& login, const std::string& code,
+                         const std::string& old_key, std::shared_ptr<Exchange> exchange) {
   const absl::StatusOr<oidc::Tokens> tokens = RedeemCode(provider, login, RedirectAddress(), code);
-  if (!tokens.ok()) return exchange->Respond(ToError(tokens.status()));
-  if (!CanBeSent(tokens->token)) return exchange->Respond(ToError(absl::DataLossError("no token")));
+  if (!tokens.ok()) return exchange->Respond(LoginFailed(tokens.status()));
+  if (!CanBeSent(tokens->token)) return exchange->Respond(LoginFailed(absl::DataLossError("no token")));
   Session session{.principal = {},
                   .credential = {.kind = Credential::Kind::kLogin, .text = tokens->token},
                   .issuer = provider.alias,
                   .refresh_token = tokens->refresh_token};
   BeginFor(std::move(session), old_key,
            [this, exchange, return_to = login.return_to](const absl::StatusOr<std::string>& id) {
-             if (!id.ok()) return exchange->Respond(ToError(id.status()));
+             if (!id.ok()) return exchange->Respond(LoginFailed(id.status()));
              HttpResponse response = ToPage(return_to);
              response.headers.emplace_back("Set-Cookie",
                                            SetCookie(CookieName(), *id, kLongestSessionSeconds));

@@ -4,6 +4,7 @@
 // Thread-safe.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,13 +21,15 @@ struct SignInOptions {
   std::string origin;           // "https://curator.example"
   bool is_development = false;  // sign in by name, without TLS
   std::vector<LoginProvider> providers;
+  // For the operator's log: what happened, and why.
+  std::function<void(std::string_view event, std::string_view detail)> log;
 };
 
 class SignIn {
  public:
   // All must outlive this object.
-  SignIn(const SignInOptions& options, Channels& channels, Sessions& sessions, Workers& workers)
-      : options_(options), channels_(channels), sessions_(sessions), workers_(workers) {}
+  SignIn(const SignInOptions& options, Channels& channels, Sessions& sessions, Workers& for_issuers)
+      : options_(options), channels_(channels), sessions_(sessions), for_issuers_(for_issuers) {}
 
   // The key of the session that the request's cookie names, whether there is one or not.
   std::string KeyOf(const HttpRequest& request) const;
@@ -45,7 +48,7 @@ class SignIn {
  private:
   std::string CookieName() const;
   std::string LoginCookieName() const;
-  std::string SetCookie(std::string_view name, std::string_view value, int seconds) const;
+  std::string SetCookie(std::string_view name, std::string_view value, int64_t seconds) const;
   std::string RedirectAddress() const { return options_.origin + "/auth/callback"; }
   const LoginProvider* ProviderOf(std::string_view alias) const;
 
@@ -53,17 +56,16 @@ class SignIn {
   // with the server's error.
   void BeginFor(Session session, const std::string& old_key,
                 std::function<void(absl::StatusOr<std::string> id)> done);
-  void FinishLogin(const BegunLogin& login, const std::string& code, const std::string& old_key,
-                   std::shared_ptr<Exchange> exchange);
+  void FinishLogin(const LoginProvider& provider, const BegunLogin& login, const std::string& code,
+                   const std::string& old_key, std::shared_ptr<Exchange> exchange);
   std::string SessionJson(const std::optional<Session>& session, const std::string& version) const;
   HttpResponse ToPage(const std::string& path) const;
-  HttpResponse ToError(const absl::Status& error) const;
+  HttpResponse LoginFailed(const absl::Status& error) const;
 
   const SignInOptions& options_;
   Channels& channels_;
   Sessions& sessions_;
-  Workers& workers_;
-  BegunLogins begun_;
+  Workers& for_issuers_;
 };
 
 }  // namespace curator::gate

@@ -47,8 +47,8 @@ class Channels {
   std::unique_ptr<Lease> Take();
   // How many calls are open.
   size_t OpenCalls() const;
-  // Cancels all calls, and waits until all leases are destroyed. Before this object is destroyed, and not on a
-  // thread of gRPC's.
+  // Cancels all calls, and waits until all leases are destroyed. Before this object is destroyed, and not on
+  // a thread of gRPC's.
   void Close();
 
  private:
@@ -76,8 +76,8 @@ class Channels::Lease {
   void Serve(std::weak_ptr<RunningCall> call);
 
  private:
-  // No owner of channels: the last one to let go of a channel must not be a thread of gRPC's, which would wait
-  // for itself.
+  // No owner of channels: the last one to let go of a channel must not be a thread of gRPC's, which would
+  // wait for itself.
   Channels& channels_;
   Entry& entry_;
 };

@@ -12,7 +12,7 @@ constexpr auto kLater = [](const auto& a, const auto& b) { return a.time > b.tim
 
 }  // namespace
 
-Workers::Workers(int threads) {
+Workers::Workers(int threads, size_t most_waiting) : most_waiting_(most_waiting) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
 }
 
@@ -29,7 +29,7 @@ void Workers::Stop() {
 bool Workers::Run(std::function<void()> work, absl::Duration delay) {
   const absl::Time time = absl::Now() + delay;
   const absl::MutexLock lock(&mutex_);
-  if (is_ending_ || tasks_.size() >= kMostWaiting) return false;
+  if (is_ending_ || tasks_.size() >= most_waiting_) return false;
   tasks_.push_back({.time = time, .work = std::move(work)});
   std::ranges::push_heap(tasks_, kLater);
   ++added_;

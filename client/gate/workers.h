@@ -17,7 +17,8 @@ namespace curator::gate {
 
 class Workers {
  public:
-  explicit Workers(int threads);
+  // At most `most_waiting` pieces of work wait.
+  Workers(int threads, size_t most_waiting);
   ~Workers() { Stop(); }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
@@ -28,8 +29,6 @@ class Workers {
   void Stop();
 
  private:
-  static constexpr size_t kMostWaiting = 20'000;
-
   struct Task {
     absl::Time time;
     std::function<void()> work;
@@ -38,6 +37,7 @@ class Workers {
   void Loop();
   bool IsReady() const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
 
+  const size_t most_waiting_;
   absl::Mutex mutex_;
   std::vector<Task> tasks_ ABSL_GUARDED_BY(mutex_);  // a heap: the earliest first
   uint64_t added_ ABSL_GUARDED_BY(mutex_) = 0;       // how many tasks, ever

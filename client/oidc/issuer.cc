@@ -5,6 +5,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
 #include "base/status_macros.h"
 
 namespace curator::oidc {
@@ -44,6 +45,19 @@ absl::StatusOr<Endpoints> Discover(const std::string& issuer, const Transport& t
                       .device_authorization = TextOf(document, "device_authorization_endpoint"),
                       .token = {}};
   ASSIGN_OR_RETURN(endpoints.token, RequiredText(document, "token_endpoint", "configuration"));
+  return endpoints;
+}
+
+absl::StatusOr<Endpoints> EndpointCache::Find(const std::string& issuer, const Transport& transport) {
+  constexpr absl::Duration kKept = absl::Minutes(10);
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (absl::Now() < found_ + kKept) return endpoints_;
+  }
+  ASSIGN_OR_RETURN(Endpoints endpoints, Discover(issuer, transport));
+  const absl::MutexLock lock(&mutex_);
+  endpoints_ = endpoints;
+  found_ = absl::Now();
   return endpoints;
 }
 

@@ -1,7 +1,7 @@
 // What every login at an identity provider has in common, in a terminal or in a browser: its configuration
 // (OpenID Connect Discovery), the answers of its endpoints (RFC 6749), and the renewal of tokens.
 //
-// Thread-safe: pure functions, and what `Transport` is.
+// Thread-safe where `Transport` is.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,11 @@
 #include <string>
 #include <string_view>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "client/https/https.h"
 
 namespace curator::oidc {
@@ -37,6 +40,19 @@ struct Endpoints {
 // Errors: UNAVAILABLE when the issuer cannot be reached or answers with another status than 200, DATA_LOSS
 // for what is no configuration of this issuer.
 absl::StatusOr<Endpoints> Discover(const std::string& issuer, const Transport& transport);
+
+// The endpoints of one issuer, kept for ten minutes: a login that begins does not wait for the issuer.
+// Thread-safe.
+class EndpointCache {
+ public:
+  // Errors: of Discover(), which are not kept.
+  absl::StatusOr<Endpoints> Find(const std::string& issuer, const Transport& transport);
+
+ private:
+  absl::Mutex mutex_;
+  Endpoints endpoints_ ABSL_GUARDED_BY(mutex_);
+  absl::Time found_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+};
 
 // The object of an answer; DATA_LOSS where it is none. `what`: "configuration", for the message.
 absl::StatusOr<nlohmann::json> ObjectIn(const https::Response& response, std::string_view what);
