@@ -12,6 +12,7 @@ const folders = [];
 process.on("exit", () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1));
 
 // A folder that is removed when this process ends.
 export function scratchFolder() {

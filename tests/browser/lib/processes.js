@@ -3,7 +3,8 @@ import { execFile, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 
-const START_MS = 30_000;
+// Far longer than anything takes on an idle machine.
+const START_MS = 120_000;
 const KEPT_LINES = 200;
 
 // Waits for what happens outside of a page, where no event says that it has happened.

@@ -55,10 +55,10 @@ export const suite = () => describe("asks", () => {
     await pay(ana);
     const { responseStatusCode, request } = await answered;
     assert.equal(responseStatusCode, 200);
-    await network.send("Fetch.disable");
-    const sentAgain = ana.page.waitForRequest((sent) => sent.url().endsWith("/QueryService/AnswerWorkload"));
+    const sentAgain = new Promise((resolve) => network.once("Fetch.requestPaused", resolve));
     await ana.page.reload({ waitUntil: "domcontentloaded" });
-    assert.equal(JSON.parse((await sentAgain).postData()).request_id, JSON.parse(request.postData).request_id);
+    assert.equal(JSON.parse((await sentAgain).request.postData).request_id, JSON.parse(request.postData).request_id);
+    await network.send("Fetch.disable");
 
     await showsRelease(ana);
     assert.equal(units(await cli.spent("demo")) - before, units(price), "it is paid for once");

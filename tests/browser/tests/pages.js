@@ -11,11 +11,14 @@ import { development, production } from "../lib/world.js";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SERIOUS = ["serious", "critical"];
 const MOST_STOPS = 400;
+const STOPS_AT_ONCE = 20;
+const RESIZE_MS = 3000;
 
-// What axe finds, as sentences.
-async function findingsOf({ page }) {
+// What axe finds, as sentences; by all rules, or by some.
+async function findingsOf({ page }, rules) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);
-  const violations = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ["violations"], preload: false })).violations);
+  const options = { resultTypes: ["violations"], preload: false, ...(rules ? { runOnly: { type: "rule", values: rules } } : {}) };
+  const violations = await page.evaluate(async (how) => (await window.axe.run(document, how)).violations, options);
   return violations.filter(({ impact }) => SERIOUS.includes(impact))
     .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`));
 }
@@ -27,9 +30,11 @@ async function inTheme({ page }, theme, work) {
   return await work();
 }
 
-// Elements that reach out of the window at its right side, where the document scrolls sideways.
-function overflowing({ page }) {
-  return page.evaluate(() => {
+// Elements that reach out of the window at its right side, where the document scrolls sideways. Charts are drawn anew for a width.
+async function overflowing({ page }) {
+  const fits = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth;
+  await page.waitForFunction(fits, { polling: "raf", timeout: RESIZE_MS }).catch(() => {});
+  return await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
     if (scrollWidth <= clientWidth) return [];
     const wide = [...document.querySelectorAll("body *")].filter((element) => element.getBoundingClientRect().right > clientWidth + 1);
@@ -39,42 +44,48 @@ function overflowing({ page }) {
 
 // Follows the Tab key around the page. Controls that it does not reach, and stops whose focus cannot be seen.
 async function keyboardProblems({ page }) {
-  await page.evaluate(() => {
+  await page.evaluate((mostStops) => {
     document.activeElement?.blur();
     getSelection()?.removeAllRanges();
     window.scrollTo(0, 0);
     window.stops = new Set();
-    const name = (element) => `${element.tagName} "${(element.getAttribute("aria-label") ?? element.innerText ?? "").slice(0, 40)}" ${element.getAttribute("class") ?? ""}`;
-    window.lookAtFocus = () => {
-      const element = document.activeElement;
-      if (!element || element === document.body || window.stops.has(element)) return { isOver: true };
-      window.stops.add(element);
-      const { outlineStyle, outlineWidth, outlineColor, boxShadow } = getComputedStyle(element);
-      const { width, height, bottom, top } = element.getBoundingClientRect();
-      const hasOutline = outlineStyle !== "none" && parseFloat(outlineWidth) >= 1 && !/, 0\)$|transparent/.test(outlineColor);
-      const isInWindow = width > 0 && height > 0 && bottom > 0 && top < window.innerHeight;
-      const problems = [];
-      if (!hasOutline && boxShadow === "none") problems.push(`no visible focus: ${name(element)}`);
-      if (!isInWindow) problems.push(`the focus is out of sight: ${name(element)}`);
-      return { problems };
+    const name = (element) => {
+      const words = element.getAttribute("aria-label") ?? element.labels?.[0]?.innerText ?? element.innerText ?? "";
+      return `${element.tagName} "${words.slice(0, 40)}" ${element.getAttribute("class") ?? ""} ${element.type ?? ""}`;
     };
-    window.unreached = () => {
+    // A choice may have its outline around the whole of its label.
+    const hasOutline = (element) => [element, element.closest("label")].some((candidate) => {
+      const { outlineStyle, outlineWidth, outlineColor } = candidate ? getComputedStyle(candidate) : { outlineStyle: "none" };
+      return outlineStyle !== "none" && parseFloat(outlineWidth) >= 1 && !/, 0\)$|transparent/.test(outlineColor);
+    });
+    const problems = [];
+    let isOver = false;
+    const look = ({ target: element }) => {
+      isOver ||= window.stops.has(element) || window.stops.size > mostStops;
+      if (isOver) return;
+      window.stops.add(element);
+      const { width, height, bottom, top } = element.getBoundingClientRect();
+      const isInWindow = width > 0 && height > 0 && bottom > 0 && top < window.innerHeight;
+      if (!hasOutline(element)) problems.push(`no visible focus: ${name(element)}`);
+      if (!isInWindow) problems.push(`the focus is out of sight: ${name(element)}`);
+    };
+    document.addEventListener("focusin", look);
+    window.isRoundOver = () => isOver;
+    window.keyboardProblems = () => {
+      document.removeEventListener("focusin", look);
       const dialog = document.querySelector("dialog[open]");
       const controls = [...(dialog ?? document).querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")];
       const hasChosen = (radio) => controls.some((other) => other.type === "radio" && other.name === radio.name && window.stops.has(other));
-      return controls.filter((element) => element.checkVisibility({ checkVisibilityCSS: true }) && !element.disabled && element.tabIndex >= 0)
+      const unreached = controls.filter((element) => element.checkVisibility({ checkVisibilityCSS: true }) && !element.disabled && element.tabIndex >= 0)
         .filter((element) => !window.stops.has(element) && !(element.type === "radio" && hasChosen(element)))
         .map((element) => `the Tab key does not reach: ${name(element)}`);
+      return [...problems, ...unreached];
     };
-  });
-  const problems = [];
-  for (let stop = 0; stop < MOST_STOPS; stop += 1) {
-    await page.keyboard.press("Tab");
-    const seen = await page.evaluate(() => window.lookAtFocus());
-    if (seen.isOver) break;
-    problems.push(...seen.problems);
-  }
-  return [...problems, ...(await page.evaluate(() => window.unreached()))];
+  }, MOST_STOPS);
+  do {
+    await Promise.all(Array.from({ length: STOPS_AT_ONCE }, () => page.keyboard.press("Tab")));
+  } while (!(await page.evaluate(() => window.isRoundOver())));
+  return await page.evaluate(() => window.keyboardProblems());
 }
 
 async function skipLinkWorks({ page }) {
@@ -90,8 +101,9 @@ async function isSound(person, { isDialog = false, mayFail = false } = {}) {
   const { page } = person;
   await person.settled();
   const problems = [];
-  for (const theme of ["light", "dark"]) {
-    problems.push(...(await inTheme(person, theme, () => findingsOf(person))).map((finding) => `${theme}: ${finding}`));
+  // Nothing but colours depends on the theme.
+  for (const [theme, rules] of [["light", undefined], ["dark", ["color-contrast", "link-in-text-block"]]]) {
+    problems.push(...(await inTheme(person, theme, () => findingsOf(person, rules))).map((finding) => `${theme}: ${finding}`));
   }
   problems.push(...(await keyboardProblems(person)).map((problem) => `keyboard: ${problem}`));
   await page.setViewport(SIZES.narrow);
