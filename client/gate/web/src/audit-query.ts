@@ -11,7 +11,14 @@ export interface AuditSearch {
   until: string;
 }
 
-export const NO_SEARCH: AuditSearch = { principal: "", dataset: "", method: "", decision: "", since: "", until: "" };
+export const NO_SEARCH: AuditSearch = {
+  principal: "",
+  dataset: "",
+  method: "",
+  decision: "",
+  since: "",
+  until: "",
+};
 
 const KEYS = Object.keys(NO_SEARCH) as (keyof AuditSearch)[];
 
@@ -54,10 +61,17 @@ export function requestOf(search: AuditSearch): RequestOf<"AuditService/ListAudi
 export function recordWords(record: AuditRecord): string {
   const count = `${record.count} ${record.count === "1" ? "call" : "calls"}`;
   switch (record.kind) {
-    case "GAP": return `${count} missing: they came faster than they were written, or the store failed`;
-    case "REFUSALS": return `${record.count} more refusals, which were only counted`;
-    case "STARTED": return "a server has begun to record";
-    case "STOPPED": return "a server has ended in order";
-    default: return record.status === "OK" ? "" : [...new Set([record.status, record.reason])].filter(Boolean).join(", ");
+    case "GAP":
+      return `${count} missing: they came faster than they were written, or the store failed`;
+    case "REFUSALS":
+      return `${record.count} more refusals, which were only counted`;
+    case "STARTED":
+      return "a server has begun to record";
+    case "STOPPED":
+      return "a server has ended in order";
+    default:
+      return record.status === "OK"
+        ? ""
+        : [...new Set([record.status, record.reason])].filter(Boolean).join(", ");
   }
 }

@@ -71,18 +71,32 @@ export type PendingPart =
 
 export function pendingParts(principals: PrincipalInfo[]): PendingPart[] {
   return principals.flatMap((principal): PendingPart[] => [
-    ...principal.credentials.filter(({ pending }) => pending).map((credential): PendingPart => ({
-      kind: "credential", principal: principal.name, by: credential.added_by, credential,
-    })),
-    ...principal.roles.filter(({ pending }) => pending).map((role): PendingPart => ({
-      kind: "role", principal: principal.name, by: role.bound_by, role,
-    })),
+    ...principal.credentials
+      .filter(({ pending }) => pending)
+      .map((credential): PendingPart => ({
+        kind: "credential",
+        principal: principal.name,
+        by: credential.added_by,
+        credential,
+      })),
+    ...principal.roles
+      .filter(({ pending }) => pending)
+      .map((role): PendingPart => ({
+        kind: "role",
+        principal: principal.name,
+        by: role.bound_by,
+        role,
+      })),
   ]);
 }
 
 // Of a quota: "calls_per_second" as "calls per second".
 export function quotaWords(name: string): string {
-  return name.replaceAll("_", " ").replace("cpu", "processor").replace(/ bytes (?=per)/, " ").replace(/ bytes$/, "");
+  return name
+    .replaceAll("_", " ")
+    .replace("cpu", "processor")
+    .replace(/ bytes (?=per)/, " ")
+    .replace(/ bytes$/, "");
 }
 
 export function quotaAmount(name: string, amount: string): string {

@@ -13,7 +13,8 @@ export interface RefusalRow {
 // Newest first, a row for each account that was full.
 export function refusalRows(byDataset: ReadonlyMap<string, Refusal[]>): RefusalRow[] {
   const rows = [...byDataset].flatMap(([dataset, refusals]) =>
-    refusals.flatMap((refusal) => refusal.accounts.map((account) => ({ dataset, refusal, account }))));
+    refusals.flatMap((refusal) => refusal.accounts.map((account) => ({ dataset, refusal, account }))),
+  );
   const time = ({ refusal }: RefusalRow) => Date.parse(refusal.time ?? "") || 0;
   return rows.sort((left, right) => time(right) - time(left));
 }
@@ -35,12 +36,13 @@ export interface Fitting {
   amount: string;
 }
 
-// The largest price that all full accounts had room for; undefined where their counters are not that of one price, or nothing was
-// left.
+// The largest price that all full accounts had room for; undefined where their counters are not that of one
+// price, or nothing was left.
 export function fittingOf({ accounts }: Refusal): Fitting | undefined {
   let least: Fitting | undefined;
   for (const { counter, remaining } of accounts) {
-    const unit = counter === "rho" ? "rho" as const : counter.startsWith("epsilon") ? "epsilon" as const : undefined;
+    const unit =
+      counter === "rho" ? ("rho" as const) : counter.startsWith("epsilon") ? ("epsilon" as const) : undefined;
     if (!unit || (least && least.unit !== unit)) return undefined;
     const amount = counter === "epsilon_squared" ? rootBelow(remaining) : remaining;
     if (!least || compare(amount, least.amount) < 0) least = { unit, amount };

@@ -14,8 +14,8 @@ function readsOnly({ role, dataset, pending }: RoleBinding, name: string): boole
   return !pending && (role === "APPROVER" || role === "AUDITOR") && (dataset === "" || dataset === name);
 }
 
-// For who spends from the dataset. Grants are known to its owner alone, so this leaves out only who surely does not: owners,
-// approvers and auditors.
+// For who spends from the dataset. Grants are known to its owner alone, so this leaves out only who surely
+// does not: owners, approvers and auditors.
 export function mayRequest(dataset: Dataset, state: SessionState, inbox: InboxItem[]): boolean {
   if (!hasBudget(dataset) || dataset.owner === state.session?.principal) return false;
   if (inbox.some((item) => item.dataset === dataset.name)) return false;

@@ -10,7 +10,10 @@ function change(before: string, after: string): LimitProposal {
 }
 
 test("a raise and a lowering say how much more or less may be spent, exactly", () => {
-  assert.deepEqual(differenceOf(change("0.056131226", "0.120600001")), { amount: "0.064468775", isRaise: true });
+  assert.deepEqual(differenceOf(change("0.056131226", "0.120600001")), {
+    amount: "0.064468775",
+    isRaise: true,
+  });
   assert.deepEqual(differenceOf(change("2", "1.4")), { amount: "0.6", isRaise: false });
 });
 
@@ -27,11 +30,16 @@ test("the factor of an epsilon is never below e to its power", () => {
 });
 
 test("under the pure rule the promise grows by exactly what is missing", () => {
-  assert.deepEqual(promiseWith({ rule: "RULE_PURE", epsilon: "1.5", delta: "" }, "epsilon", "1.5", "0.5"), { epsilon: "2" });
+  assert.deepEqual(promiseWith({ rule: "RULE_PURE", epsilon: "1.5", delta: "" }, "epsilon", "1.5", "0.5"), {
+    epsilon: "2",
+  });
 });
 
 test("a missing delta is asked for as delta", () => {
-  assert.deepEqual(promiseWith({ rule: "RULE_ADVANCED", epsilon: "1", delta: "1e-7" }, "delta", "5e-8", "3e-8"), { delta: "0.00000013" });
+  assert.deepEqual(
+    promiseWith({ rule: "RULE_ADVANCED", epsilon: "1", delta: "1e-7" }, "delta", "5e-8", "3e-8"),
+    { delta: "0.00000013" },
+  );
 });
 
 test("under zCDP the guess has room for what is missing, and for little more", () => {
@@ -44,10 +52,17 @@ test("under zCDP the guess has room for what is missing, and for little more", (
 
 test("under the advanced rule the sum of squares grows almost with the square of epsilon", () => {
   // By the server: epsilon 1 and 1.4 with delta 1e-7 are limits of 0.028888990038 and 0.055986420801.
-  const { epsilon } = promiseWith({ rule: "RULE_ADVANCED", epsilon: "1", delta: "1e-7" }, "epsilon_squared", "0.028888990038", "0.027097430763");
+  const { epsilon } = promiseWith(
+    { rule: "RULE_ADVANCED", epsilon: "1", delta: "1e-7" },
+    "epsilon_squared",
+    "0.028888990038",
+    "0.027097430763",
+  );
   assert.ok(Number(epsilon) >= 1.4 && Number(epsilon) < 1.45, epsilon);
 });
 
 test("a limit of zero grows by what is missing", () => {
-  assert.deepEqual(promiseWith({ rule: "RULE_ZCDP", epsilon: "0", delta: "1e-9" }, "rho", "0", "0.1"), { epsilon: "0.1" });
+  assert.deepEqual(promiseWith({ rule: "RULE_ZCDP", epsilon: "0", delta: "1e-9" }, "rho", "0", "0.1"), {
+    epsilon: "0.1",
+  });
 });

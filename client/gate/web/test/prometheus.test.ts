@@ -59,7 +59,12 @@ test("a histogram without observations has no quantile", () => {
 });
 
 test("the series of a histogram count together", () => {
-  const samples = parseMetrics('h_bucket{b="1",le="1"} 1\nh_bucket{b="1",le="+Inf"} 1\nh_bucket{b="2",le="1"} 0\nh_bucket{b="2",le="+Inf"} 3\n');
+  const samples = parseMetrics(
+    [
+      'h_bucket{b="1",le="1"} 1\nh_bucket{b="1",le="+Inf"} 1\n',
+      'h_bucket{b="2",le="1"} 0\nh_bucket{b="2",le="+Inf"} 3\n',
+    ].join(""),
+  );
   assert.deepEqual(quantileOf(samples, "h", 0.25), { value: 1, isBeyond: false });
   assert.deepEqual(quantileOf(samples, "h", 0.5), { value: 1, isBeyond: true });
 });

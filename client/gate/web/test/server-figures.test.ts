@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseMetrics } from "../src/prometheus.ts";
-import { certificates, durationText, issuers, ledgerFigures, refusalCounts, spanText, workFigures } from "../src/server-figures.ts";
+import {
+  certificates,
+  durationText,
+  issuers,
+  ledgerFigures,
+  refusalCounts,
+  spanText,
+  workFigures,
+} from "../src/server-figures.ts";
 
 const DAY = 86400;
 
@@ -26,18 +34,27 @@ test("durations are in milliseconds below a second", () => {
 });
 
 test("a certificate that ends soon, has ended, or cannot be used is said to", () => {
-  const states = (end: number, valid = 1) => certificates(
-    parseMetrics(`curator_certificate_expiry_timestamp_seconds{listener="edge"} ${end}\ncurator_certificate_valid{listener="edge"} ${valid}\n`),
-    1000,
-  );
+  const states = (end: number, valid = 1) =>
+    certificates(
+      parseMetrics(
+        [
+          `curator_certificate_expiry_timestamp_seconds{listener="edge"} ${end}`,
+          `curator_certificate_valid{listener="edge"} ${valid}`,
+        ].join("\n"),
+      ),
+      1000,
+    );
   assert.deepEqual(states(1000 + 30 * DAY), [{ name: "edge", text: "ends in 30 days", health: "good" }]);
   assert.deepEqual(states(1000 + 3 * DAY), [{ name: "edge", text: "ends in 3 days", health: "warn" }]);
   assert.deepEqual(states(999), [{ name: "edge", text: "has ended", health: "bad" }]);
-  assert.deepEqual(states(1000 + 30 * DAY, 0), [{ name: "edge", text: "its files cannot be used", health: "bad" }]);
+  assert.deepEqual(states(1000 + 30 * DAY, 0), [
+    { name: "edge", text: "its files cannot be used", health: "bad" },
+  ]);
 });
 
 test("old keys of an issuer are a warning, and those that stop its tokens are bad", () => {
-  const health = (age: string) => issuers(parseMetrics(`curator_jwks_age_seconds{issuer="corp"} ${age}\n`))[0]?.health;
+  const health = (age: string) =>
+    issuers(parseMetrics(`curator_jwks_age_seconds{issuer="corp"} ${age}\n`))[0]?.health;
   assert.equal(health("60"), "good");
   assert.equal(health("7200"), "warn");
   assert.equal(health("90000"), "bad");
@@ -45,9 +62,15 @@ test("old keys of an issuer are a warning, and those that stop its tokens are ba
 });
 
 test("an anchor that lags and a history that is damaged are shown as such", () => {
-  const figures = ledgerFigures(parseMetrics(
-    'curator_ledger_sound{dataset="demo"} 1\ncurator_ledger_sound{dataset="census"} 0\ncurator_anchor_behind_entries{dataset="demo"} 2\n',
-  ));
+  const figures = ledgerFigures(
+    parseMetrics(
+      [
+        'curator_ledger_sound{dataset="demo"} 1',
+        'curator_ledger_sound{dataset="census"} 0',
+        'curator_anchor_behind_entries{dataset="demo"} 2',
+      ].join("\n"),
+    ),
+  );
   assert.deepEqual(valueOf(figures, "Histories"), ["damaged: census", "bad"]);
   assert.deepEqual(valueOf(figures, "Entries that the anchor lacks"), ["2", "warn"]);
 });
@@ -65,6 +88,15 @@ test("what the server does not measure is not shown", () => {
 });
 
 test("refusals are listed by reason, most first, without those of none", () => {
-  const samples = parseMetrics('curator_refusals_total{reason="QUOTA"} 2\ncurator_refusals_total{reason="BUDGET_FULL"} 7\ncurator_refusals_total{reason="OWNER_RULE"} 0\n');
-  assert.deepEqual(refusalCounts(samples), [{ reason: "BUDGET_FULL", count: 7 }, { reason: "QUOTA", count: 2 }]);
+  const samples = parseMetrics(
+    [
+      'curator_refusals_total{reason="QUOTA"} 2',
+      'curator_refusals_total{reason="BUDGET_FULL"} 7',
+      'curator_refusals_total{reason="OWNER_RULE"} 0',
+    ].join("\n"),
+  );
+  assert.deepEqual(refusalCounts(samples), [
+    { reason: "BUDGET_FULL", count: 7 },
+    { reason: "QUOTA", count: 2 },
+  ]);
 });

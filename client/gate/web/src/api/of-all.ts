@@ -12,13 +12,18 @@ const DEBOUNCE_MS = 200;
 const POLL_STALE_MS = 25000;
 
 // Calls `take` with each entry that comes to the history of one of the datasets.
-export function useEntries(datasets: string[] | undefined, take: (dataset: string, entry: LedgerEntry) => void): void {
+export function useEntries(
+  datasets: string[] | undefined,
+  take: (dataset: string, entry: LedgerEntry) => void,
+): void {
   const taker = useRef(take);
   taker.current = take;
   const key = datasets?.slice(0, MOST_WATCHED).join(",") ?? "";
   useEffect(() => {
-    const leave = key.split(",").filter(Boolean).map((dataset) =>
-      watchDataset(dataset, { entry: (entry) => taker.current(dataset, entry) }));
+    const leave = key
+      .split(",")
+      .filter(Boolean)
+      .map((dataset) => watchDataset(dataset, { entry: (entry) => taker.current(dataset, entry) }));
     return () => leave.forEach((each) => each());
   }, [key]);
 }
@@ -51,22 +56,28 @@ export function useOfAll<Data>(
     }
   };
 
-  const loaded = useLoad<ReadonlyMap<string, Data>>(names && `${name} of ${names.join(",")}`, async (signal) => {
-    const oldest = Date.now() - POLL_STALE_MS;
-    const isOld = (dataset: string) => {
-      const known = held.current.get(dataset);
-      return !known || stale.current.has(dataset) || (poll && known.at < oldest);
-    };
-    const results = await Promise.allSettled((names ?? []).filter(isOld).map((dataset) => loadOne(dataset, signal)));
-    const failed = results.find((result) => result.status === "rejected");
-    if (failed) throw failed.reason;
-    const all = new Map<string, Data>();
-    for (const dataset of names ?? []) {
-      const data = held.current.get(dataset)?.data;
-      if (data !== undefined) all.set(dataset, data);
-    }
-    return all;
-  }, { poll });
+  const loaded = useLoad<ReadonlyMap<string, Data>>(
+    names && `${name} of ${names.join(",")}`,
+    async (signal) => {
+      const oldest = Date.now() - POLL_STALE_MS;
+      const isOld = (dataset: string) => {
+        const known = held.current.get(dataset);
+        return !known || stale.current.has(dataset) || (poll && known.at < oldest);
+      };
+      const results = await Promise.allSettled(
+        (names ?? []).filter(isOld).map((dataset) => loadOne(dataset, signal)),
+      );
+      const failed = results.find((result) => result.status === "rejected");
+      if (failed) throw failed.reason;
+      const all = new Map<string, Data>();
+      for (const dataset of names ?? []) {
+        const data = held.current.get(dataset)?.data;
+        if (data !== undefined) all.set(dataset, data);
+      }
+      return all;
+    },
+    { poll },
+  );
 
   useEntries(names, (dataset) => {
     stale.current.add(dataset);

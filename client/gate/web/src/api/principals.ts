@@ -11,7 +11,11 @@ async function loadPrincipals(signal: AbortSignal): Promise<PrincipalInfo[]> {
   const all: PrincipalInfo[] = [];
   let token = "";
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const answer = await call("IdentityService/ListPrincipals", { page_size: 1000, page_token: token }, signal);
+    const answer = await call(
+      "IdentityService/ListPrincipals",
+      { page_size: 1000, page_token: token },
+      signal,
+    );
     all.push(...answer.principals);
     token = answer.next_page_token;
     if (token === "") break;

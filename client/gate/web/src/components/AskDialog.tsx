@@ -24,24 +24,43 @@ interface Props {
   children: ComponentChildren;
 }
 
-export function AskDialog({ title, button, danger, problem, reason, typed, make, onClose, onDone, children }: Props) {
+export function AskDialog({
+  title,
+  button,
+  danger,
+  problem,
+  reason,
+  typed,
+  make,
+  onClose,
+  onDone,
+  children,
+}: Props) {
   const [text, setText] = useState("");
   const [written, setWritten] = useState("");
   const { start, busy, error } = useChange(async () => {
     await make(text.trim());
     onDone();
   });
-  const isReady = (reason !== "needed" || text.trim() !== "") && (typed === undefined || written.trim() === typed);
+  const isReady =
+    (reason !== "needed" || text.trim() !== "") && (typed === undefined || written.trim() === typed);
   return (
     <Dialog
       title={title}
       onClose={onClose}
-      foot={(
+      foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind={danger ? "danger" : "primary"} busy={busy} disabled={!isReady} onClick={() => void start()}>{button}</Button>
+          <Button
+            kind={danger ? "danger" : "primary"}
+            busy={busy}
+            disabled={!isReady}
+            onClick={() => void start()}
+          >
+            {button}
+          </Button>
         </>
-      )}
+      }
     >
       {children}
       {reason && (
@@ -52,7 +71,9 @@ export function AskDialog({ title, button, danger, problem, reason, typed, make,
           onInput={setText}
         />
       )}
-      {typed !== undefined && <TextField label={`Type ${typed} to confirm`} value={written} onInput={setWritten} />}
+      {typed !== undefined && (
+        <TextField label={`Type ${typed} to confirm`} value={written} onInput={setWritten} />
+      )}
       <ChangeNotice error={error} what={problem} />
     </Dialog>
   );

@@ -12,18 +12,32 @@ export function ageWords(seconds: number): string {
   return seconds === 60 ? "minute" : `${seconds} seconds`;
 }
 
-// An approval needs a login that is not old, which only the identity provider can give. `back` is the address to return to.
+// An approval needs a login that is not old, which only the identity provider can give. `back` is the
+// address to return to.
 function FreshLogin({ error, back }: { error: ApiError; back: string }) {
   const { session } = useStore(sessionState);
   const logins = session?.sign_in?.logins ?? [];
   const age = Number(error.metadata["max_age_seconds"]);
+  const since = age > 0 ? ageWords(age) : "minutes";
   return (
-    <Notice kind="warn" title={`To approve, log in again: the server wants a login of the last ${age > 0 ? ageWords(age) : "minutes"}.`}>
-      <p>This keeps others from approving on a computer that you left open. You come back here afterwards; nothing was approved yet.</p>
-      {logins.length === 0 && <p>This server has no identity provider for the dashboard: API tokens and certificates approve nothing.</p>}
+    <Notice
+      kind="warn"
+      title={`To approve, log in again: the server wants a login of the last ${since}.`}
+    >
+      <p>
+        This keeps others from approving on a computer that you left open. You come back here afterwards;
+        nothing was approved yet.
+      </p>
+      {logins.length === 0 && (
+        <p>
+          This server has no identity provider for the dashboard: API tokens and certificates approve nothing.
+        </p>
+      )}
       <div class="row">
         {logins.map(({ alias }) => (
-          <a key={alias} class="button primary" href={loginAddress(alias, back, true)}>Log in again with {alias}</a>
+          <a key={alias} class="button primary" href={loginAddress(alias, back, true)}>
+            Log in again with {alias}
+          </a>
         ))}
       </div>
     </Notice>
@@ -46,9 +60,19 @@ export function ChangeNotice({ error, what, back }: Props) {
   }
   return (
     <Notice kind={error.isPassing ? "warn" : "bad"} title={what}>
-      <p>{error.isUnreachable ? "The server does not answer. Nothing may have changed; try again in a moment." : error.message}</p>
+      <p>
+        {error.isUnreachable
+          ? "The server does not answer. Nothing may have changed; try again in a moment."
+          : error.message}
+      </p>
       {error.fields.length > 0 && (
-        <ul>{error.fields.map(({ field, description }) => <li key={field}><code>{field}</code>: {description}</li>)}</ul>
+        <ul>
+          {error.fields.map(({ field, description }) => (
+            <li key={field}>
+              <code>{field}</code>: {description}
+            </li>
+          ))}
+        </ul>
       )}
     </Notice>
   );

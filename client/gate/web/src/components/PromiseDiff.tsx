@@ -10,7 +10,12 @@ function Difference({ before, after }: { before: string; after: string }) {
   const sign = compare(after, before);
   if (sign === 0) return <span class="quiet">as before</span>;
   const text = sign > 0 ? subtract(after, before) : subtract(before, after);
-  return <span class={sign > 0 ? "change more" : "change less"}>{sign > 0 ? "+" : "−"}<Amount value={text} /></span>;
+  return (
+    <span class={sign > 0 ? "change more" : "change less"}>
+      {sign > 0 ? "+" : "−"}
+      <Amount value={text} />
+    </span>
+  );
 }
 
 interface Row {
@@ -24,21 +29,43 @@ function rowsOf(proposal: LimitProposal): Row[] {
   const { old_promise: before, new_promise: after } = proposal;
   const rows: Row[] = [];
   if (before && after) {
-    rows.push({ key: "epsilon", title: <Gloss term="epsilon" />, before: before.epsilon, after: after.epsilon });
+    rows.push({
+      key: "epsilon",
+      title: <Gloss term="epsilon" />,
+      before: before.epsilon,
+      after: after.epsilon,
+    });
     if (before.delta || after.delta) {
-      rows.push({ key: "delta", title: <Gloss term="delta" />, before: before.delta || "0", after: after.delta || "0" });
+      rows.push({
+        key: "delta",
+        title: <Gloss term="delta" />,
+        before: before.delta || "0",
+        after: after.delta || "0",
+      });
     }
   }
   rows.push({
     key: "limit",
-    title: <><Gloss term="limit" /> of <CounterName name={proposal.counter} /></>,
+    title: (
+      <>
+        <Gloss term="limit" /> of <CounterName name={proposal.counter} />
+      </>
+    ),
     before: proposal.old_limit,
     after: proposal.new_limit,
   });
   return rows;
 }
 
-function Meaning({ proposal, counter, protects }: { proposal: LimitProposal; counter: Counter | undefined; protects: string }) {
+function Meaning({
+  proposal,
+  counter,
+  protects,
+}: {
+  proposal: LimitProposal;
+  counter: Counter | undefined;
+  protects: string;
+}) {
   const { amount, isRaise } = differenceOf(proposal);
   const { old_promise: before, new_promise: after } = proposal;
   const name = proposal.counter.replaceAll("_", " ");
@@ -47,13 +74,24 @@ function Meaning({ proposal, counter, protects }: { proposal: LimitProposal; cou
     <ul class="meaning">
       <li>
         <Amount value={amount} unit={name} /> {isRaise ? "more" : "less"} may be spent
-        {counter && left !== undefined && <>: <Amount value={left} /> would be left instead of <Amount value={counter.remaining} /></>}.
+        {counter && left !== undefined && (
+          <>
+            : <Amount value={left} /> would be left instead of <Amount value={counter.remaining} />
+          </>
+        )}
+        .
       </li>
       {before && after && before.epsilon !== after.epsilon && (
         <li>
-          Anybody who is protected{protects && ` (${protects})`} changes the probability of any answers by a factor of at
-          most <span class="number">{factorText(after.epsilon)}</span> instead of <span class="number">{factorText(before.epsilon)}</span>
-          {after.delta && after.delta !== "0" && <>, up to <Gloss term="delta" /></>}.
+          Anybody who is protected{protects && ` (${protects})`} changes the probability of any answers by a
+          factor of at most <span class="number">{factorText(after.epsilon)}</span> instead of{" "}
+          <span class="number">{factorText(before.epsilon)}</span>
+          {after.delta && after.delta !== "0" && (
+            <>
+              , up to <Gloss term="delta" />
+            </>
+          )}
+          .
         </li>
       )}
     </ul>
@@ -74,19 +112,35 @@ export function PromiseDiff({ proposal, counter, protects = "" }: Props) {
         <caption class="visually-hidden">What the change would do to {proposal.account}</caption>
         <thead>
           <tr>
-            <th scope="col"><span class="visually-hidden">Of the account</span></th>
-            <th scope="col" class="right">Now</th>
-            <th scope="col" class="right">Then</th>
-            <th scope="col" class="right">Change</th>
+            <th scope="col">
+              <span class="visually-hidden">Of the account</span>
+            </th>
+            <th scope="col" class="right">
+              Now
+            </th>
+            <th scope="col" class="right">
+              Then
+            </th>
+            <th scope="col" class="right">
+              Change
+            </th>
           </tr>
         </thead>
         <tbody>
           {rowsOf(proposal).map(({ key, title, before, after }) => (
             <tr key={key} class={before === after ? "same" : undefined}>
               <th scope="row">{title}</th>
-              <td class="right"><Amount value={before} /></td>
-              <td class="right"><strong><Amount value={after} /></strong></td>
-              <td class="right"><Difference before={before} after={after} /></td>
+              <td class="right">
+                <Amount value={before} />
+              </td>
+              <td class="right">
+                <strong>
+                  <Amount value={after} />
+                </strong>
+              </td>
+              <td class="right">
+                <Difference before={before} after={after} />
+              </td>
             </tr>
           ))}
         </tbody>

@@ -23,11 +23,21 @@ export function ShownOnce({ title, secret, note, onClose }: Props) {
     }
   };
   return (
-    <Dialog title={title} onClose={onClose} foot={<Button kind="primary" onClick={onClose}>I have kept it</Button>}>
+    <Dialog
+      title={title}
+      onClose={onClose}
+      foot={
+        <Button kind="primary" onClick={onClose}>
+          I have kept it
+        </Button>
+      }
+    >
       <Notice kind="warn" title="It is shown this once.">
         <p>The server keeps only a hash of it, and this page forgets it when you close this.</p>
       </Notice>
-      <pre class="command secret" tabIndex={0} aria-label="The secret">{secret}</pre>
+      <pre class="command secret" tabIndex={0} aria-label="The secret">
+        {secret}
+      </pre>
       <div class="row">
         <Button onClick={() => void copy()}>Copy</Button>
         <span class="small quiet" role="status">

@@ -12,7 +12,12 @@ export function TextArea({ label, hint, value, onInput }: Props) {
   return (
     <Field label={label} hint={hint}>
       {(control) => (
-        <textarea {...control} rows={3} value={value} onInput={(event) => onInput(event.currentTarget.value)} />
+        <textarea
+          {...control}
+          rows={3}
+          value={value}
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
       )}
     </Field>
   );

@@ -54,19 +54,42 @@ function Filters({ search, onSearch }: { search: AuditSearch; onSearch: (search:
       <div class="filters">
         <TextField label="Principal" value={form.principal} onInput={(principal) => change({ principal })} />
         <TextField label="Dataset" value={form.dataset} onInput={(dataset) => change({ dataset })} />
-        <TextField label="Method" value={form.method} onInput={(method) => change({ method })} placeholder="BudgetService/GetBudget" />
+        <TextField
+          label="Method"
+          value={form.method}
+          onInput={(method) => change({ method })}
+          placeholder="BudgetService/GetBudget"
+        />
         <SelectField
           label="Decision"
           value={form.decision}
           onChange={(decision) => change({ decision: decision as AuditSearch["decision"] })}
-          options={[{ value: "", text: "any" }, { value: "ALLOWED", text: "allowed" }, { value: "REFUSED", text: "refused" }]}
+          options={[
+            { value: "", text: "any" },
+            { value: "ALLOWED", text: "allowed" },
+            { value: "REFUSED", text: "refused" },
+          ]}
         />
-        <TextField label="Since" type="datetime-local" value={form.since} onInput={(since) => change({ since })} />
-        <TextField label="Before" type="datetime-local" value={form.until} onInput={(until) => change({ until })} />
+        <TextField
+          label="Since"
+          type="datetime-local"
+          value={form.since}
+          onInput={(since) => change({ since })}
+        />
+        <TextField
+          label="Before"
+          type="datetime-local"
+          value={form.until}
+          onInput={(until) => change({ until })}
+        />
       </div>
       <div class="row">
-        <Button type="submit" kind="primary">Search</Button>
-        {Object.keys(queryOf(search)).length > 0 && <Button onClick={() => onSearch(NO_SEARCH)}>Show all</Button>}
+        <Button type="submit" kind="primary">
+          Search
+        </Button>
+        {Object.keys(queryOf(search)).length > 0 && (
+          <Button onClick={() => onSearch(NO_SEARCH)}>Show all</Button>
+        )}
       </div>
     </form>
   );
@@ -74,9 +97,11 @@ function Filters({ search, onSearch }: { search: AuditSearch; onSearch: (search:
 
 function DecisionMark({ record }: { record: AuditRecord }) {
   if (record.kind !== "CALL") return <span class="tag">{record.kind.toLowerCase()}</span>;
-  return record.decision === "ALLOWED"
-    ? <span class="quiet">allowed</span>
-    : <span class="state warn">refused</span>;
+  return record.decision === "ALLOWED" ? (
+    <span class="quiet">allowed</span>
+  ) : (
+    <span class="state warn">refused</span>
+  );
 }
 
 function Records({ records }: { records: AuditRecord[] }) {
@@ -88,16 +113,73 @@ function Records({ records }: { records: AuditRecord[] }) {
       rows={records}
       rowKey={({ id }) => id}
       columns={[
-        { key: "time", title: "When", value: ({ time }) => time ?? "", cell: ({ time }) => <Time value={time} seconds /> },
-        { key: "principal", title: "Who", value: ({ principal }) => principal, cell: ({ principal }) => principal || <span class="quiet">nobody known</span> },
-        { key: "method", title: "Method", value: ({ method }) => method, cell: ({ method }) => <code>{method}</code> },
+        {
+          key: "time",
+          title: "When",
+          value: ({ time }) => time ?? "",
+          cell: ({ time }) => <Time value={time} seconds />,
+        },
+        {
+          key: "principal",
+          title: "Who",
+          value: ({ principal }) => principal,
+          cell: ({ principal }) => principal || <span class="quiet">nobody known</span>,
+        },
+        {
+          key: "method",
+          title: "Method",
+          value: ({ method }) => method,
+          cell: ({ method }) => <code>{method}</code>,
+        },
         { key: "dataset", title: "Dataset", value: ({ dataset }) => dataset, cell: ({ dataset }) => dataset },
-        { key: "decision", title: "Decision", value: ({ decision }) => decision.toLowerCase(), cell: (record) => <DecisionMark record={record} /> },
-        { key: "outcome", title: "Outcome", value: recordWords, cell: (record) => (record.kind === "CALL" ? <span class="nowrap">{recordWords(record)}</span> : recordWords(record)) },
-        { key: "peer", title: "From", value: ({ peer }) => peer, cell: ({ peer }) => <span class="nowrap">{peer.replaceAll("_", " ")}</span> },
-        { key: "identity_kind", title: "By", value: ({ identity_kind: kind }) => IDENTITY_KINDS[kind], cell: ({ identity_kind: kind }) => <span class="nowrap">{IDENTITY_KINDS[kind]}</span> },
-        { key: "request_id", title: "Request", value: ({ request_id: id }) => id, cell: ({ request_id: id }) => (id ? <span class="nowrap"><ShortId value={id} /></span> : "") },
-        { key: "server", title: "Server", value: ({ server }) => server, cell: ({ server }) => <span class="nowrap"><ShortId value={server} length={12} /></span> },
+        {
+          key: "decision",
+          title: "Decision",
+          value: ({ decision }) => decision.toLowerCase(),
+          cell: (record) => <DecisionMark record={record} />,
+        },
+        {
+          key: "outcome",
+          title: "Outcome",
+          value: recordWords,
+          cell: (record) =>
+            record.kind === "CALL" ? <span class="nowrap">{recordWords(record)}</span> : recordWords(record),
+        },
+        {
+          key: "peer",
+          title: "From",
+          value: ({ peer }) => peer,
+          cell: ({ peer }) => <span class="nowrap">{peer.replaceAll("_", " ")}</span>,
+        },
+        {
+          key: "identity_kind",
+          title: "By",
+          value: ({ identity_kind: kind }) => IDENTITY_KINDS[kind],
+          cell: ({ identity_kind: kind }) => <span class="nowrap">{IDENTITY_KINDS[kind]}</span>,
+        },
+        {
+          key: "request_id",
+          title: "Request",
+          value: ({ request_id: id }) => id,
+          cell: ({ request_id: id }) =>
+            id ? (
+              <span class="nowrap">
+                <ShortId value={id} />
+              </span>
+            ) : (
+              ""
+            ),
+        },
+        {
+          key: "server",
+          title: "Server",
+          value: ({ server }) => server,
+          cell: ({ server }) => (
+            <span class="nowrap">
+              <ShortId value={server} length={12} />
+            </span>
+          ),
+        },
       ]}
     />
   );
@@ -105,32 +187,54 @@ function Records({ records }: { records: AuditRecord[] }) {
 
 function Search({ search }: { search: AuditSearch }) {
   const key = `audit ${JSON.stringify(search)}`;
-  const { data, error, loading, reload } = useLoad(key, (signal) => find(search, "", signal), { poll: false });
+  const { data, error, loading, reload } = useLoad(key, (signal) => find(search, "", signal), {
+    poll: false,
+  });
   const [older, setOlder] = useState<Found & { after: Found }>();
   // Older records belong to the newest ones that they were loaded after.
   const more = older && older.after === data ? older : undefined;
-  const next = more ? more.next : data?.next ?? "";
-  const { start, busy, error: olderError } = useChange(async () => {
+  const next = more ? more.next : (data?.next ?? "");
+  const {
+    start,
+    busy,
+    error: olderError,
+  } = useChange(async () => {
     if (!data) return;
     const found = await find(search, next);
     setOlder({ after: data, records: [...(more?.records ?? []), ...found.records], next: found.next });
   });
   const records = data && [...data.records, ...(more?.records ?? [])];
   return (
-    <Card title="Records" aside={<Button kind="plain" busy={loading} onClick={reload}>Load again</Button>}>
+    <Card
+      title="Records"
+      aside={
+        <Button kind="plain" busy={loading} onClick={reload}>
+          Load again
+        </Button>
+      }
+    >
       {error && <ErrorNotice error={error} what="The audit" onRetry={reload} />}
       {!records && !error && <SkeletonLines lines={8} />}
       {records?.length === 0 && (
         <Empty title="No record has all of these.">
-          <p>Names and methods must be whole, such as BudgetService/GetBudget; leave a field empty to have any.</p>
+          <p>
+            Names and methods must be whole, such as BudgetService/GetBudget; leave a field empty to have any.
+          </p>
         </Empty>
       )}
       {records && records.length > 0 && (
         <>
           <Records records={records} />
           <div class="row small quiet">
-            <span>{counted(records.length, "record")}, newest first{next ? ". The file has those that are shown." : ": all there are."}</span>
-            {next !== "" && <Button busy={busy} onClick={() => void start()}>Load older ones</Button>}
+            <span>
+              {counted(records.length, "record")}, newest first
+              {next ? ". The file has those that are shown." : ": all there are."}
+            </span>
+            {next !== "" && (
+              <Button busy={busy} onClick={() => void start()}>
+                Load older ones
+              </Button>
+            )}
           </div>
           <ChangeNotice error={olderError} what="Older records were not loaded." />
         </>
@@ -144,7 +248,10 @@ export function AuditPage() {
   const { query } = useStore(place);
   const search = searchOf(query);
   return (
-    <Page title="Audit" lead="One record for each call that ended: who asked for what, and whether it was allowed. No record has an answer.">
+    <Page
+      title="Audit"
+      lead="A record for each call that ended: who asked for what, and whether it was allowed. None has an answer."
+    >
       {hasRole(state, "AUDITOR") ? (
         <>
           <Card title="Search">
@@ -154,7 +261,10 @@ export function AuditPage() {
         </>
       ) : (
         <Notice title="Auditors of the server read the audit.">
-          <p>An administrator makes one, and a second administrator approves it. Your own refused requests are under Refused.</p>
+          <p>
+            An administrator makes one, and a second administrator approves it. Your own refused requests are
+            under Refused.
+          </p>
         </Notice>
       )}
     </Page>

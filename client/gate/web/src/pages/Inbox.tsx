@@ -42,11 +42,22 @@ function newestFirst(left: OfDataset, right: OfDataset): number {
   return (right.proposal.propose_time ?? "").localeCompare(left.proposal.propose_time ?? "");
 }
 
-function Dialogs({ open, owned, used, onClose, onDone }: {
-  open: Open | undefined; owned: Dataset[]; used: Dataset[]; onClose: () => void; onDone: (what: string) => void;
+function Dialogs({
+  open,
+  owned,
+  used,
+  onClose,
+  onDone,
+}: {
+  open: Open | undefined;
+  owned: Dataset[];
+  used: Dataset[];
+  onClose: () => void;
+  onDone: (what: string) => void;
 }) {
   if (!open) return null;
-  if (open.what === "publish") return <PublishDialog dataset={open.dataset} onClose={onClose} onDone={onDone} />;
+  if (open.what === "publish")
+    return <PublishDialog dataset={open.dataset} onClose={onClose} onDone={onDone} />;
   if (open.what === "propose" || open.what === "request") {
     const isProposal = open.what === "propose";
     return (
@@ -55,7 +66,9 @@ function Dialogs({ open, owned, used, onClose, onDone }: {
         datasets={isProposal ? owned : used}
         start={open.start}
         onClose={onClose}
-        onDone={() => onDone(isProposal ? "Proposed: it waits for an approver." : "Sent: it waits for the owner.")}
+        onDone={() =>
+          onDone(isProposal ? "Proposed: it waits for an approver." : "Sent: it waits for the owner.")
+        }
       />
     );
   }
@@ -66,18 +79,31 @@ function Dialogs({ open, owned, used, onClose, onDone }: {
 function WaitingItems({ items, onOpen }: { items: InboxItem[]; onOpen: (open: Open) => void }) {
   return (
     <ul class="decisions" aria-label="Limits and publications">
-      {items.map(({ dataset, proposal }) => proposal ? (
-        <ProposalItem key={proposal.id} dataset={dataset} proposal={proposal}>
-          {proposal.is_request
-            ? <Button kind="primary" onClick={() => onOpen({ what: "propose", start: { dataset, takesUp: proposal } })}>Propose it…</Button>
-            : <Button kind="primary" onClick={() => onOpen({ what: "approve", dataset, proposal })}>Approve…</Button>}
-          <Button onClick={() => onOpen({ what: "reject", dataset, proposal })}>Reject…</Button>
-        </ProposalItem>
-      ) : (
-        <PublicationItem key={`publish ${dataset}`} dataset={dataset}>
-          <Button kind="primary" onClick={() => onOpen({ what: "publish", dataset })}>Publish…</Button>
-        </PublicationItem>
-      ))}
+      {items.map(({ dataset, proposal }) =>
+        proposal ? (
+          <ProposalItem key={proposal.id} dataset={dataset} proposal={proposal}>
+            {proposal.is_request ? (
+              <Button
+                kind="primary"
+                onClick={() => onOpen({ what: "propose", start: { dataset, takesUp: proposal } })}
+              >
+                Propose it…
+              </Button>
+            ) : (
+              <Button kind="primary" onClick={() => onOpen({ what: "approve", dataset, proposal })}>
+                Approve…
+              </Button>
+            )}
+            <Button onClick={() => onOpen({ what: "reject", dataset, proposal })}>Reject…</Button>
+          </ProposalItem>
+        ) : (
+          <PublicationItem key={`publish ${dataset}`} dataset={dataset}>
+            <Button kind="primary" onClick={() => onOpen({ what: "publish", dataset })}>
+              Publish…
+            </Button>
+          </PublicationItem>
+        ),
+      )}
     </ul>
   );
 }
@@ -96,8 +122,13 @@ export function InboxPage() {
   const { data: all } = useAllDatasets();
   const datasets = all?.datasets ?? [];
   const names = all?.datasets.filter((dataset) => !dataset.public).map(({ name }) => name);
-  const proposals = useOfAll("proposals", names, async (dataset, signal) =>
-    (await call("BudgetService/ListLimitProposals", { dataset, page_size: SHOWN_OF_EACH }, signal)).proposals);
+  const proposals = useOfAll(
+    "proposals",
+    names,
+    async (dataset, signal) =>
+      (await call("BudgetService/ListLimitProposals", { dataset, page_size: SHOWN_OF_EACH }, signal))
+        .proposals,
+  );
   const people = usePrincipals();
   const parts = pendingParts(people.data ?? []);
   const ownParts = parts.filter(({ by }) => by === me);
@@ -121,7 +152,9 @@ export function InboxPage() {
     setOpen(next);
   };
 
-  const known: OfDataset[] = [...(proposals.data ?? [])].flatMap(([dataset, list]) => list.map((proposal) => ({ dataset, proposal })));
+  const known: OfDataset[] = [...(proposals.data ?? [])].flatMap(([dataset, list]) =>
+    list.map((proposal) => ({ dataset, proposal })),
+  );
   known.sort(newestFirst);
   const mine = known.filter(({ proposal }) => isOpenState(proposal) && proposal.proposed_by === me);
   const past = known.filter(({ proposal }) => !isOpenState(proposal));
@@ -132,23 +165,34 @@ export function InboxPage() {
     <Page
       title="Inbox"
       lead="Decisions that wait for you on all datasets, and what of yours waits for others."
-      aside={(
+      aside={
         <>
-          {used.length > 0 && <Button onClick={() => begin({ what: "request", start: {} })}>Request a raise…</Button>}
-          {owned.length > 0 && <Button onClick={() => begin({ what: "propose", start: {} })}>Propose a change…</Button>}
+          {used.length > 0 && (
+            <Button onClick={() => begin({ what: "request", start: {} })}>Request a raise…</Button>
+          )}
+          {owned.length > 0 && (
+            <Button onClick={() => begin({ what: "propose", start: {} })}>Propose a change…</Button>
+          )}
         </>
-      )}
+      }
     >
-      <div class="said" aria-live="polite">{done && <Notice kind="good" title={done} />}</div>
+      <div class="said" aria-live="polite">
+        {done && <Notice kind="good" title={done} />}
+      </div>
       {inbox.error && <ErrorNotice error={inbox.error} what="The inbox" onRetry={inbox.reload} />}
       <Card title="Waits for you">
         {!inbox.data && !inbox.error && <SkeletonLines lines={4} />}
         {inbox.data && inbox.data.length > 0 && <WaitingItems items={inbox.data} onOpen={begin} />}
-        {people.error && <ErrorNotice error={people.error} what="What waits among people" onRetry={people.reload} />}
+        {people.error && (
+          <ErrorNotice error={people.error} what="What waits among people" onRetry={people.reload} />
+        )}
         <PendingPeople parts={parts.filter(({ by }) => by !== me)} onDone={onDone} />
         {inbox.data?.length === 0 && parts.every(({ by }) => by === me) && (
           <Empty title="Nothing waits for you.">
-            <p>What owners propose comes here by itself when you may approve it, and what analysts ask for when you own the dataset.</p>
+            <p>
+              What owners propose comes here by itself when you may approve it, and what analysts ask for when
+              you own the dataset.
+            </p>
           </Empty>
         )}
       </Card>
@@ -164,7 +208,9 @@ export function InboxPage() {
           </ul>
         </Card>
       )}
-      {proposals.error && <ErrorNotice error={proposals.error} what="The list of proposals" onRetry={proposals.reload} />}
+      {proposals.error && (
+        <ErrorNotice error={proposals.error} what="The list of proposals" onRetry={proposals.reload} />
+      )}
       {past.length > 0 && (
         <Card title="Decided">
           <PastTable rows={past} />

@@ -15,14 +15,22 @@ export function PeoplePage() {
     return (
       <Page title="People">
         <Empty title="This server believes any name.">
-          <p>In development mode there are no accounts, credentials and roles to manage. Start curatord with a configuration to have them.</p>
+          <p>
+            In development mode there are no accounts, credentials and roles to manage. Start curatord with a
+            configuration to have them.
+          </p>
         </Empty>
       </Page>
     );
   }
   return (
-    <Page title="People" lead="Who you are to the server, what proves it, and how much of the server you may use.">
-      <div class="said" aria-live="polite">{done && <Notice kind="good" title={done} />}</div>
+    <Page
+      title="People"
+      lead="Who you are to the server, what proves it, and how much of the server you may use."
+    >
+      <div class="said" aria-live="polite">
+        {done && <Notice kind="good" title={done} />}
+      </div>
       <Account onChange={setDone} />
       {isAdministrator(state) && <Principals />}
     </Page>

@@ -39,9 +39,17 @@ function Fitted({ row, may }: { row: RefusalRow; may: Actions["may"] }) {
   const fitting = fittingOf(row.refusal);
   if (!fitting) return <span class="quiet">nothing</span>;
   const { unit, amount } = fitting;
-  const text = <>up to <Amount value={amount} unit={unit} /></>;
+  const text = (
+    <>
+      up to <Amount value={amount} unit={unit} />
+    </>
+  );
   if (!row.refusal.method.endsWith("/AnswerWorkload") || may(row.dataset) === undefined) return text;
-  return <Link href={to("/datasets/:dataset/ask", { dataset: row.dataset }, { [unit]: amount })}>Ask for {text}</Link>;
+  return (
+    <Link href={to("/datasets/:dataset/ask", { dataset: row.dataset }, { [unit]: amount })}>
+      Ask for {text}
+    </Link>
+  );
 }
 
 function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) {
@@ -59,21 +67,68 @@ function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) 
       hideCaption
       file="refused"
       rows={rows}
-      rowKey={({ refusal, account }) => `${refusal.time} ${refusal.request_id} ${account.account} ${account.counter}`}
+      rowKey={({ refusal, account }) =>
+        `${refusal.time} ${refusal.request_id} ${account.account} ${account.counter}`
+      }
       columns={[
-        { key: "time", title: "When", value: ({ refusal }) => refusal.time ?? "", cell: ({ refusal }) => <Time value={refusal.time} seconds /> },
-        { key: "dataset", title: "Dataset", value: ({ dataset }) => dataset, cell: ({ dataset }) => <Link href={to("/datasets/:dataset", { dataset })}>{dataset}</Link> },
-        { key: "principal", title: "Who", value: ({ refusal }) => refusal.principal, cell: ({ refusal }) => refusal.principal },
-        { key: "method", title: "Asked for a", value: ({ refusal }) => refusal.method, cell: ({ refusal }) => <span class="nowrap" title={refusal.method}>{methodWords(refusal.method)}</span> },
-        { key: "account", title: "Full account", value: ({ account }) => account.account, cell: ({ account, dataset }) => <span class="nowrap" title={account.account}>{shortAccount(account.account, dataset)}</span> },
-        { key: "counter", title: "Counts", value: ({ account }) => account.counter, cell: ({ account }) => <CounterName name={account.counter} /> },
+        {
+          key: "time",
+          title: "When",
+          value: ({ refusal }) => refusal.time ?? "",
+          cell: ({ refusal }) => <Time value={refusal.time} seconds />,
+        },
+        {
+          key: "dataset",
+          title: "Dataset",
+          value: ({ dataset }) => dataset,
+          cell: ({ dataset }) => <Link href={to("/datasets/:dataset", { dataset })}>{dataset}</Link>,
+        },
+        {
+          key: "principal",
+          title: "Who",
+          value: ({ refusal }) => refusal.principal,
+          cell: ({ refusal }) => refusal.principal,
+        },
+        {
+          key: "method",
+          title: "Asked for a",
+          value: ({ refusal }) => refusal.method,
+          cell: ({ refusal }) => (
+            <span class="nowrap" title={refusal.method}>
+              {methodWords(refusal.method)}
+            </span>
+          ),
+        },
+        {
+          key: "account",
+          title: "Full account",
+          value: ({ account }) => account.account,
+          cell: ({ account, dataset }) => (
+            <span class="nowrap" title={account.account}>
+              {shortAccount(account.account, dataset)}
+            </span>
+          ),
+        },
+        {
+          key: "counter",
+          title: "Counts",
+          value: ({ account }) => account.counter,
+          cell: ({ account }) => <CounterName name={account.counter} />,
+        },
         amount("asked", "Asked"),
         amount("remaining", "Was left"),
         {
           key: "would_have_fitted",
           title: "Would have fitted",
-          value: ({ refusal }) => { const fitting = fittingOf(refusal); return fitting ? `${fitting.unit} ${fitting.amount}` : ""; },
-          cell: (row) => <span class="nowrap"><Fitted row={row} may={may} /></span>,
+          value: ({ refusal }) => {
+            const fitting = fittingOf(refusal);
+            return fitting ? `${fitting.unit} ${fitting.amount}` : "";
+          },
+          cell: (row) => (
+            <span class="nowrap">
+              <Fitted row={row} may={may} />
+            </span>
+          ),
         },
         {
           key: "raise",
@@ -83,7 +138,11 @@ function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) 
             const kind = may(row.dataset);
             if (!kind) return null;
             const verb = kind === "propose" ? "Propose a raise" : "Request a raise";
-            return <Button kind="plain" label={`${verb}: ${row.account.account}`} onClick={() => onRaise(row)}>{verb}…</Button>;
+            return (
+              <Button kind="plain" label={`${verb}: ${row.account.account}`} onClick={() => onRaise(row)}>
+                {verb}…
+              </Button>
+            );
           },
         },
       ]}
@@ -93,10 +152,13 @@ function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) 
 
 // The history keeps the reason for ever, so it names nobody.
 function startOf({ dataset, refusal, account }: RefusalRow): LimitStart {
+  const what = methodWords(refusal.method);
+  const counter = account.counter.replaceAll("_", " ");
+  const left = shorten(account.remaining);
   return {
     dataset,
     account: account.account,
-    reason: `A ${methodWords(refusal.method)} was refused: it asked for ${account.counter.replaceAll("_", " ")} ${shorten(account.asked)}, and ${shorten(account.remaining)} was left.`,
+    reason: `A ${what} was refused: it asked for ${counter} ${shorten(account.asked)}, and ${left} was left.`,
     lacking: { counter: account.counter, amount: lackingOf(account) },
   };
 }
@@ -114,7 +176,12 @@ export function RefusedPage() {
   const datasets = (all?.datasets ?? []).filter((dataset) => !dataset.public);
   const names = all && (chosen === "" ? datasets.map(({ name }) => name) : [chosen]);
   const size = chosen === "" ? OF_EACH : OF_ONE;
-  const { data, error, reload } = useOfAll(`refusals ${size}`, names, (dataset, signal) => load(dataset, size, signal), { poll: true });
+  const { data, error, reload } = useOfAll(
+    `refusals ${size}`,
+    names,
+    (dataset, signal) => load(dataset, size, signal),
+    { poll: true },
+  );
   const rows = data && refusalRows(data);
   const isCut = data !== undefined && [...data.values()].some((list) => list.length >= size);
 
@@ -122,14 +189,19 @@ export function RefusedPage() {
     const dataset = datasets.find((candidate) => candidate.name === name);
     if (!dataset) return undefined;
     if (mayPropose(dataset, me)) return "propose" as const;
-    return mayRequest(dataset, state, inbox ?? []) ? "request" as const : undefined;
+    return mayRequest(dataset, state, inbox ?? []) ? ("request" as const) : undefined;
   };
   const kind = raising && may(raising.dataset);
   const of = raising && datasets.filter(({ name }) => name === raising.dataset);
 
   return (
-    <Page title="Refused" lead="Requests that did not fit into an account. Nothing was charged, and nothing was read for them.">
-      <div class="said" aria-live="polite">{done && <Notice kind="good" title={done} />}</div>
+    <Page
+      title="Refused"
+      lead="Requests that did not fit into an account. Nothing was charged, and nothing was read for them."
+    >
+      <div class="said" aria-live="polite">
+        {done && <Notice kind="good" title={done} />}
+      </div>
       {listError && <ErrorNotice error={listError} what="The list of datasets" onRetry={reloadList} />}
       {error && <ErrorNotice error={error} what="The list of refused requests" onRetry={reload} />}
       <Card>
@@ -138,18 +210,35 @@ export function RefusedPage() {
             <SelectField
               label="Dataset"
               value={chosen}
-              onChange={(dataset) => navigate(to("/refused", {}, dataset ? { dataset } : {}), { replace: true })}
-              options={[{ value: "", text: "all" }, ...datasets.map(({ name }) => ({ value: name, text: name }))]}
+              onChange={(dataset) =>
+                navigate(to("/refused", {}, dataset ? { dataset } : {}), { replace: true })
+              }
+              options={[
+                { value: "", text: "all" },
+                ...datasets.map(({ name }) => ({ value: name, text: name })),
+              ]}
             />
           </div>
         )}
         {!rows && !error && !listError && <SkeletonLines lines={5} />}
         {rows?.length === 0 && (
           <Empty title="No request was refused for want of budget.">
-            <p>When one does not fit, it is listed here with what was left, and you can ask for a raise from there.</p>
+            <p>
+              When one does not fit, it is listed here with what was left, and you can ask for a raise from
+              there.
+            </p>
           </Empty>
         )}
-        {rows && rows.length > 0 && <RefusalTable rows={rows} may={may} onRaise={(row) => { setDone(""); setRaising(row); }} />}
+        {rows && rows.length > 0 && (
+          <RefusalTable
+            rows={rows}
+            may={may}
+            onRaise={(row) => {
+              setDone("");
+              setRaising(row);
+            }}
+          />
+        )}
         {rows && rows.length > 0 && (
           <p class="small quiet">
             {isCut && `The newest ${size} of ${chosen === "" ? "each dataset" : chosen}. `}
@@ -165,7 +254,11 @@ export function RefusedPage() {
           onClose={() => setRaising(undefined)}
           onDone={() => {
             setRaising(undefined);
-            setDone(kind === "propose" ? "Proposed: it waits for an approver, in the inbox." : "Sent: it waits for the owner, in the inbox.");
+            setDone(
+              kind === "propose"
+                ? "Proposed: it waits for an approver, in the inbox."
+                : "Sent: it waits for the owner, in the inbox.",
+            );
           }}
         />
       )}

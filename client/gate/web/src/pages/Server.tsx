@@ -17,8 +17,9 @@ function useFingerprint(key: string | undefined): string | undefined {
     setFingerprint(undefined);
     // Browsers have no WebCrypto on insecure origins.
     if (!key || !globalThis.crypto?.subtle) return;
-    void crypto.subtle.digest("SHA-256", bytesOfBase64(key)).then((hash) =>
-      setFingerprint(hexOf(new Uint8Array(hash)).replace(/(.{4})(?=.)/g, "$1 ")));
+    void crypto.subtle
+      .digest("SHA-256", bytesOfBase64(key))
+      .then((hash) => setFingerprint(hexOf(new Uint8Array(hash)).replace(/(.{4})(?=.)/g, "$1 ")));
   }, [key]);
   return fingerprint;
 }
@@ -32,14 +33,31 @@ function ReceiptKey() {
       {!data && !error && <SkeletonLines lines={3} />}
       {data && (
         <dl class="facts wide">
-          <div><dt>Ledger</dt><dd><code>{data.ledger_id}</code></dd></div>
-          <div><dt>Public key (Ed25519)</dt><dd><code>{hexOfBase64(data.public_key)}</code></dd></div>
-          {fingerprint && <div><dt>Its fingerprint (SHA-256)</dt><dd><code>{fingerprint}</code></dd></div>}
+          <div>
+            <dt>Ledger</dt>
+            <dd>
+              <code>{data.ledger_id}</code>
+            </dd>
+          </div>
+          <div>
+            <dt>Public key (Ed25519)</dt>
+            <dd>
+              <code>{hexOfBase64(data.public_key)}</code>
+            </dd>
+          </div>
+          {fingerprint && (
+            <div>
+              <dt>Its fingerprint (SHA-256)</dt>
+              <dd>
+                <code>{fingerprint}</code>
+              </dd>
+            </div>
+          )}
         </dl>
       )}
       <p class="small quiet">
-        Every <Gloss term="receipt" /> is signed with it. Compare it once with what the operator published, by another way than this
-        page; then receipts prove charges even against the server.
+        Every <Gloss term="receipt" /> is signed with it. Compare it once with what the operator published, by
+        another way than this page; then receipts prove charges even against the server.
       </p>
     </Card>
   );
@@ -54,16 +72,32 @@ export function ServerPage() {
       <Card title="Program">
         {server ? (
           <dl class="facts">
-            <div><dt>Version of curatord</dt><dd>{server.version}</dd></div>
-            <div><dt>Ledger</dt><dd>{server.ledger_backend}</dd></div>
-            <div><dt>Mode</dt><dd>{server.development_mode ? "development: no security" : "production"}</dd></div>
+            <div>
+              <dt>Version of curatord</dt>
+              <dd>{server.version}</dd>
+            </div>
+            <div>
+              <dt>Ledger</dt>
+              <dd>{server.ledger_backend}</dd>
+            </div>
+            <div>
+              <dt>Mode</dt>
+              <dd>{server.development_mode ? "development: no security" : "production"}</dd>
+            </div>
           </dl>
-        ) : <Notice kind="warn" title="The server did not answer when this page was loaded." />}
+        ) : (
+          <Notice kind="warn" title="The server did not answer when this page was loaded." />
+        )}
       </Card>
       <ReceiptKey />
-      {hasRole(state, "OPERATOR") ? <Metrics /> : (
+      {hasRole(state, "OPERATOR") ? (
+        <Metrics />
+      ) : (
         <Notice title="Operators see more here.">
-          <p>Certificates, the queue, the anchor and the times of the ledger are for those who run the server. An administrator makes operators.</p>
+          <p>
+            Certificates, the queue, the anchor and the times of the ledger are for those who run the server.
+            An administrator makes operators.
+          </p>
         </Notice>
       )}
     </Page>

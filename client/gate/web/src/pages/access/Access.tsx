@@ -33,42 +33,78 @@ function rolesText({ roles }: Grant): string {
   return roles.map((role) => GRANTEE_ROLES[role]).join(", ");
 }
 
-function GrantDialog({ dataset, grant, isDevelopment, onClose, onDone }: {
-  dataset: string; grant: Grant | undefined; isDevelopment: boolean; onClose: () => void; onDone: (what: string) => void;
+function GrantDialog({
+  dataset,
+  grant,
+  isDevelopment,
+  onClose,
+  onDone,
+}: {
+  dataset: string;
+  grant: Grant | undefined;
+  isDevelopment: boolean;
+  onClose: () => void;
+  onDone: (what: string) => void;
 }) {
   const [requestId] = useState(newRequestId);
   const [principal, setPrincipal] = useState(grant?.principal ?? "");
-  const [roles, setRoles] = useState<GranteeRole[]>(grant?.roles.filter((role) => role !== "FORMER") ?? ["ANALYST"]);
+  const [roles, setRoles] = useState<GranteeRole[]>(
+    grant?.roles.filter((role) => role !== "FORMER") ?? ["ANALYST"],
+  );
   const [days, setDays] = useState("");
   const offered: [GranteeRole, string][] = isDevelopment
     ? [...ROLE_NOTES, ["GRANTED_APPROVER", "approves changes of limits (in development mode)"]]
     : ROLE_NOTES;
   const toggle = (role: GranteeRole) =>
-    setRoles((before) => (before.includes(role) ? before.filter((other) => other !== role) : [...before, role]));
+    setRoles((before) =>
+      before.includes(role) ? before.filter((other) => other !== role) : [...before, role],
+    );
   const { start, busy, error } = useChange(async () => {
-    const expires = days === "" ? {} : { expire_time: new Date(Date.now() + Number(days) * DAY_MS).toISOString() };
-    await call("DatasetService/GrantAccess", { dataset, principal: principal.trim(), roles, request_id: requestId, ...expires });
+    const expires =
+      days === "" ? {} : { expire_time: new Date(Date.now() + Number(days) * DAY_MS).toISOString() };
+    await call("DatasetService/GrantAccess", {
+      dataset,
+      principal: principal.trim(),
+      roles,
+      request_id: requestId,
+      ...expires,
+    });
     onDone(`${principal.trim()} has access now.`);
   });
   return (
     <Dialog
       title={grant ? `Access of ${grant.principal}` : `Give access to ${dataset}`}
       onClose={onClose}
-      foot={(
+      foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={busy} disabled={principal.trim() === "" || roles.length === 0} onClick={() => void start()}>Give access</Button>
+          <Button
+            kind="primary"
+            busy={busy}
+            disabled={principal.trim() === "" || roles.length === 0}
+            onClick={() => void start()}
+          >
+            Give access
+          </Button>
         </>
-      )}
+      }
     >
-      {grant ? <p class="small quiet">It replaces what {grant.principal} has now.</p> : <TextField label="Principal" value={principal} onInput={setPrincipal} />}
+      {grant ? (
+        <p class="small quiet">It replaces what {grant.principal} has now.</p>
+      ) : (
+        <TextField label="Principal" value={principal} onInput={setPrincipal} />
+      )}
       <fieldset class="field">
-        <legend class="small"><strong>Roles</strong></legend>
+        <legend class="small">
+          <strong>Roles</strong>
+        </legend>
         <div class="stack-s">
           {offered.map(([role, note]) => (
             <label class="choice" key={role}>
               <input type="checkbox" checked={roles.includes(role)} onChange={() => toggle(role)} />
-              <span>{GRANTEE_ROLES[role]} <span class="quiet small">{note}</span></span>
+              <span>
+                {GRANTEE_ROLES[role]} <span class="quiet small">{note}</span>
+              </span>
             </label>
           ))}
         </div>
@@ -77,14 +113,27 @@ function GrantDialog({ dataset, grant, isDevelopment, onClose, onDone }: {
         label="Ends in"
         value={days}
         onChange={setDays}
-        options={[{ value: "", text: "never" }, ...[30, 90, 180, 365, 730].map((count) => ({ value: String(count), text: `${count} days` }))]}
+        options={[
+          { value: "", text: "never" },
+          ...[30, 90, 180, 365, 730].map((count) => ({ value: String(count), text: `${count} days` })),
+        ]}
       />
       <ChangeNotice error={error} what="Access was not given." />
     </Dialog>
   );
 }
 
-function RevokeDialog({ dataset, grant, onClose, onDone }: { dataset: string; grant: Grant; onClose: () => void; onDone: (what: string) => void }) {
+function RevokeDialog({
+  dataset,
+  grant,
+  onClose,
+  onDone,
+}: {
+  dataset: string;
+  grant: Grant;
+  onClose: () => void;
+  onDone: (what: string) => void;
+}) {
   const [requestId] = useState(newRequestId);
   const [withReleases, setWithReleases] = useState(false);
   const { principal } = grant;
@@ -94,21 +143,41 @@ function RevokeDialog({ dataset, grant, onClose, onDone }: { dataset: string; gr
       button="Take it away"
       danger
       problem="Access was not taken away."
-      make={() => call("DatasetService/RevokeAccess", { dataset, principal, with_releases: withReleases, request_id: requestId })}
+      make={() =>
+        call("DatasetService/RevokeAccess", {
+          dataset,
+          principal,
+          with_releases: withReleases,
+          request_id: requestId,
+        })
+      }
       onClose={onClose}
       onDone={() => onDone(`${principal} asks nothing new any more.`)}
     >
-      <p>It works at the next call. What was charged before runs to its end and is stored; what was spent stays spent.</p>
+      <p>
+        It works at the next call. What was charged before runs to its end and is stored; what was spent stays
+        spent.
+      </p>
       <label class="choice">
         <input type="checkbox" checked={withReleases} onChange={() => setWithReleases(!withReleases)} />
-        <span>Also what was released to {principal} <span class="quiet small">which may have copies</span></span>
+        <span>
+          Also what was released to {principal} <span class="quiet small">which may have copies</span>
+        </span>
       </label>
     </AskDialog>
   );
 }
 
 // An approver of one dataset is proposed by its owner, and approved by an administrator.
-function ApproverDialog({ dataset, onClose, onDone }: { dataset: string; onClose: () => void; onDone: (what: string) => void }) {
+function ApproverDialog({
+  dataset,
+  onClose,
+  onDone,
+}: {
+  dataset: string;
+  onClose: () => void;
+  onDone: (what: string) => void;
+}) {
   const [principal, setPrincipal] = useState("");
   const { start, busy, error } = useChange(async () => {
     await call("IdentityService/BindRole", { role: "APPROVER", principal: principal.trim(), dataset });
@@ -118,22 +187,34 @@ function ApproverDialog({ dataset, onClose, onDone }: { dataset: string; onClose
     <Dialog
       title={`Propose an approver of ${dataset}`}
       onClose={onClose}
-      foot={(
+      foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={busy} disabled={principal.trim() === ""} onClick={() => void start()}>Propose</Button>
+          <Button kind="primary" busy={busy} disabled={principal.trim() === ""} onClick={() => void start()}>
+            Propose
+          </Button>
         </>
-      )}
+      }
     >
-      <p class="small quiet">An approver decides what you propose. It must be another person, who does not spend from this dataset.</p>
+      <p class="small quiet">
+        An approver decides what you propose. It must be another person, who does not spend from this dataset.
+      </p>
       <TextField label="Principal" value={principal} onInput={setPrincipal} />
       <ChangeNotice error={error} what="The approver was not proposed." />
     </Dialog>
   );
 }
 
-function Grants({ grants, isOwner, onEdit, onRevoke }: {
-  grants: Grant[]; isOwner: boolean; onEdit: (grant: Grant) => void; onRevoke: (grant: Grant) => void;
+function Grants({
+  grants,
+  isOwner,
+  onEdit,
+  onRevoke,
+}: {
+  grants: Grant[];
+  isOwner: boolean;
+  onEdit: (grant: Grant) => void;
+  onRevoke: (grant: Grant) => void;
 }) {
   const now = useNow();
   const hasEnded = ({ roles, expire_time: end }: Grant) =>
@@ -147,19 +228,44 @@ function Grants({ grants, isOwner, onEdit, onRevoke }: {
       rowKey={({ principal }) => principal}
       rowClass={(grant) => (hasEnded(grant) ? "outdated" : undefined)}
       columns={[
-        { key: "principal", title: "Who", value: ({ principal }) => principal, cell: ({ principal }) => principal },
+        {
+          key: "principal",
+          title: "Who",
+          value: ({ principal }) => principal,
+          cell: ({ principal }) => principal,
+        },
         { key: "roles", title: "Roles", value: rolesText, cell: rolesText },
-        { key: "ends", title: "Ends", value: ({ expire_time: end }) => end ?? "", cell: ({ expire_time: end }) => <Time value={end} relative /> },
+        {
+          key: "ends",
+          title: "Ends",
+          value: ({ expire_time: end }) => end ?? "",
+          cell: ({ expire_time: end }) => <Time value={end} relative />,
+        },
         {
           key: "actions",
           title: "Action",
           right: true,
-          cell: (grant) => isOwner && (
-            <span class="row actions-of">
-              <Button kind="plain" label={`Change the access of ${grant.principal}`} onClick={() => onEdit(grant)}>Change…</Button>
-              {!hasEnded(grant) && <Button kind="plain" label={`Take away the access of ${grant.principal}`} onClick={() => onRevoke(grant)}>Take away…</Button>}
-            </span>
-          ),
+          cell: (grant) =>
+            isOwner && (
+              <span class="row actions-of">
+                <Button
+                  kind="plain"
+                  label={`Change the access of ${grant.principal}`}
+                  onClick={() => onEdit(grant)}
+                >
+                  Change…
+                </Button>
+                {!hasEnded(grant) && (
+                  <Button
+                    kind="plain"
+                    label={`Take away the access of ${grant.principal}`}
+                    onClick={() => onRevoke(grant)}
+                  >
+                    Take away…
+                  </Button>
+                )}
+              </span>
+            ),
         },
       ]}
     />
@@ -173,7 +279,11 @@ export function AccessPage({ params }: PageProps) {
   const { session } = useStore(sessionState);
   const isDevelopment = session?.server?.development_mode ?? false;
   const { data: dataset } = useCall("DatasetService/GetDataset", { dataset: name });
-  const { data, error, reload } = useCall("DatasetService/ListGrants", { dataset: name, page_size: 1000 }, { live: name });
+  const { data, error, reload } = useCall(
+    "DatasetService/ListGrants",
+    { dataset: name, page_size: 1000 },
+    { live: name },
+  );
   const [open, setOpen] = useState<Open>();
   const [done, setDone] = useState("");
   const isOwner = dataset !== undefined && dataset.owner === session?.principal;
@@ -188,27 +298,59 @@ export function AccessPage({ params }: PageProps) {
     reload();
   };
   return (
-    <Page title={name} windowTitle={`Access to ${name}`} crumb={<DatasetCrumb />} tabs={<DatasetTabs dataset={name} />}>
-      <div class="said" aria-live="polite">{done && <Notice kind="good" title={done} />}</div>
+    <Page
+      title={name}
+      windowTitle={`Access to ${name}`}
+      crumb={<DatasetCrumb />}
+      tabs={<DatasetTabs dataset={name} />}
+    >
+      <div class="said" aria-live="polite">
+        {done && <Notice kind="good" title={done} />}
+      </div>
       <Card
         title="Who has access"
-        aside={isOwner && (
-          <span class="row">
-            {!isDevelopment && <Button onClick={() => begin({ what: "approver" })}>Propose an approver…</Button>}
-            <Button kind="primary" onClick={() => begin({ what: "grant" })}>Give access…</Button>
-          </span>
-        )}
+        aside={
+          isOwner && (
+            <span class="row">
+              {!isDevelopment && (
+                <Button onClick={() => begin({ what: "approver" })}>Propose an approver…</Button>
+              )}
+              <Button kind="primary" onClick={() => begin({ what: "grant" })}>
+                Give access…
+              </Button>
+            </span>
+          )
+        }
       >
         {error?.isHidden && !data && <p class="quiet">The owner of a dataset sees who has access to it.</p>}
         {error && !error.isHidden && <ErrorNotice error={error} what="The list of access" onRetry={reload} />}
         {!data && !error && <SkeletonLines lines={4} />}
-        {data?.grants.length === 0 && <Empty title={`Nobody but ${isOwner ? "you" : "its owner"} has access.`}><p>Analysts ask questions once the owner has given them access.</p></Empty>}
+        {data?.grants.length === 0 && (
+          <Empty title={`Nobody but ${isOwner ? "you" : "its owner"} has access.`}>
+            <p>Analysts ask questions once the owner has given them access.</p>
+          </Empty>
+        )}
         {data && data.grants.length > 0 && (
-          <Grants grants={data.grants} isOwner={isOwner} onEdit={(grant) => begin({ what: "grant", grant })} onRevoke={(grant) => begin({ what: "revoke", grant })} />
+          <Grants
+            grants={data.grants}
+            isOwner={isOwner}
+            onEdit={(grant) => begin({ what: "grant", grant })}
+            onRevoke={(grant) => begin({ what: "revoke", grant })}
+          />
         )}
       </Card>
-      {open?.what === "grant" && <GrantDialog dataset={name} grant={open.grant} isDevelopment={isDevelopment} onClose={close} onDone={finish} />}
-      {open?.what === "revoke" && <RevokeDialog dataset={name} grant={open.grant} onClose={close} onDone={finish} />}
+      {open?.what === "grant" && (
+        <GrantDialog
+          dataset={name}
+          grant={open.grant}
+          isDevelopment={isDevelopment}
+          onClose={close}
+          onDone={finish}
+        />
+      )}
+      {open?.what === "revoke" && (
+        <RevokeDialog dataset={name} grant={open.grant} onClose={close} onDone={finish} />
+      )}
       {open?.what === "approver" && <ApproverDialog dataset={name} onClose={close} onDone={finish} />}
     </Page>
   );

@@ -1,5 +1,5 @@
 // What a question costs at which error: found from public facts, free, before anything is paid.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Cost, Spend, Workload, WorkloadEstimate } from "../../api/types.ts";
 import { useCall } from "../../api/use-call.ts";
 import { Button } from "../../components/Button.tsx";
@@ -19,22 +19,13 @@ import { errorOfStep, ERROR_STEPS, spendOf, spendText, stepOfError } from "../..
 import { to } from "../../router.ts";
 import { sessionState } from "../../session.ts";
 import { useStore } from "../../store.ts";
+import { useSettled } from "../../use-settled.ts";
 import { shortAccount } from "../../words.ts";
 import type { AnswerRequest } from "../Ask.tsx";
 import { useAmountOfAddress } from "../refused/use-amount.ts";
 
 const CONFIDENCE = 0.95;
 const USUAL_ERROR = 100;
-const DEBOUNCE_MS = 250;
-
-function useSettled<Value>(value: Value): Value {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), DEBOUNCE_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
-}
 
 function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
   return (

@@ -17,16 +17,30 @@ export function LimitButton({ dataset }: { dataset: Dataset }) {
   return (
     <>
       <span class="small" role="status">
-        {isDone && <>{isOwner ? "Proposed" : "Sent"}: it is in the <Link href="/inbox">inbox</Link>.</>}
+        {isDone && (
+          <>
+            {isOwner ? "Proposed" : "Sent"}: it is in the <Link href="/inbox">inbox</Link>.
+          </>
+        )}
       </span>
-      <Button onClick={() => { setDone(false); setOpen(true); }}>{isOwner ? "Propose a change of a limit…" : "Request a raise…"}</Button>
+      <Button
+        onClick={() => {
+          setDone(false);
+          setOpen(true);
+        }}
+      >
+        {isOwner ? "Propose a change of a limit…" : "Request a raise…"}
+      </Button>
       {isOpen && (
         <LimitDialog
           kind={isOwner ? "propose" : "request"}
           datasets={[dataset]}
           start={{ dataset: dataset.name }}
           onClose={() => setOpen(false)}
-          onDone={() => { setOpen(false); setDone(true); }}
+          onDone={() => {
+            setOpen(false);
+            setDone(true);
+          }}
         />
       )}
     </>

@@ -36,17 +36,32 @@ export function PastTable({ rows }: { rows: Row[] }) {
       rowKey={({ proposal }) => proposal.id}
       rowClass={({ proposal }) => (proposal.state === "OUTDATED" ? "outdated" : undefined)}
       columns={[
-        { key: "time", title: "Proposed", value: ({ proposal }) => proposal.propose_time ?? "", cell: ({ proposal }) => <Time value={proposal.propose_time} /> },
+        {
+          key: "time",
+          title: "Proposed",
+          value: ({ proposal }) => proposal.propose_time ?? "",
+          cell: ({ proposal }) => <Time value={proposal.propose_time} />,
+        },
         {
           key: "account",
           title: "Account",
           value: ({ proposal }) => proposal.account,
           cell: ({ dataset, proposal }) => {
             const short = shortAccount(proposal.account, dataset);
-            return <><Link href={to("/datasets/:dataset", { dataset })}>{dataset}</Link>{short !== "the dataset" && ` ${short}`}</>;
+            return (
+              <>
+                <Link href={to("/datasets/:dataset", { dataset })}>{dataset}</Link>
+                {short !== "the dataset" && ` ${short}`}
+              </>
+            );
           },
         },
-        { key: "change", title: "Change", value: changes, cell: (row) => <span class="nowrap">{changes(row)}</span> },
+        {
+          key: "change",
+          title: "Change",
+          value: changes,
+          cell: (row) => <span class="nowrap">{changes(row)}</span>,
+        },
         {
           key: "new_limit",
           title: "New limit",
@@ -55,7 +70,12 @@ export function PastTable({ rows }: { rows: Row[] }) {
           compare: (a, b) => compare(a.proposal.new_limit, b.proposal.new_limit),
           cell: ({ proposal }) => <Amount value={proposal.new_limit} unit={proposal.counter} />,
         },
-        { key: "by", title: "By", value: ({ proposal }) => proposal.proposed_by, cell: ({ proposal }) => proposal.proposed_by },
+        {
+          key: "by",
+          title: "By",
+          value: ({ proposal }) => proposal.proposed_by,
+          cell: ({ proposal }) => proposal.proposed_by,
+        },
         {
           key: "outcome",
           title: "Outcome",
@@ -68,7 +88,12 @@ export function PastTable({ rows }: { rows: Row[] }) {
             </span>
           ),
         },
-        { key: "reason", title: "Reason", value: ({ proposal }) => proposal.reason, cell: ({ proposal }) => <span class="wide-text">{proposal.reason}</span> },
+        {
+          key: "reason",
+          title: "Reason",
+          value: ({ proposal }) => proposal.reason,
+          cell: ({ proposal }) => <span class="wide-text">{proposal.reason}</span>,
+        },
       ]}
     />
   );

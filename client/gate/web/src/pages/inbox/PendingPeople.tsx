@@ -9,7 +9,9 @@ import { identityKind, identityWords, roleWords, type PendingPart } from "../../
 import { to } from "../../router.ts";
 
 function keyOf(part: PendingPart): string {
-  return part.kind === "credential" ? part.credential.id : `${part.role.role} ${part.principal} ${part.role.dataset}`;
+  return part.kind === "credential"
+    ? part.credential.id
+    : `${part.role.role} ${part.principal} ${part.role.dataset}`;
 }
 
 // "a new API token for bob", "bob as approver of demo"
@@ -20,7 +22,8 @@ function nameOf(part: PendingPart): string {
 }
 
 async function approve(part: PendingPart): Promise<unknown> {
-  if (part.kind === "credential") return await call("IdentityService/ApproveCredential", { credential_id: part.credential.id });
+  if (part.kind === "credential")
+    return await call("IdentityService/ApproveCredential", { credential_id: part.credential.id });
   const { role, principal, dataset } = part.role;
   return await call("IdentityService/ApproveRole", { role, principal, dataset });
 }
@@ -35,10 +38,30 @@ async function refuse(part: PendingPart, reason: string): Promise<unknown> {
 
 function Title({ part }: { part: PendingPart }) {
   const link = <Link href={to("/people/:principal", { principal: part.principal })}>{part.principal}</Link>;
-  return <h3>{part.kind === "credential" ? <>A new {identityKind(part.credential)} for {link}</> : <>Make {link} {roleWords(part.role)}</>}</h3>;
+  return (
+    <h3>
+      {part.kind === "credential" ? (
+        <>
+          A new {identityKind(part.credential)} for {link}
+        </>
+      ) : (
+        <>
+          Make {link} {roleWords(part.role)}
+        </>
+      )}
+    </h3>
+  );
 }
 
-function PendingItem({ part, isOwn, onAsk }: { part: PendingPart; isOwn: boolean; onAsk: (what: "approve" | "refuse") => void }) {
+function PendingItem({
+  part,
+  isOwn,
+  onAsk,
+}: {
+  part: PendingPart;
+  isOwn: boolean;
+  onAsk: (what: "approve" | "refuse") => void;
+}) {
   const isCredential = part.kind === "credential";
   return (
     <li class="decision">
@@ -48,19 +71,42 @@ function PendingItem({ part, isOwn, onAsk }: { part: PendingPart; isOwn: boolean
       </div>
       <p class="small quiet">
         {isCredential ? "Added" : "Proposed"} by <strong>{part.by}</strong>
-        {isCredential && <>, <Time value={part.credential.add_time} relative /></>}
+        {isCredential && (
+          <>
+            , <Time value={part.credential.add_time} relative />
+          </>
+        )}
       </p>
-      {isCredential && <p><code>{identityWords(part.credential)}</code>{part.credential.label && ` (${part.credential.label})`}</p>}
+      {isCredential && (
+        <p>
+          <code>{identityWords(part.credential)}</code>
+          {part.credential.label && ` (${part.credential.label})`}
+        </p>
+      )}
       <div class="row">
-        {!isOwn && <Button kind="primary" label={`Approve ${nameOf(part)}`} onClick={() => onAsk("approve")}>Approve…</Button>}
-        <Button label={`${isOwn ? "Remove" : "Refuse"} ${nameOf(part)}`} onClick={() => onAsk("refuse")}>{isOwn ? "Remove…" : "Refuse…"}</Button>
+        {!isOwn && (
+          <Button kind="primary" label={`Approve ${nameOf(part)}`} onClick={() => onAsk("approve")}>
+            Approve…
+          </Button>
+        )}
+        <Button label={`${isOwn ? "Remove" : "Refuse"} ${nameOf(part)}`} onClick={() => onAsk("refuse")}>
+          {isOwn ? "Remove…" : "Refuse…"}
+        </Button>
       </div>
     </li>
   );
 }
 
-function Asked({ part, what, onClose, onDone }: {
-  part: PendingPart; what: "approve" | "refuse"; onClose: () => void; onDone: (what: string) => void;
+function Asked({
+  part,
+  what,
+  onClose,
+  onDone,
+}: {
+  part: PendingPart;
+  what: "approve" | "refuse";
+  onClose: () => void;
+  onDone: (what: string) => void;
 }) {
   const name = nameOf(part);
   if (what === "approve") {
@@ -73,9 +119,17 @@ function Asked({ part, what, onClose, onDone }: {
         onClose={onClose}
         onDone={() => onDone(`You approved ${name}.`)}
       >
-        {part.kind === "credential"
-          ? <p>Its holder can do all that {part.principal} may do. Approve it only when you know that it is {part.principal}'s.</p>
-          : <p>{part.principal} has the role from your approval on. The server's history names you as who approved it.</p>}
+        {part.kind === "credential" ? (
+          <p>
+            Its holder can do all that {part.principal} may do. Approve it only when you know that it is{" "}
+            {part.principal}'s.
+          </p>
+        ) : (
+          <p>
+            {part.principal} has the role from your approval on. The server's history names you as who
+            approved it.
+          </p>
+        )}
       </AskDialog>
     );
   }
@@ -108,7 +162,14 @@ export function PendingPeople({ parts, isOwn = false, onDone }: Props) {
   return (
     <>
       <ul class="decisions" aria-label="Credentials and roles">
-        {parts.map((part) => <PendingItem key={keyOf(part)} part={part} isOwn={isOwn} onAsk={(what) => setAsking({ part, what })} />)}
+        {parts.map((part) => (
+          <PendingItem
+            key={keyOf(part)}
+            part={part}
+            isOwn={isOwn}
+            onAsk={(what) => setAsking({ part, what })}
+          />
+        ))}
       </ul>
       {asking && (
         <Asked

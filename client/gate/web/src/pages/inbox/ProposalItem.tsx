@@ -8,7 +8,15 @@ import { differenceOf } from "../../limit-change.ts";
 import { to } from "../../router.ts";
 import { PROPOSAL_STATES, shortAccount } from "../../words.ts";
 
-export function ProposalItem({ dataset, proposal, children }: { dataset: string; proposal: LimitProposal; children: ComponentChildren }) {
+export function ProposalItem({
+  dataset,
+  proposal,
+  children,
+}: {
+  dataset: string;
+  proposal: LimitProposal;
+  children: ComponentChildren;
+}) {
   const short = shortAccount(proposal.account, dataset);
   const verb = differenceOf(proposal).isRaise ? "Raise" : "Lower";
   return (
@@ -21,7 +29,8 @@ export function ProposalItem({ dataset, proposal, children }: { dataset: string;
         <span class="tag">{PROPOSAL_STATES[proposal.state]}</span>
       </div>
       <p class="small quiet">
-        {proposal.is_request ? "Asked for" : "Proposed"} by <strong>{proposal.proposed_by}</strong>, <Time value={proposal.propose_time} relative />
+        {proposal.is_request ? "Asked for" : "Proposed"} by <strong>{proposal.proposed_by}</strong>,{" "}
+        <Time value={proposal.propose_time} relative />
       </p>
       <blockquote class="reason">{proposal.reason}</blockquote>
       <PromiseDiff proposal={proposal} />
@@ -34,7 +43,9 @@ export function PublicationItem({ dataset, children }: { dataset: string; childr
   return (
     <li class="decision">
       <div class="decision-head">
-        <h3>Publish <Link href={to("/datasets/:dataset", { dataset })}>{dataset}</Link></h3>
+        <h3>
+          Publish <Link href={to("/datasets/:dataset", { dataset })}>{dataset}</Link>
+        </h3>
         <span class="tag">waits for an approver</span>
       </div>
       <p>Its owner declared it public. Until somebody publishes it, nobody can use it as a public dataset.</p>

@@ -1,5 +1,5 @@
-// The dialogs that decide: approve, reject, withdraw, publish. Each request has an id of its own, so that a second click and a
-// repetition after a lost connection do nothing twice.
+// The dialogs that decide: approve, reject, withdraw, publish. Each request has an id of its own, so that a
+// second click and a repetition after a lost connection do nothing twice.
 import { useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { LimitProposal } from "../../api/types.ts";
@@ -35,30 +35,41 @@ function verbOf(proposal: LimitProposal): string {
 export function ApproveDialog({ dataset, proposal, onClose, onDone }: DecideProps) {
   const [requestId] = useState(newRequestId);
   const { data: budget } = useCall("BudgetService/GetBudget", { dataset }, { live: dataset });
-  const counter = budget?.accounts.find(({ name }) => name === proposal.account)?.counters
-    .find(({ name }) => name === proposal.counter);
+  const counter = budget?.accounts
+    .find(({ name }) => name === proposal.account)
+    ?.counters.find(({ name }) => name === proposal.counter);
   const { start, busy, error } = useChange(async () => {
-    await call("BudgetService/ApproveLimitChange", { dataset, proposal_id: proposal.id, request_id: requestId });
+    await call("BudgetService/ApproveLimitChange", {
+      dataset,
+      proposal_id: proposal.id,
+      request_id: requestId,
+    });
     onDone(`You approved it: the limit of ${accountWords(dataset, proposal)} has changed.`);
   });
   return (
     <Dialog
       title={`${verbOf(proposal)} the limit of ${accountWords(dataset, proposal)}?`}
       onClose={onClose}
-      foot={(
+      foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={busy} onClick={() => void start()}>Approve</Button>
+          <Button kind="primary" busy={busy} onClick={() => void start()}>
+            Approve
+          </Button>
         </>
-      )}
+      }
     >
       <PromiseDiff proposal={proposal} counter={counter} protects={budget?.protects ?? ""} />
       <blockquote class="reason">{proposal.reason}</blockquote>
       <p class="small quiet">
-        Proposed by {proposal.proposed_by}. It takes effect at once. What is spent under a raised limit cannot be taken back, and the
-        history names you as who approved it.
+        Proposed by {proposal.proposed_by}. It takes effect at once. What is spent under a raised limit cannot
+        be taken back, and the history names you as who approved it.
       </p>
-      <ChangeNotice error={error} what="It was not approved." back={to("/inbox", {}, { decide: proposal.id })} />
+      <ChangeNotice
+        error={error}
+        what="It was not approved."
+        back={to("/inbox", {}, { decide: proposal.id })}
+      />
     </Dialog>
   );
 }
@@ -67,21 +78,33 @@ export function RejectDialog({ dataset, proposal, onClose, onDone }: DecideProps
   const [requestId] = useState(newRequestId);
   const [reason, setReason] = useState("");
   const { start, busy, error } = useChange(async () => {
-    await call("BudgetService/RejectLimitChange", { dataset, proposal_id: proposal.id, request_id: requestId, reason: reason.trim() });
-    onDone(`You rejected what ${proposal.proposed_by} ${proposal.is_request ? "asked for" : "proposed"}. Nothing changed.`);
+    await call("BudgetService/RejectLimitChange", {
+      dataset,
+      proposal_id: proposal.id,
+      request_id: requestId,
+      reason: reason.trim(),
+    });
+    onDone(
+      `You rejected what ${proposal.proposed_by} ${proposal.is_request ? "asked for" : "proposed"}.`,
+    );
   });
   return (
     <Dialog
       title={proposal.is_request ? "Reject the request" : "Reject the proposal"}
       onClose={onClose}
-      foot={(
+      foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="danger" busy={busy} disabled={reason.trim() === ""} onClick={() => void start()}>Reject</Button>
+          <Button kind="danger" busy={busy} disabled={reason.trim() === ""} onClick={() => void start()}>
+            Reject
+          </Button>
         </>
-      )}
+      }
     >
-      <p>The limit of {accountWords(dataset, proposal)} stays as it is. {proposal.proposed_by} can read your reason.</p>
+      <p>
+        The limit of {accountWords(dataset, proposal)} stays as it is. {proposal.proposed_by} can read your
+        reason.
+      </p>
       <TextArea label="Reason" hint="The history keeps it for ever." value={reason} onInput={setReason} />
       <ChangeNotice error={error} what="It was not rejected." />
     </Dialog>
@@ -92,19 +115,25 @@ export function WithdrawDialog({ dataset, proposal, onClose, onDone }: DecidePro
   const [requestId] = useState(newRequestId);
   const what = proposal.is_request ? "request" : "proposal";
   const { start, busy, error } = useChange(async () => {
-    await call("BudgetService/WithdrawLimitChange", { dataset, proposal_id: proposal.id, request_id: requestId });
+    await call("BudgetService/WithdrawLimitChange", {
+      dataset,
+      proposal_id: proposal.id,
+      request_id: requestId,
+    });
     onDone(`You withdrew your ${what}.`);
   });
   return (
     <Dialog
       title={`Withdraw your ${what}?`}
       onClose={onClose}
-      foot={(
+      foot={
         <>
           <Button onClick={onClose}>Keep it</Button>
-          <Button kind="danger" busy={busy} onClick={() => void start()}>Withdraw</Button>
+          <Button kind="danger" busy={busy} onClick={() => void start()}>
+            Withdraw
+          </Button>
         </>
-      )}
+      }
     >
       <p>Nobody can decide it afterwards. The limit of {accountWords(dataset, proposal)} stays as it is.</p>
       <ChangeNotice error={error} what="It was not withdrawn." />
@@ -122,16 +151,19 @@ export function PublishDialog({ dataset, onClose, onDone }: Omit<DecideProps, "p
     <Dialog
       title={`Publish ${dataset} without any guarantee?`}
       onClose={onClose}
-      foot={(
+      foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="danger" busy={busy} onClick={() => void start()}>Publish, for good</Button>
+          <Button kind="danger" busy={busy} onClick={() => void start()}>
+            Publish, for good
+          </Button>
         </>
-      )}
+      }
     >
       <p>
-        Its owner declared it public: exact answers about every record, nothing charged, nobody protected. This cannot be undone. Publish
-        it only when you know where the records come from, and that they are public already.
+        Its owner declared it public: exact answers about every record, nothing charged, nobody protected.
+        This cannot be undone. Publish it only when you know where the records come from, and that they are
+        public already.
       </p>
       <ChangeNotice error={error} what="It was not published." />
     </Dialog>

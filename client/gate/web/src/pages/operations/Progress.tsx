@@ -25,14 +25,38 @@ export function Progress({ operation }: { operation: Operation }) {
       </div>
     );
   }
-  if (state === "QUEUED") return <span class="state quiet"><Icon name="clock" />{text}</span>;
+  if (state === "QUEUED")
+    return (
+      <span class="state quiet">
+        <Icon name="clock" />
+        {text}
+      </span>
+    );
   return null;
 }
 
 export function StateMark({ operation }: { operation: Operation }) {
   const word = OPERATION_STATES[operation.state];
-  if (operation.state === "DONE") return <span class="state good"><Icon name="check" />{word}</span>;
-  if (operation.state === "FAILED") return <span class="state bad"><Icon name="cross" />{word}</span>;
-  if (operation.state === "INTERRUPTED") return <span class="state warn"><Icon name="warning" />{word}</span>;
+  if (operation.state === "DONE")
+    return (
+      <span class="state good">
+        <Icon name="check" />
+        {word}
+      </span>
+    );
+  if (operation.state === "FAILED")
+    return (
+      <span class="state bad">
+        <Icon name="cross" />
+        {word}
+      </span>
+    );
+  if (operation.state === "INTERRUPTED")
+    return (
+      <span class="state warn">
+        <Icon name="warning" />
+        {word}
+      </span>
+    );
   return <span>{word}</span>;
 }

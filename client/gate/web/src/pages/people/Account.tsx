@@ -31,23 +31,49 @@ export function Account({ onChange }: { onChange: (what: string) => void }) {
         {!data && !error && <SkeletonLines lines={3} />}
         {data && (
           <dl class="facts">
-            <div><dt>Name</dt><dd><strong>{principal?.name}</strong></dd></div>
-            <div><dt>In histories and receipts</dt><dd><ShortId value={data.pseudonym} length={14} /></dd></div>
-            <div><dt>Signed in by</dt><dd>{{ name: "name", token: "API token", login: "login" }[session?.kind ?? "name"]}</dd></div>
-            <div><dt>Session ends</dt><dd><Time value={session?.expires} relative /></dd></div>
-            <div><dt>Roles</dt><dd>{principal?.roles.filter(({ pending }) => !pending).map(roleWords).join(", ") || "none of the server's; datasets are under Overview"}</dd></div>
+            <div>
+              <dt>Name</dt>
+              <dd>
+                <strong>{principal?.name}</strong>
+              </dd>
+            </div>
+            <div>
+              <dt>In histories and receipts</dt>
+              <dd>
+                <ShortId value={data.pseudonym} length={14} />
+              </dd>
+            </div>
+            <div>
+              <dt>Signed in by</dt>
+              <dd>{{ name: "name", token: "API token", login: "login" }[session?.kind ?? "name"]}</dd>
+            </div>
+            <div>
+              <dt>Session ends</dt>
+              <dd>
+                <Time value={session?.expires} relative />
+              </dd>
+            </div>
+            <div>
+              <dt>Roles</dt>
+              <dd>
+                {principal?.roles
+                  .filter(({ pending }) => !pending)
+                  .map(roleWords)
+                  .join(", ") || "none of the server's; datasets are under Overview"}
+              </dd>
+            </div>
           </dl>
         )}
       </Card>
       {principal && (
         <Card
           title="Your credentials"
-          aside={(
+          aside={
             <span class="row">
               <Button onClick={() => setAdding("identity")}>Add an identity…</Button>
               <Button onClick={() => setAdding("token")}>New API token…</Button>
             </span>
-          )}
+          }
         >
           <Credentials
             principal={principal.name}

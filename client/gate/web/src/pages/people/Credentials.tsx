@@ -7,7 +7,13 @@ import { Button } from "../../components/Button.tsx";
 import { Icon } from "../../components/icons.tsx";
 import { Table } from "../../components/Table.tsx";
 import { Time, useNow } from "../../components/Values.tsx";
-import { basisWords, credentialState, identityKind, identityWords, type CredentialState } from "../../people.ts";
+import {
+  basisWords,
+  credentialState,
+  identityKind,
+  identityWords,
+  type CredentialState,
+} from "../../people.ts";
 
 const MARKS: Record<CredentialState, { kind: string; icon: "check" | "clock" | "cross" }> = {
   active: { kind: "good", icon: "check" },
@@ -31,8 +37,18 @@ function nameOf(credential: Credential): string {
   return credential.label || identityKind(credential);
 }
 
-function Asked({ asking, principal, isCurrent, onClose, onDone }: {
-  asking: Asking; principal: string; isCurrent: boolean; onClose: () => void; onDone: (what: string) => void;
+function Asked({
+  asking,
+  principal,
+  isCurrent,
+  onClose,
+  onDone,
+}: {
+  asking: Asking;
+  principal: string;
+  isCurrent: boolean;
+  onClose: () => void;
+  onDone: (what: string) => void;
 }) {
   const { what, credential } = asking;
   const name = nameOf(credential);
@@ -46,7 +62,10 @@ function Asked({ asking, principal, isCurrent, onClose, onDone }: {
         onClose={onClose}
         onDone={() => onDone(`You approved ${name} for ${principal}.`)}
       >
-        <p>Its holder can do all that {principal} may do. {credential.added_by} added it; approve it only when you know that it is {principal}'s.</p>
+        <p>
+          Its holder can do all that {principal} may do. {credential.added_by} added it; approve it only when
+          you know that it is {principal}'s.
+        </p>
       </AskDialog>
     );
   }
@@ -61,8 +80,15 @@ function Asked({ asking, principal, isCurrent, onClose, onDone }: {
       onClose={onClose}
       onDone={() => onDone(`You removed ${name}.`)}
     >
-      <p>It proves nothing from now on, on every server within two seconds. It cannot be put back; another one can be made.</p>
-      {isCurrent && <p><strong>This session proved itself by it, and ends.</strong></p>}
+      <p>
+        It proves nothing from now on, on every server within two seconds. It cannot be put back; another one
+        can be made.
+      </p>
+      {isCurrent && (
+        <p>
+          <strong>This session proved itself by it, and ends.</strong>
+        </p>
+      )}
     </AskDialog>
   );
 }
@@ -83,17 +109,37 @@ export function Credentials({ principal, credentials, current = "", me, mayAppro
             key: "label",
             title: "Credential",
             value: nameOf,
-            cell: (credential) => <>{nameOf(credential)}{credential.id === current && <span class="tag">this session</span>}</>,
+            cell: (credential) => (
+              <>
+                {nameOf(credential)}
+                {credential.id === current && <span class="tag">this session</span>}
+              </>
+            ),
           },
-          { key: "kind", title: "Kind", value: identityKind, cell: (credential) => <span class="nowrap">{identityKind(credential)}</span> },
-          { key: "identity", title: "Names", value: identityWords, cell: (credential) => <code>{identityWords(credential)}</code> },
+          {
+            key: "kind",
+            title: "Kind",
+            value: identityKind,
+            cell: (credential) => <span class="nowrap">{identityKind(credential)}</span>,
+          },
+          {
+            key: "identity",
+            title: "Names",
+            value: identityWords,
+            cell: (credential) => <code>{identityWords(credential)}</code>,
+          },
           {
             key: "state",
             title: "State",
             value: (credential) => credentialState(credential, now),
             cell: (credential) => {
               const state = credentialState(credential, now);
-              return <span class={`state ${MARKS[state].kind}`}><Icon name={MARKS[state].icon} />{state}</span>;
+              return (
+                <span class={`state ${MARKS[state].kind}`}>
+                  <Icon name={MARKS[state].icon} />
+                  {state}
+                </span>
+              );
             },
           },
           {
@@ -102,12 +148,18 @@ export function Credentials({ principal, credentials, current = "", me, mayAppro
             value: ({ add_time }) => add_time ?? "",
             cell: (credential) => (
               <span title={basisWords(credential.basis)}>
-                <Time value={credential.add_time} />{credential.added_by && `, by ${credential.added_by}`}
+                <Time value={credential.add_time} />
+                {credential.added_by && `, by ${credential.added_by}`}
                 {credential.approved_by && `, approved by ${credential.approved_by}`}
               </span>
             ),
           },
-          { key: "expires", title: "Ends", value: ({ expire_time }) => expire_time ?? "", cell: ({ expire_time }) => <Time value={expire_time} relative /> },
+          {
+            key: "expires",
+            title: "Ends",
+            value: ({ expire_time }) => expire_time ?? "",
+            cell: ({ expire_time }) => <Time value={expire_time} relative />,
+          },
           {
             key: "actions",
             title: "Action",
@@ -115,9 +167,21 @@ export function Credentials({ principal, credentials, current = "", me, mayAppro
             cell: (credential) => (
               <span class="row actions-of">
                 {mayApprove && credential.pending && credential.added_by !== me && (
-                  <Button kind="plain" label={`Approve ${nameOf(credential)}`} onClick={() => setAsking({ what: "approve", credential })}>Approve…</Button>
+                  <Button
+                    kind="plain"
+                    label={`Approve ${nameOf(credential)}`}
+                    onClick={() => setAsking({ what: "approve", credential })}
+                  >
+                    Approve…
+                  </Button>
                 )}
-                <Button kind="plain" label={`Remove ${nameOf(credential)}`} onClick={() => setAsking({ what: "remove", credential })}>Remove…</Button>
+                <Button
+                  kind="plain"
+                  label={`Remove ${nameOf(credential)}`}
+                  onClick={() => setAsking({ what: "remove", credential })}
+                >
+                  Remove…
+                </Button>
               </span>
             ),
           },

@@ -31,7 +31,11 @@ export function IdentityDialog({ principal, onClose, onDone }: Props) {
       return;
     }
     const added = await call("IdentityService/LinkIdentity", { principal, identity, label: label.trim() });
-    onDone(added.pending ? `It was linked to ${principal}, and waits for another administrator.` : `It was linked to ${principal}.`);
+    onDone(
+      added.pending
+        ? `It was linked to ${principal}, and waits for another administrator.`
+        : `It was linked to ${principal}.`,
+    );
   });
   if (code !== "") {
     return (
@@ -51,26 +55,42 @@ export function IdentityDialog({ principal, onClose, onDone }: Props) {
     <Dialog
       title={principal ? `Link an identity to ${principal}` : "Add an identity of yours"}
       onClose={onClose}
-      foot={(
+      foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={busy} disabled={!isReady} onClick={() => void start()}>{principal ? "Link it" : "Make a code"}</Button>
+          <Button kind="primary" busy={busy} disabled={!isReady} onClick={() => void start()}>
+            {principal ? "Link it" : "Make a code"}
+          </Button>
         </>
-      )}
+      }
     >
       <ChoiceField
         label="Kind"
         name="identity-kind"
         value={kind}
         onChange={(value) => setKind(value as typeof kind)}
-        options={[{ value: "OIDC", text: "login at an issuer" }, { value: "CERTIFICATE", text: "client certificate" }]}
+        options={[
+          { value: "OIDC", text: "login at an issuer" },
+          { value: "CERTIFICATE", text: "client certificate" },
+        ]}
       />
-      {kind === "OIDC" && <TextField label="Issuer" value={issuer} onInput={setIssuer} hint="Its address, as in its tokens: https://idp.example" />}
+      {kind === "OIDC" && (
+        <TextField
+          label="Issuer"
+          value={issuer}
+          onInput={setIssuer}
+          hint="Its address, as in its tokens: https://idp.example"
+        />
+      )}
       <TextField
         label="Subject"
         value={subject}
         onInput={setSubject}
-        hint={kind === "OIDC" ? "The “sub” of its tokens." : "The only URI among the certificate's alternative names."}
+        hint={
+          kind === "OIDC"
+            ? "The “sub” of its tokens."
+            : "The only URI among the certificate's alternative names."
+        }
       />
       {principal && <TextField label="Label" value={label} onInput={setLabel} hint="For people: laptop" />}
       <ChangeNotice error={error} what={principal ? "It was not linked." : "The code was not made."} />

@@ -23,14 +23,17 @@ export function NewToken({ principal, onClose, onDone }: Props) {
   const [token, setToken] = useState("");
   const { start, busy, error } = useChange(async () => {
     const expires = new Date(Date.now() + Number(days) * DAY_MS).toISOString();
-    setToken((await call("IdentityService/CreateApiToken", { principal, label: label.trim(), expire_time: expires })).token);
+    setToken(
+      (await call("IdentityService/CreateApiToken", { principal, label: label.trim(), expire_time: expires }))
+        .token,
+    );
   });
   if (token !== "") {
     return (
       <ShownOnce
         title="The new API token"
         secret={token}
-        note="Put it into a file that only its program can read, and name that file with --token-file or CURATOR_TOKEN_FILE."
+        note="Put it into a file that only its program can read, and name the file in CURATOR_TOKEN_FILE."
         onClose={() => {
           setToken("");
           onDone(`The API token ${label.trim()} was made.`);
@@ -42,16 +45,18 @@ export function NewToken({ principal, onClose, onDone }: Props) {
     <Dialog
       title={principal ? `New API token for ${principal}` : "New API token"}
       onClose={onClose}
-      foot={(
+      foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={busy} disabled={label.trim() === ""} onClick={() => void start()}>Make the token</Button>
+          <Button kind="primary" busy={busy} disabled={label.trim() === ""} onClick={() => void start()}>
+            Make the token
+          </Button>
         </>
-      )}
+      }
     >
       <p class="small quiet">
         {principal
-          ? `You will see the secret, so another administrator has to approve it where ${principal} may have rights.`
+          ? `You see the secret, so another administrator approves it where ${principal} may have rights.`
           : "A program that has it acts as you, with all your rights, until it ends or you remove it."}
       </p>
       <TextField label="Label" value={label} onInput={setLabel} hint="What it is for: nightly report" />

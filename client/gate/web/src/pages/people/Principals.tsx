@@ -29,21 +29,31 @@ function NewPrincipal({ onClose }: { onClose: () => void }) {
     <Dialog
       title="New principal"
       onClose={onClose}
-      foot={(
+      foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="primary" busy={busy} disabled={name.trim() === ""} onClick={() => void start()}>Create</Button>
+          <Button kind="primary" busy={busy} disabled={name.trim() === ""} onClick={() => void start()}>
+            Create
+          </Button>
         </>
-      )}
+      }
     >
       <p class="small quiet">It has no rights, and nobody can call as it until you link an identity to it.</p>
-      <TextField label="Name" value={name} onInput={setName} hint="Letters, digits and . _ @ -, the first not @. It is never renamed." />
+      <TextField
+        label="Name"
+        value={name}
+        onInput={setName}
+        hint="Letters, digits and . _ @ -, the first not @. It is never renamed."
+      />
       <ChoiceField
         label="Kind"
         name="principal-kind"
         value={kind}
         onChange={(value) => setKind(value as typeof kind)}
-        options={[{ value: "PERSON", text: "person" }, { value: "SERVICE", text: "service" }]}
+        options={[
+          { value: "PERSON", text: "person" },
+          { value: "SERVICE", text: "service" },
+        ]}
       />
       <ChangeNotice error={error} what="It was not created." />
     </Dialog>
@@ -52,7 +62,11 @@ function NewPrincipal({ onClose }: { onClose: () => void }) {
 
 function stateWords(principal: PrincipalInfo): string {
   const pending = pendingParts([principal]).length;
-  return [principal.disabled ? "disabled" : "", pending > 0 ? `${pending} waiting for approval` : ""].filter(Boolean).join(", ") || "active";
+  return (
+    [principal.disabled ? "disabled" : "", pending > 0 ? `${pending} waiting for approval` : ""]
+      .filter(Boolean)
+      .join(", ") || "active"
+  );
 }
 
 export function Principals() {
@@ -66,7 +80,9 @@ export function Principals() {
       {!data && !error && <SkeletonLines lines={5} />}
       {data && (
         <>
-          <div class="filters"><TextField label="Name contains" type="search" value={wanted} onInput={setWanted} /></div>
+          <div class="filters">
+            <TextField label="Name contains" type="search" value={wanted} onInput={setWanted} />
+          </div>
           <Table
             caption="Principals"
             hideCaption
@@ -76,15 +92,56 @@ export function Principals() {
             rowClass={({ disabled }) => (disabled ? "outdated" : undefined)}
             empty={<p class="quiet">No name contains “{wanted}”.</p>}
             columns={[
-              { key: "name", title: "Name", value: ({ name }) => name, cell: ({ name }) => <Link href={to("/people/:principal", { principal: name })}>{name}</Link> },
-              { key: "kind", title: "Kind", value: ({ kind }) => kind.toLowerCase(), cell: ({ kind }) => kind.toLowerCase() },
+              {
+                key: "name",
+                title: "Name",
+                value: ({ name }) => name,
+                cell: ({ name }) => <Link href={to("/people/:principal", { principal: name })}>{name}</Link>,
+              },
+              {
+                key: "kind",
+                title: "Kind",
+                value: ({ kind }) => kind.toLowerCase(),
+                cell: ({ kind }) => kind.toLowerCase(),
+              },
               { key: "state", title: "State", value: stateWords, cell: stateWords },
-              { key: "roles", title: "Roles", value: ({ roles }) => roles.filter(({ pending }) => !pending).map(roleWords).join(", "), cell: ({ roles }) => roles.filter(({ pending }) => !pending).map(roleWords).join(", ") },
-              { key: "credentials", title: "Credentials", right: true, value: ({ credentials }) => credentials.length, cell: ({ credentials }) => credentials.length },
-              { key: "created", title: "Created", value: ({ create_time }) => create_time ?? "", cell: ({ create_time, created_by }) => <><Time value={create_time} />{created_by && `, by ${created_by}`}</> },
+              {
+                key: "roles",
+                title: "Roles",
+                value: ({ roles }) =>
+                  roles
+                    .filter(({ pending }) => !pending)
+                    .map(roleWords)
+                    .join(", "),
+                cell: ({ roles }) =>
+                  roles
+                    .filter(({ pending }) => !pending)
+                    .map(roleWords)
+                    .join(", "),
+              },
+              {
+                key: "credentials",
+                title: "Credentials",
+                right: true,
+                value: ({ credentials }) => credentials.length,
+                cell: ({ credentials }) => credentials.length,
+              },
+              {
+                key: "created",
+                title: "Created",
+                value: ({ create_time }) => create_time ?? "",
+                cell: ({ create_time, created_by }) => (
+                  <>
+                    <Time value={create_time} />
+                    {created_by && `, by ${created_by}`}
+                  </>
+                ),
+              },
             ]}
           />
-          <p class="small quiet">{counted(data.length, "principal")}. Every change is an entry in the server's own history.</p>
+          <p class="small quiet">
+            {counted(data.length, "principal")}. Every change is an entry in the server's own history.
+          </p>
         </>
       )}
       {isNew && <NewPrincipal onClose={() => setNew(false)} />}

@@ -24,7 +24,9 @@ export function Quotas({ principal }: { principal: string }) {
         <li key={name}>
           <span>{quotaWords(name)}</span>
           <span class="number quiet">
-            {used === undefined ? quotaAmount(name, limit) : `${quotaAmount(name, used)} of ${quotaAmount(name, limit)}`}
+            {used === undefined
+              ? quotaAmount(name, limit)
+              : `${quotaAmount(name, used)} of ${quotaAmount(name, limit)}`}
           </span>
           {used !== undefined && <Use name={name} used={used} limit={limit} />}
         </li>

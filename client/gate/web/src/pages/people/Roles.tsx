@@ -18,22 +18,42 @@ const NOTES: Record<Role, string> = {
   APPROVER: "Approves changes of limits of all datasets. A second administrator has to approve it.",
   OPERATOR: "Sees that the server works, and all operations.",
   CREATOR: "Creates datasets.",
-  AUDITOR: "Sees all budgets, histories and the audit, and no answers. A second administrator has to approve it.",
+  AUDITOR:
+    "Sees all budgets, histories and the audit, and no answers. A second administrator has to approve it.",
 };
 
 const BOUND: Role[] = ["CREATOR", "OPERATOR", "AUDITOR", "APPROVER", "ADMINISTRATOR"];
 
-function BindDialog({ principal, onClose, onDone }: { principal: string; onClose: () => void; onDone: (what: string) => void }) {
+function BindDialog({
+  principal,
+  onClose,
+  onDone,
+}: {
+  principal: string;
+  onClose: () => void;
+  onDone: (what: string) => void;
+}) {
   const [role, setRole] = useState<Role>("CREATOR");
   const { start, busy, error } = useChange(async () => {
     const bound = await call("IdentityService/BindRole", { role, principal, dataset: "" });
-    onDone(bound.pending ? `${principal} is to be ${ROLES[role]}: another administrator has to approve it.` : `${principal} is ${roleWords(bound)} now.`);
+    onDone(
+      bound.pending
+        ? `${principal} is to be ${ROLES[role]}: another administrator has to approve it.`
+        : `${principal} is ${roleWords(bound)} now.`,
+    );
   });
   return (
     <Dialog
       title={`A role for ${principal}`}
       onClose={onClose}
-      foot={<><Button onClick={onClose}>Cancel</Button><Button kind="primary" busy={busy} onClick={() => void start()}>Give it</Button></>}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" busy={busy} onClick={() => void start()}>
+            Give it
+          </Button>
+        </>
+      }
     >
       <SelectField
         label="Role"
@@ -42,7 +62,9 @@ function BindDialog({ principal, onClose, onDone }: { principal: string; onClose
         options={BOUND.map((each) => ({ value: each, text: roleWords({ role: each, dataset: "" }) }))}
         hint={NOTES[role]}
       />
-      <p class="small quiet">Approvers of one dataset are proposed by its owner, on the dataset's page Access.</p>
+      <p class="small quiet">
+        Approvers of one dataset are proposed by its owner, on the dataset's page Access.
+      </p>
       <ChangeNotice error={error} what="The role was not given." />
     </Dialog>
   );
@@ -50,7 +72,15 @@ function BindDialog({ principal, onClose, onDone }: { principal: string; onClose
 
 type Asking = { what: "approve" | "unbind"; binding: RoleBinding };
 
-export function Roles({ principal, me, onChange }: { principal: PrincipalInfo; me: string; onChange: (what: string) => void }) {
+export function Roles({
+  principal,
+  me,
+  onChange,
+}: {
+  principal: PrincipalInfo;
+  me: string;
+  onChange: (what: string) => void;
+}) {
   const [isBinding, setBinding] = useState(false);
   const [asking, setAsking] = useState<Asking>();
   const close = () => {
@@ -76,9 +106,24 @@ export function Roles({ principal, me, onChange }: { principal: PrincipalInfo; m
             key: "state",
             title: "State",
             value: ({ pending }) => (pending ? "pending" : "active"),
-            cell: ({ pending }) => <span class={`state ${pending ? "warn" : "good"}`}><Icon name={pending ? "clock" : "check"} />{pending ? "pending" : "active"}</span>,
+            cell: ({ pending }) => (
+              <span class={`state ${pending ? "warn" : "good"}`}>
+                <Icon name={pending ? "clock" : "check"} />
+                {pending ? "pending" : "active"}
+              </span>
+            ),
           },
-          { key: "by", title: "Given by", value: ({ bound_by }) => bound_by, cell: ({ bound_by, approved_by }) => <>{bound_by}{approved_by && `, approved by ${approved_by}`}</> },
+          {
+            key: "by",
+            title: "Given by",
+            value: ({ bound_by }) => bound_by,
+            cell: ({ bound_by, approved_by }) => (
+              <>
+                {bound_by}
+                {approved_by && `, approved by ${approved_by}`}
+              </>
+            ),
+          },
           {
             key: "actions",
             title: "Action",
@@ -86,15 +131,29 @@ export function Roles({ principal, me, onChange }: { principal: PrincipalInfo; m
             cell: (binding) => (
               <span class="row actions-of">
                 {binding.pending && binding.bound_by !== me && (
-                  <Button kind="plain" label={`Approve ${roleWords(binding)}`} onClick={() => setAsking({ what: "approve", binding })}>Approve…</Button>
+                  <Button
+                    kind="plain"
+                    label={`Approve ${roleWords(binding)}`}
+                    onClick={() => setAsking({ what: "approve", binding })}
+                  >
+                    Approve…
+                  </Button>
                 )}
-                <Button kind="plain" label={`Take away ${roleWords(binding)}`} onClick={() => setAsking({ what: "unbind", binding })}>Take away…</Button>
+                <Button
+                  kind="plain"
+                  label={`Take away ${roleWords(binding)}`}
+                  onClick={() => setAsking({ what: "unbind", binding })}
+                >
+                  Take away…
+                </Button>
               </span>
             ),
           },
         ]}
       />
-      <div><Button onClick={() => setBinding(true)}>Give a role…</Button></div>
+      <div>
+        <Button onClick={() => setBinding(true)}>Give a role…</Button>
+      </div>
       {isBinding && <BindDialog principal={principal.name} onClose={close} onDone={done} />}
       {asking?.what === "approve" && (
         <AskDialog

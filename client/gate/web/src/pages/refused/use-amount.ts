@@ -1,4 +1,5 @@
-// A question that begins at a price: "?rho=0.01" or "?epsilon=0.5" in the address, as links from refused requests have it.
+// A question that begins at a price: "?rho=0.01" or "?epsilon=0.5" in the address, as links from refused
+// requests have it.
 import { useEffect, useRef } from "preact/hooks";
 import type { Workload } from "../../api/types.ts";
 import { useCall } from "../../api/use-call.ts";
@@ -17,7 +18,11 @@ function spendIn(query: URLSearchParams): { rho: string } | { epsilon: string } 
 }
 
 // Calls `onError` with the error that the amount of the address buys, once.
-export function useAmountOfAddress(dataset: string, workload: Workload, onError: (error: number) => void): void {
+export function useAmountOfAddress(
+  dataset: string,
+  workload: Workload,
+  onError: (error: number) => void,
+): void {
   const { query } = useStore(place);
   const spend = spendIn(query);
   const isUsed = useRef(false);

@@ -10,13 +10,27 @@ import { Icon, type IconName } from "../../components/icons.tsx";
 import { download } from "../../download.ts";
 import { grouped } from "../../numbers.ts";
 import { parseMetrics } from "../../prometheus.ts";
-import { certificates, issuers, ledgerFigures, refusalCounts, workFigures, type Figure, type Health, type NamedState } from "../../server-figures.ts";
+import {
+  certificates,
+  issuers,
+  ledgerFigures,
+  refusalCounts,
+  workFigures,
+  type Figure,
+  type Health,
+  type NamedState,
+} from "../../server-figures.ts";
 
 const ICONS: Record<Health, IconName> = { good: "check", warn: "warning", bad: "cross" };
 
 function Value({ text, health }: { text: string; health: Health | undefined }) {
   if (!health) return <span class="number">{text}</span>;
-  return <span class={`state ${health}`}><Icon name={ICONS[health]} />{text}</span>;
+  return (
+    <span class={`state ${health}`}>
+      <Icon name={ICONS[health]} />
+      {text}
+    </span>
+  );
 }
 
 function Figures({ title, figures }: { title: string; figures: Figure[] }) {
@@ -25,7 +39,12 @@ function Figures({ title, figures }: { title: string; figures: Figure[] }) {
     <Card title={title}>
       <dl class="facts">
         {figures.map(({ name, value, health }) => (
-          <div key={name}><dt>{name}</dt><dd><Value text={value} health={health} /></dd></div>
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Value text={value} health={health} />
+            </dd>
+          </div>
         ))}
       </dl>
     </Card>
@@ -37,7 +56,14 @@ function States({ title, states }: { title: string; states: NamedState[] }) {
   return (
     <Card title={title}>
       <dl class="facts">
-        {states.map(({ name, text, health }) => <div key={name}><dt>{name}</dt><dd><Value text={text} health={health} /></dd></div>)}
+        {states.map(({ name, text, health }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Value text={text} health={health} />
+            </dd>
+          </div>
+        ))}
       </dl>
     </Card>
   );
@@ -49,7 +75,11 @@ export function Metrics() {
   if (!data) {
     return (
       <Card title="Figures">
-        {error ? <ErrorNotice error={error} what="The figures" onRetry={reload} /> : <SkeletonLines lines={6} />}
+        {error ? (
+          <ErrorNotice error={error} what="The figures" onRetry={reload} />
+        ) : (
+          <SkeletonLines lines={6} />
+        )}
       </Card>
     );
   }
@@ -64,7 +94,11 @@ export function Metrics() {
       <States title="Keys of issuers" states={issuers(samples)} />
       <Card
         title="Refused calls, since the server began"
-        aside={<Button kind="plain" onClick={() => download("metrics.txt", "text/plain", data.text)}>Download all metrics</Button>}
+        aside={
+          <Button kind="plain" onClick={() => download("metrics.txt", "text/plain", data.text)}>
+            Download all metrics
+          </Button>
+        }
       >
         <Table
           caption="Refused calls by reason"
@@ -73,8 +107,19 @@ export function Metrics() {
           rowKey={({ reason }) => reason}
           empty={<p class="quiet">None.</p>}
           columns={[
-            { key: "reason", title: "Reason", value: ({ reason }) => reason, cell: ({ reason }) => <code>{reason}</code> },
-            { key: "count", title: "Calls", right: true, value: ({ count }) => count, cell: ({ count }) => grouped(count) },
+            {
+              key: "reason",
+              title: "Reason",
+              value: ({ reason }) => reason,
+              cell: ({ reason }) => <code>{reason}</code>,
+            },
+            {
+              key: "count",
+              title: "Calls",
+              right: true,
+              value: ({ count }) => count,
+              cell: ({ count }) => grouped(count),
+            },
           ]}
         />
       </Card>
