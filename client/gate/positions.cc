@@ -14,6 +14,12 @@ absl::Status Bad(std::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("watch: ", std::string(what)));
 }
 
+bool IsDatasetName(absl::string_view name) {
+  constexpr size_t kLongest = 63;
+  constexpr absl::string_view kCharacters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+  return !name.empty() && name.size() <= kLongest && name.find_first_not_of(kCharacters) == name.npos;
+}
+
 }  // namespace
 
 absl::StatusOr<Positions> ParsePositions(std::string_view text) {
@@ -23,7 +29,7 @@ absl::StatusOr<Positions> ParsePositions(std::string_view text) {
     const std::pair<absl::string_view, absl::string_view> pair =
         absl::StrSplit(piece, absl::MaxSplits(':', 1));
     int64_t sequence = -1;
-    if (pair.first.empty() || !absl::SimpleAtoi(pair.second, &sequence) || sequence < 0) {
+    if (!IsDatasetName(pair.first) || !absl::SimpleAtoi(pair.second, &sequence) || sequence < 0) {
       return Bad("is DATASET:SEQUENCE, several with commas between them, such as demo:57,census:0");
     }
     if (!positions.emplace(std::string(pair.first), sequence).second) return Bad("names a dataset twice");

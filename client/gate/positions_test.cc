@@ -22,7 +22,8 @@ TEST(PositionsTest, AnEmptyTextNamesNoDataset) {
 }
 
 TEST(PositionsTest, OtherFormsAreRefusedAndTheMessageSaysTheRightOne) {
-  for (const char* text : {"demo", "demo:", "demo:-1", "demo:1,", ":1", "demo:1x", "demo:1,demo:2"}) {
+  for (const char* text :
+       {"demo", "demo:", "demo:-1", "demo:1,", ":1", "demo:1x", "demo:1,demo:2", "d\xff:1", "d e:1", "D:1"}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ParsePositions(text).status())) << text;
   }
   EXPECT_THAT(std::string(ParsePositions("demo").status().message()), HasSubstr("demo:57,census:0"));

@@ -122,7 +122,8 @@ bool Try(std::string_view input) {
   if (response.body.find(kToken) != std::string::npos) Broken("no answer has the token", input);
   if (request->path == "/auth/logout" && response.status == 200) kSignedIn->SignIn();
   if (request->path == "/auth/login" && response.status == 200) kSignedIn->SignIn();
-  return response.status == 200;
+  // A page for any other path is no reason to try more of the kind.
+  return is_api && response.status == 200;
 }
 
 }  // namespace curator::fuzz
