@@ -58,8 +58,8 @@ export interface Quantile {
   isBeyond: boolean;
 }
 
-// A quantile of a histogram, all its series together: inside a bucket the observations count as evenly spread,
-// as Prometheus does. Undefined where nothing was observed.
+// A quantile of a histogram, all its series together: inside a bucket the observations count as evenly
+// spread, as Prometheus does. Undefined where nothing was observed.
 export function quantileOf(samples: Sample[], name: string, share: number): Quantile | undefined {
   const counts = new Map<number, number>();
   for (const { labels, value } of seriesOf(samples, `${name}_bucket`)) {

@@ -429,18 +429,7 @@ export interface Methods {
     { dataset: string } & Paged,
     { refusals: Refusal[]; next_page_token: string },
   ];
-  "BudgetService/RequestLimitChange": [
-    {
-      dataset: string;
-      account?: string;
-      epsilon?: Decimal;
-      delta?: Decimal;
-      reason: string;
-      request_id: string;
-      validate_only?: boolean;
-    },
-    LimitProposal,
-  ];
+  "BudgetService/RequestLimitChange": [LimitOrder, LimitProposal];
   "DatasetService/GetDataset": [{ dataset: string }, Dataset];
   "DatasetService/ListDatasets": [
     Paged,
@@ -495,6 +484,16 @@ export interface Session {
 }
 
 // ---- Decisions, operations, people, the audit, the server -------------------------------------------------
+
+interface LimitOrder {
+  dataset: string;
+  account?: string;
+  epsilon?: Decimal;
+  delta?: Decimal;
+  reason: string;
+  request_id: string;
+  validate_only?: boolean;
+}
 
 interface ProposalChoice {
   dataset: string;
@@ -557,19 +556,7 @@ export interface Methods {
     { dataset: string } & Paged,
     { proposals: LimitProposal[]; next_page_token: string },
   ];
-  "BudgetService/ProposeLimitChange": [
-    {
-      dataset: string;
-      account?: string;
-      epsilon?: Decimal;
-      delta?: Decimal;
-      reason: string;
-      request_id: string;
-      validate_only?: boolean;
-      takes_up?: string;
-    },
-    LimitProposal,
-  ];
+  "BudgetService/ProposeLimitChange": [LimitOrder & { takes_up?: string }, LimitProposal];
   "BudgetService/ApproveLimitChange": [ProposalChoice, LimitProposal];
   "BudgetService/RejectLimitChange": [ProposalChoice & { reason: string }, LimitProposal];
   "BudgetService/WithdrawLimitChange": [ProposalChoice, LimitProposal];

@@ -4,7 +4,7 @@ import { loginAddress } from "../api/client.ts";
 import { place } from "../router.ts";
 import { sessionState } from "../session.ts";
 import { useStore } from "../store.ts";
-import { Notice } from "./Notice.tsx";
+import { ErrorFields, Notice } from "./Notice.tsx";
 
 // "10 minutes", "90 seconds"
 export function ageWords(seconds: number): string {
@@ -20,10 +20,7 @@ function FreshLogin({ error, back }: { error: ApiError; back: string }) {
   const age = Number(error.metadata["max_age_seconds"]);
   const since = age > 0 ? ageWords(age) : "minutes";
   return (
-    <Notice
-      kind="warn"
-      title={`To approve, log in again: the server wants a login of the last ${since}.`}
-    >
+    <Notice kind="warn" title={`To approve, log in again: the server wants a login of the last ${since}.`}>
       <p>
         This keeps others from approving on a computer that you left open. You come back here afterwards;
         nothing was approved yet.
@@ -65,15 +62,7 @@ export function ChangeNotice({ error, what, back }: Props) {
           ? "The server does not answer. Nothing may have changed; try again in a moment."
           : error.message}
       </p>
-      {error.fields.length > 0 && (
-        <ul>
-          {error.fields.map(({ field, description }) => (
-            <li key={field}>
-              <code>{field}</code>: {description}
-            </li>
-          ))}
-        </ul>
-      )}
+      <ErrorFields error={error} />
     </Notice>
   );
 }

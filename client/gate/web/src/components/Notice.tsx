@@ -36,20 +36,26 @@ interface Props {
   onRetry?: () => void;
 }
 
+// Which fields of the request were wrong, and why.
+export function ErrorFields({ error }: { error: ApiError }) {
+  if (error.fields.length === 0) return null;
+  return (
+    <ul>
+      {error.fields.map(({ field, description }) => (
+        <li key={field}>
+          <code>{field}</code>: {description}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 // Of a failed load. What passes by itself is tried again without the reader: useCall does that.
 export function ErrorNotice({ error, what, onRetry }: Props) {
   return (
     <Notice kind={error.isPassing || error.isHidden ? "warn" : "bad"} title={titleOf(error, what)}>
       {!error.isUnreachable && <p>{error.message}</p>}
-      {error.fields.length > 0 && (
-        <ul>
-          {error.fields.map(({ field, description }) => (
-            <li key={field}>
-              <code>{field}</code>: {description}
-            </li>
-          ))}
-        </ul>
-      )}
+      <ErrorFields error={error} />
       {error.isPassing && <p class="quiet">It is tried again by itself until it succeeds.</p>}
       {onRetry && !error.isHidden && (
         <div>

@@ -250,7 +250,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit"
-      lead="A record for each call that ended: who asked for what, and whether it was allowed. None has an answer."
+      lead="A record for each call: who asked for what, and whether it was allowed. None has an answer."
     >
       {hasRole(state, "AUDITOR") ? (
         <>

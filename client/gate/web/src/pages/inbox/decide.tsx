@@ -84,9 +84,7 @@ export function RejectDialog({ dataset, proposal, onClose, onDone }: DecideProps
       request_id: requestId,
       reason: reason.trim(),
     });
-    onDone(
-      `You rejected what ${proposal.proposed_by} ${proposal.is_request ? "asked for" : "proposed"}.`,
-    );
+    onDone(`You rejected what ${proposal.proposed_by} ${proposal.is_request ? "asked for" : "proposed"}.`);
   });
   return (
     <Dialog
