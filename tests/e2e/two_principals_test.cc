@@ -331,7 +331,7 @@ std::vector<Step> BobGoesOn() {
        {"BudgetService.WatchLedger", {"dataset: 'bobs'"}},
        {"BudgetService.WatchLedger", {"positions { dataset: 'bobs' } positions { dataset: 'shared' }"}},
        {"BudgetService.WatchLedger", {"positions { dataset: 'alices' } positions { dataset: 'bobs' }"}},
-       {"BudgetService.ListLedgerEntries", {"dataset: 'shared' newest: 5"}},
+       {"BudgetService.ListLedgerEntries", {"dataset: 'bobs' newest: 5"}},
        {"BudgetService.ListRefusals", {"dataset: 'divided'"}},
        {"BudgetService.ListLimitProposals", {"dataset: 'judged'"}, {{"judged", "proposals.id"}}},
        {"BudgetService.RejectLimitChange",
