@@ -44,10 +44,13 @@ async function overflowing({ page }) {
 
 // Follows the Tab key around the page. Controls that it does not reach, and stops whose focus cannot be seen.
 async function keyboardProblems({ page }) {
-  await page.evaluate((mostStops) => {
-    document.activeElement?.blur();
-    getSelection()?.removeAllRanges();
-    window.scrollTo(0, 0);
+  await page.evaluate(() => {
+    // The next stop is the first one of the page, or of the dialog that is open.
+    const marker = document.createElement("span");
+    marker.tabIndex = -1;
+    (document.querySelector("dialog[open]") ?? document.body).prepend(marker);
+    marker.focus();
+    marker.remove();
     window.stops = new Set();
     const name = (element) => {
       const words = element.getAttribute("aria-label") ?? element.labels?.[0]?.innerText ?? element.innerText ?? "";
@@ -59,10 +62,8 @@ async function keyboardProblems({ page }) {
       return outlineStyle !== "none" && parseFloat(outlineWidth) >= 1 && !/, 0\)$|transparent/.test(outlineColor);
     });
     const problems = [];
-    let isOver = false;
     const look = ({ target: element }) => {
-      isOver ||= window.stops.has(element) || window.stops.size > mostStops;
-      if (isOver) return;
+      if (window.stops.has(element)) return;
       window.stops.add(element);
       const { width, height, bottom, top } = element.getBoundingClientRect();
       const isInWindow = width > 0 && height > 0 && bottom > 0 && top < window.innerHeight;
@@ -70,7 +71,6 @@ async function keyboardProblems({ page }) {
       if (!isInWindow) problems.push(`the focus is out of sight: ${name(element)}`);
     };
     document.addEventListener("focusin", look);
-    window.isRoundOver = () => isOver;
     window.keyboardProblems = () => {
       document.removeEventListener("focusin", look);
       const dialog = document.querySelector("dialog[open]");
@@ -81,10 +81,11 @@ async function keyboardProblems({ page }) {
         .map((element) => `the Tab key does not reach: ${name(element)}`);
       return [...problems, ...unreached];
     };
-  }, MOST_STOPS);
-  do {
+  });
+  for (let [before, now] = [-1, 0]; now > before && now < MOST_STOPS;) {
     await Promise.all(Array.from({ length: STOPS_AT_ONCE }, () => page.keyboard.press("Tab")));
-  } while (!(await page.evaluate(() => window.isRoundOver())));
+    [before, now] = [now, await page.evaluate(() => window.stops.size)];
+  }
   return await page.evaluate(() => window.keyboardProblems());
 }
 

@@ -101,7 +101,7 @@ export const suite = () => describe("says in place what is wrong, and recovers b
     await (await ana.page.waitForSelector("input[type=password]")).type(token);
     await ana.press("Sign in with the token");
     await ana.sees("live", ".stream");
-    await cli.text("credential", "remove", "ana", id);
+    await cli.text("credential", "remove", id, "--reason", "a test");
     await ana.go("/datasets/census");
     await ana.page.waitForSelector("input[type=password]");
     await ana.leave();
