@@ -10,6 +10,7 @@
   fuzz-*                    libFuzzer on every parser of foreign bytes; a corpus is kept in build/nightly/corpus
   one-by-one                a build of each file alone, without precompiled headers: it must include what it uses
   benchmarks                a build of all benchmarks, which no other stage builds
+  dashboard                 500 open dashboards, and one of a history with a million entries, in a real browser
   python                    the Python client behind haproxy, with an identity provider and PostgreSQL
   asan, tsan                tests under the address and undefined-behaviour, and under the thread sanitizer
   timing                    reports: what the time of a draw and of an answer tells

@@ -427,6 +427,7 @@ def tonight(places):
         *[Fuzzing(target, 10 / len(fuzzed), places) for target in fuzzed],
         build("one-by-one", "one-by-one"),
         build("benchmarks", "bench"),
+        OneCommand("dashboard", 1, "dev", ("tests/browser/run", "--nightly"), "runs", places),
         OneCommand("python", 1, "dev", ("tests/python", "--installation=edge-postgres"), "runs", places),
         OneCommand("browser", 1, "dev", ("tests/browser/run", "--nightly"), "runs", places),
         SanitizedTests("asan", 7, "asan-ubsan", [""], 1, SANITIZERS, places),

@@ -10,8 +10,10 @@ const PEOPLE = "2000";
 export class Development {
   folder = scratchFolder();
 
-  static async start() {
+  // `options`: more of curatord.
+  static async start(options = []) {
     const development = new Development();
+    development.options = options;
     development.address = `127.0.0.1:${await freePort()}`;
     development.gatePort = await freePort();
     await development.startServer();
@@ -20,7 +22,7 @@ export class Development {
   }
 
   async startServer() {
-    const options = [`--listen=${this.address}`, `--ledger=sqlite:${this.folder}/ledger.db`, `--data-dir=${this.folder}/data`, "--dev"];
+    const options = [`--listen=${this.address}`, `--ledger=sqlite:${this.folder}/ledger.db`, `--data-dir=${this.folder}/data`, "--dev", ...this.options];
     this.server = new Program(join(BUILD, "server/curatord"), options);
     await this.server.serving();
   }

@@ -3,13 +3,13 @@ import http from "node:http";
 import https from "node:https";
 
 // { status, headers, body, json }. A header that is undefined is not sent. `ca`: who signs the certificate of an https address.
-export function request(address, { method = "GET", headers = {}, body, ca } = {}) {
+export function request(address, { method = "GET", headers = {}, body, ca, agent = false } = {}) {
   return new Promise((resolve, reject) => {
     const { request: send } = address.startsWith("https:") ? https : http;
     const given = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined));
     // Whatever Host is sent, the certificate is that of the address.
     const servername = new URL(address).hostname;
-    const sent = send(address, { method, headers: given, ca, servername, agent: false }, (response) => {
+    const sent = send(address, { method, headers: given, ca, servername, agent }, (response) => {
       const parts = [];
       response.on("data", (part) => parts.push(part));
       response.on("error", reject);
