@@ -9,8 +9,10 @@
 #include <sstream>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "client/error.h"
 #include "client/request_id.h"
+#include "curator/v1/budget.grpc.pb.h"
 #include "curator/v1/dataset.grpc.pb.h"
 #include "curator/v1/query.grpc.pb.h"
 #include "tests/testing/small_table.h"
@@ -136,6 +138,55 @@ TEST_F(BadInput, AWorkloadThatTheDomainCannotAnswerIsRefusedByItsPath) {
   request.mutable_workload()->clear_query_sets();
   ExpectInvalid(owner_.AnswerWorkload(request).status(), "workload");
   ExpectUnharmed();
+}
+
+TEST_F(BadInput, ARangeOfAHistoryThatIsNoneIsRefusedByItsField) {
+  ASSERT_TRUE(owner_.CreateDataset(NewDataset("census", v1::RULE_PURE, "1")).ok());
+  const auto list = [this](int64_t after, int64_t before, int32_t newest) {
+    v1::ListLedgerEntriesRequest request;
+    request.set_dataset("census");
+    request.set_after_sequence(after);
+    request.set_before_sequence(before);
+    request.set_newest(newest);
+    return owner_.ListLedgerEntries(request, [](const v1::LedgerEntry&) { return absl::OkStatus(); });
+  };
+  ExpectInvalid(list(-1, 0, 0), "after_sequence");
+  ExpectInvalid(list(0, -1, 0), "before_sequence");
+  ExpectInvalid(list(0, 0, -1), "newest");
+  ExpectInvalid(list(0, 0, 1001), "newest");
+  EXPECT_TRUE(list(0, 0, 1000).ok());
+}
+
+TEST_F(BadInput, PlacesInHistoriesThatAreWrongAreRefusedByTheirField) {
+  const auto stub =
+      v1::BudgetService::NewStub(grpc::CreateChannel(server_.address(), grpc::InsecureChannelCredentials()));
+  const auto watch = [&](const v1::WatchLedgerRequest& request) {
+    grpc::ClientContext context;
+    context.AddMetadata("curator-principal", "owner");
+    const auto reader = stub->WatchLedger(&context, request);
+    v1::LedgerEntry entry;
+    EXPECT_FALSE(reader->Read(&entry));
+    return client::FromGrpc(reader->Finish());
+  };
+  v1::WatchLedgerRequest request;
+  request.set_dataset("census");
+  request.set_after_sequence(-1);
+  ExpectInvalid(watch(request), "after_sequence");
+  request.set_after_sequence(0);
+  request.add_positions()->set_dataset("census");
+  ExpectInvalid(watch(request), "dataset");
+  request.clear_dataset();
+  request.set_after_sequence(1);
+  ExpectInvalid(watch(request), "after_sequence");
+  request.set_after_sequence(0);
+  request.add_positions()->set_dataset("census");
+  ExpectInvalid(watch(request), "positions[1].dataset");
+  request.mutable_positions(1)->set_dataset("other");
+  request.mutable_positions(1)->set_after_sequence(-1);
+  ExpectInvalid(watch(request), "positions[1].after_sequence");
+  request.clear_positions();
+  for (int i = 0; i < 101; ++i) request.add_positions()->set_dataset(absl::StrCat("d", i));
+  ExpectInvalid(watch(request), "positions");
 }
 
 TEST_F(BadInput, ARequestIdThatIsNoUuidIsRefused) {
