@@ -181,6 +181,10 @@ class HandleTest : public service::ServiceTest {
   }
   ~HandleTest() override { server_->Shutdown(); }
 
+  grpc::Status GetBudget(grpc::ClientContext& context, const v1::GetBudgetRequest& request,
+                         v1::GetBudgetResponse& response) {
+    return v1::BudgetService::Stub(channel_).GetBudget(&context, request, &response);
+  }
   // The status of a call of the principals that its metadata names.
   grpc::Status CallOf(const std::vector<std::string>& principals) {
     grpc::ClientContext context;
@@ -366,7 +370,7 @@ TEST_F(HandleTest, ACallHasTheTraceThatItsClientSentWhereverItsHandlerIs) {
     context.AddMetadata(kPrincipalKey, "ana");
     for (const std::string& header : headers) context.AddMetadata(kTraceParentKey, header);
     v1::GetBudgetResponse response;
-    EXPECT_TRUE(v1::BudgetService::Stub(channel_).GetBudget(&context, {}, &response).ok());
+    EXPECT_TRUE(GetBudget(context, {}, response).ok());
     EXPECT_EQ(ended_.back().record.trace_id, of_handler);
     return of_handler;
   };
@@ -383,7 +387,7 @@ TEST_F(HandleTest, WhatMayBeMeasuredOfACallIsKnownWhenItEnds) {
   v1::GetBudgetRequest request;
   request.set_dataset("census");
   v1::GetBudgetResponse response;
-  ASSERT_TRUE(v1::BudgetService::Stub(channel_).GetBudget(&context, request, &response).ok());
+  ASSERT_TRUE(GetBudget(context, request, response).ok());
   ASSERT_EQ(ended_.size(), 1u);
   ASSERT_TRUE(ended_[0].took.has_value());
   EXPECT_GT(*ended_[0].took, absl::ZeroDuration());

@@ -16,7 +16,8 @@ constexpr char kAccounts[] =
     "SELECT d.name, a.id, a.scope_type, a.scope_key, c.counter, c.limit_value, c.spent, c.held FROM datasets "
     "d "
     "JOIN accounts a ON a.lineage_id = d.lineage_id JOIN account_counters c ON c.account_id = a.id "
-    "WHERE d.state <> 'ARCHIVED' AND d.name <= $1 AND (a.scope_type IN ('DATASET', 'PART') OR $2 = 1) "
+    "WHERE d.state <> 'ARCHIVED' AND d.name <= $1 AND "
+    "(a.scope_type IN ('DATASET', 'PART') OR CAST($2 AS BIGINT) = 1) "
     "ORDER BY d.name, a.scope_type, a.scope_key, c.position LIMIT $3";
 // Of an account: a rule of ours has two at most.
 constexpr int64_t kMostCounters = 2;
