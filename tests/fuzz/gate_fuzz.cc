@@ -1,7 +1,7 @@
-// Requests of browsers to the gate, in front of a server that answers everything: a first line "METHOD TARGET",
-// headers, an empty line, a body. {COOKIE} and {CSRF} in them are those of a session that is signed in. Whatever
-// comes, there is one answer, with the content policy; what is below /api/v1 is answered in JSON; and no answer
-// has the session's token.
+// Requests of browsers to the gate, in front of a server that answers everything: a first line "METHOD
+// TARGET", headers, an empty line, a body. {COOKIE} and {CSRF} in them are those of a session that is signed
+// in. Whatever comes, there is one answer, with the content policy; what is below /api/v1 is answered in
+// JSON; and no answer has the session's token.
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/ascii.h"
