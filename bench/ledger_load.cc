@@ -82,7 +82,7 @@ ledger::ChargeRequest HotDataset::Request(const std::string& request_id) const {
   static const std::string fingerprint(32, 'f');
   return {.dataset_id = dataset_.id,
           .dataset_version = dataset_.version,
-          .principal = TestPrincipal("analyst/ana"),
+          .principal = TestPrincipal("ana"),
           .request_id = request_id,
           .fingerprint = fingerprint,
           .kind = "workload",
