@@ -47,8 +47,6 @@ const folder = process.env.CURATOR_SCREENSHOTS;
 const world = await Development.start();
 try {
   await world.makeDemo();
-  await world.as("olga").text("account", "limit", "propose", "demo", "--epsilon", "2.5", "--reason", "a second study");
-  await world.as("ana").text("account", "limit", "request", "demo", "--epsilon", "3", "--reason", "the thesis needs more");
   await startBrowser();
   for (const picture of PICTURES) for (const variant of picture.variants) await take(world, folder, picture, VARIANTS[variant]);
 } finally {

@@ -51,10 +51,11 @@ export class Development {
     await olga.text("dataset", "grant", name, "ana");
   }
 
-  // The demonstration's dataset with an answer, a refusal and a synthetic population.
+  // The demonstration's dataset with answers, a refusal, a synthetic population, a proposal and a request. eva may ask it, too, and
+  // never did.
   async makeDemo() {
     await this.makeDataset("demo");
-    const ana = this.as("ana");
+    const [olga, ana] = [this.as("olga"), this.as("ana")];
     this.receipts = join(this.folder, "receipts.jsonl");
     const answer = async (...args) => (await ana.json("workload", "answer", "demo", ...args, "--out", join(this.folder, "answer.csv"))).release_id;
     this.releases = {
@@ -64,6 +65,9 @@ export class Development {
     };
     await ana.status("workload", "answer", "demo", "--marginals", "2", "--rho", "9");
     await ana.text("synth", "run", "demo", "--method", "mwem", "--rho", "0.002", "--set", "rounds=3", "--out", join(this.folder, "synthetic.csv"));
+    await olga.text("account", "limit", "propose", "demo", "--epsilon", "2.5", "--reason", "a second study");
+    await ana.text("account", "limit", "request", "demo", "--epsilon", "3", "--reason", "the thesis needs more");
+    await olga.text("dataset", "grant", "demo", "eva");
     this.releases.synthesis = (await ana.json("release", "list", "demo")).releases.find(({ kind }) => kind === "synthesis").release_id;
   }
 

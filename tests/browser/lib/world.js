@@ -9,7 +9,7 @@ function once(name, start) {
   return started.get(name);
 }
 
-// With the dataset demo, which nobody breaks: tests that stop servers have their own.
+// With the dataset demo, of which nobody asks more: a test that charges has a dataset of its own, and one that stops servers a world.
 export function development() {
   return once("development", async () => {
     const world = await Development.start();

@@ -3,11 +3,19 @@ import { after, before, describe } from "node:test";
 import { startBrowser, stopBrowser } from "../lib/browser.js";
 import { development, production, stopAll } from "../lib/world.js";
 
-const SUITES = ["live", "intervals", "ask", "receipts", "trouble", "security", "approvals", "pages"];
+// The two rows run at once. They have different readers, as a principal may have only so many calls open.
+const ROWS = {
+  "as its readers use it,": ["live", "intervals", "ask", "receipts", "pages"],
+  "in trouble and under attack,": ["approvals", "security", "trouble"],
+};
 
-const suites = await Promise.all(SUITES.map((name) => import(`./${name}.js`)));
+async function suitesOf(names) {
+  return await Promise.all(names.map(async (name) => (await import(`./${name}.js`)).suite));
+}
 
-describe("The dashboard", () => {
+const rows = await Promise.all(Object.entries(ROWS).map(async ([title, names]) => [title, await suitesOf(names)]));
+
+describe("The dashboard", { concurrency: true }, () => {
   before(async () => {
     // Both begin at once; the tests that need one wait for it and say what went wrong.
     development().catch(() => {});
@@ -18,5 +26,9 @@ describe("The dashboard", () => {
     await stopBrowser();
     await stopAll();
   });
-  for (const { suite } of suites) suite();
+  for (const [title, suites] of rows) {
+    describe(title, { concurrency: 1 }, () => {
+      for (const suite of suites) suite();
+    });
+  }
 });

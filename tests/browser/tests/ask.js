@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { Person } from "../lib/browser.js";
 import { units } from "../lib/decimals.js";
 import { development } from "../lib/world.js";
@@ -26,17 +26,19 @@ async function showsRelease({ page }) {
 }
 
 export const suite = () => describe("asks", () => {
+  before(async () => (await development()).makeDataset("asked", { seed: "3" }));
+
   it("at the price that it has shown before", async () => {
     const world = await development();
     const cli = world.as("ana");
     const ana = await Person.arrive(world.url);
-    await ana.signInByName("ana", "/datasets/demo/ask");
-    const before = units(await cli.spent("demo"));
+    await ana.signInByName("ana", "/datasets/asked/ask");
+    const before = units(await cli.spent("asked"));
     const price = await askFor(ana, "education");
-    assert.equal(units(await cli.spent("demo")), before, "a price costs nothing");
+    assert.equal(units(await cli.spent("asked")), before, "a price costs nothing");
     await pay(ana);
     await showsRelease(ana);
-    assert.equal(units(await cli.spent("demo")) - before, units(price));
+    assert.equal(units(await cli.spent("asked")) - before, units(price));
     await ana.leave();
   });
 
@@ -44,8 +46,8 @@ export const suite = () => describe("asks", () => {
     const world = await development();
     const cli = world.as("ana");
     const ana = await Person.arrive(world.url);
-    await ana.signInByName("ana", "/datasets/demo/ask");
-    const [before, entriesBefore] = [units(await cli.spent("demo")), (await cli.history("demo")).length];
+    await ana.signInByName("ana", "/datasets/asked/ask");
+    const [before, entriesBefore] = [units(await cli.spent("asked")), (await cli.history("asked")).length];
     const price = await askFor(ana, "region");
 
     // The server has answered, and the page never gets that answer.
@@ -61,10 +63,10 @@ export const suite = () => describe("asks", () => {
     await network.send("Fetch.disable");
 
     await showsRelease(ana);
-    assert.equal(units(await cli.spent("demo")) - before, units(price), "it is paid for once");
-    const made = (await cli.history("demo")).slice(entriesBefore).map(({ kind }) => kind);
+    assert.equal(units(await cli.spent("asked")) - before, units(price), "it is paid for once");
+    const made = (await cli.history("asked")).slice(entriesBefore).map(({ kind }) => kind);
     assert.deepEqual(made, ["CHARGED", "COMMITTED"]);
-    await ana.go("/datasets/demo/ask");
+    await ana.go("/datasets/asked/ask");
     await ana.settled();
     assert.ok(!(await ana.text("main")).includes("sent again"), "and nothing is left of it in the browser");
     await ana.leave();

@@ -51,16 +51,17 @@ export const suite = () => describe("in development mode", () => {
 
   it("shows a charge of the command line within two seconds without a reload, in the numbers and in the history", async () => {
     const world = await development();
+    await world.makeDataset("watched", { seed: "2" });
     const cli = world.as("ana");
     const [numbers, history] = await Promise.all([Person.arrive(world.url), Person.arrive(world.url)]);
-    await Promise.all([numbers.signInByName("ana", "/datasets/demo"), history.signInByName("olga", "/datasets/demo/history")]);
+    await Promise.all([numbers.signInByName("ana", "/datasets/watched"), history.signInByName("olga", "/datasets/watched/history")]);
     await Promise.all([numbers.sees("live", ".stream"), history.sees("live", ".stream"), numbers.settled(), history.settled()]);
     for (const { page } of [numbers, history]) await page.evaluate(() => { window.isTheSame = true; });
 
-    await charge(cli, "demo");
+    await charge(cli, "watched");
     const charged = Date.now();
     const left = () => charged + SOON_MS - Date.now();
-    const [spent, entries] = await Promise.all([cli.spent("demo"), cli.history("demo")]);
+    const [spent, entries] = await Promise.all([cli.spent("watched"), cli.history("watched")]);
     await Promise.all([
       numbers.page.waitForFunction(
         (wanted) => [...document.querySelectorAll("data")].some((amount) => amount.value === wanted),

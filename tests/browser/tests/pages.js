@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { Person, SIZES } from "../lib/browser.js";
 import { PAGES, pathOf } from "../lib/pages.js";
 import { ROOT } from "../lib/places.js";
@@ -129,11 +129,6 @@ export const suite = () => describe("every page", () => {
     }
     return readers.get(who);
   }
-  before(async () => {
-    const world = await development();
-    await world.as("olga").text("account", "limit", "propose", "demo", "--epsilon", "2.5", "--reason", "a second study");
-    await world.as("ana").text("account", "limit", "request", "demo", "--epsilon", "3", "--reason", "the thesis needs more");
-  });
   after(async () => {
     for (const person of readers.values()) await person.leave();
   });

@@ -249,23 +249,23 @@ function attacksOf(name, host) {
     const world = await development();
     const page = createServer((_, response) => response.setHeader("Content-Type", "text/html").end("<!doctype html><title>Elsewhere</title><body>"));
     await new Promise((resolve) => page.listen(0, "127.0.0.1", resolve));
-    const ana = await Person.arrive(world.url);
+    const eva = await Person.arrive(world.url);
     try {
-      await ana.signInByName("ana", "/datasets/demo");
+      await eva.signInByName("eva", "/datasets/demo");
       const before = await world.as("olga").history("demo");
-      const victim = ana.page;
-      const hostile = await ana.newPage();
+      const victim = eva.page;
+      const hostile = await eva.newPage();
       await hostile.goto(`http://${host}:${page.address().port}/`);
       const outcomes = await hostile.evaluate(attack, world.url);
       for (const [what, outcome] of Object.entries(outcomes)) assert.match(outcome, /^error: /, `${what}: ${outcome}`);
       const framed = hostile.frames().map((frame) => frame.url()).filter((url) => url.startsWith(world.url));
       assert.deepEqual(framed, [], "no frame shows the dashboard");
       const session = await victim.evaluate(async () => (await fetch("/api/v1/session")).json());
-      assert.equal(session.principal, "ana", "the reader is still signed in, as before");
-      assert.equal((await ana.call("BudgetService/GetBudget", { dataset: "demo" })).status, 200);
+      assert.equal(session.principal, "eva", "the reader is still signed in, as before");
+      assert.equal((await eva.call("BudgetService/GetBudget", { dataset: "demo" })).status, 200);
       assert.deepEqual(await world.as("olga").history("demo"), before);
     } finally {
-      await ana.leave();
+      await eva.leave();
       page.close();
     }
   });
@@ -274,7 +274,7 @@ function attacksOf(name, host) {
 export const suite = () => describe("keeps sessions", () => {
   suiteOf("in development mode", {
     start: development, cookieName: "curator-dev", isSecure: false, dataset: "demo",
-    signIn: (_, person) => person.signInByName("ana"),
+    signIn: (_, person) => person.signInByName("eva"),
   });
   suiteOf("behind haproxy", {
     start: production, cookieName: "__Host-curator", isSecure: true, dataset: "census",
