@@ -5,6 +5,7 @@ Prints where everything is as a JSON object in one line, {"event": "serving", ..
 """
 
 import json
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -51,6 +52,8 @@ class DashboardInstallation(Installation):
 
 
 def main():
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))  # by way of all that closes processes and removes folders
     with tempfile.TemporaryDirectory(prefix="curator-dashboard-") as folder:
         with DashboardInstallation(Path(folder), with_postgres=True) as installation:
             installation.write_gate_configuration()
