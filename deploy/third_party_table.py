@@ -42,7 +42,7 @@ class Tool:
 
 LINKED = (
     Library("Abseil", ("libabsl20220623", "libabsl-dev"), "Apache-2.0", "status values, strings, 128-bit integers, locks", 1),
-    Library("Boost", ("libboost1.81-dev",), "BSL-1.0", "Beast and Asio: HTTP of curator-gate"),
+    Library("Boost", ("libboost1.74-dev",), "BSL-1.0", "Beast and Asio: HTTP of curator-gate"),
     Library("CLI11", ("libcli11-dev",), "BSD-3-Clause", "command lines of the programs"),
     Library("Eigen", ("libeigen3-dev",), "MPL-2.0", "Fourier transforms in numerical composition"),
     Library("GCC runtime", ("libstdc++6", "libgcc-s1", "libstdc++-12-dev", "libgcc-12-dev"),

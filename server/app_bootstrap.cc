@@ -113,19 +113,33 @@ backend curatord
     server curatord {SOCKET} proto h2
 )";
 
-// What is no gRPC call has nothing to find,
+// Without a gate.
 constexpr std::string_view kNoBrowsers = R"(    # What is no gRPC call has nothing to find here.
     http-request deny deny_status 404 if !grpc
 )";
-// or is a browser's, and goes to the gate. It gets neither the server's secret nor certificates.
+// With one. It gets neither the server's secret nor certificates. A source has so many requests and streams
+// of events at a time, and begins so many logins.
 constexpr std::string_view kBrowsers =
     R"(    # What is no gRPC call is a browser's, and goes to the dashboard.
+    http-request track-sc1 src,ipmask(32,64) table browsers if !grpc
+    http-request track-sc2 src,ipmask(32,64) table logins if !grpc { path_beg /auth/ }
     http-request deny deny_status 429 if !grpc { sc0_http_req_rate gt 2000 }
+    http-request deny deny_status 429 if !grpc { sc1_conn_cur(browsers) gt 200 }
+    http-request deny deny_status 429 if !grpc { sc2_http_req_rate(logins) gt 60 }
 )";
 constexpr std::string_view kRouteToGate = "    use_backend gate if !grpc\n";
 constexpr std::string_view kGate = R"(
 backend gate
-    server gate {GATE}
+    timeout queue 5s
+    # A body that comes slowly takes no connection of the dashboard's.
+    option http-buffer-request
+    server gate {GATE} maxconn 1900
+
+backend browsers
+    stick-table type ipv6 size 100k expire 10m store conn_cur
+
+backend logins
+    stick-table type ipv6 size 100k expire 10m store http_req_rate(10s)
 )";
 
 absl::StatusOr<std::string> EdgeSecretOf(const std::string& path) {
@@ -155,10 +169,10 @@ absl::Status PrintEdgeConfig(const config::ServerConfig& config, const EdgeOptio
   if (!options.certificate.starts_with('/')) {
     return InvalidField("--certificate", "must be an absolute path");
   }
-  ASSIGN_OR_RETURN(const std::string secret, EdgeSecretOf(edge->secret_file));
   if (!options.gate.empty() && !options.gate.starts_with("unix:/")) {
     return InvalidField("--gate", "must be unix:/PATH, the address that curator-gate listens at");
   }
+  ASSIGN_OR_RETURN(const std::string secret, EdgeSecretOf(edge->secret_file));
   const std::string clients = edge->client_ca.empty()
                                   ? std::string()
                                   : absl::StrCat(" ca-file ", edge->client_ca, " verify optional");

@@ -45,36 +45,17 @@ struct ApiCalls::Asked {
   bool has_left ABSL_GUARDED_BY(mutex) = false;
 };
 
-std::shared_ptr<void> ApiCalls::Place(const std::string& key) {
-  const absl::MutexLock lock(&mutex_);
-  int& of_session = running_of_[key];
-  if (of_session >= kMostOfSession || running_ >= kMost) return nullptr;
-  ++of_session;
-  ++running_;
-  return {this, [key](ApiCalls* calls) {
-            const absl::MutexLock ending(&calls->mutex_);
-            --calls->running_;
-            if (--calls->running_of_[key] == 0) calls->running_of_.erase(key);
-          }};
-}
-
 void ApiCalls::Call(const std::string& name, const std::string& body, const std::string& key,
                     const Session& session, std::shared_ptr<Exchange> exchange) {
   const ApiMethod* method = FindApiMethod(name);
   if (method == nullptr) {
-    return exchange->Respond(ErrorResponse(absl::NotFoundError(
-        absl::StrCat("there is no call ", name, " for pages; see client/gate/api_methods.cc"))));
+    return exchange->Respond(
+        ErrorResponse(absl::NotFoundError(absl::StrCat("there is no call ", name, " for pages"))));
   }
+  std::shared_ptr<void> place = places_.Take(key);
+  if (place == nullptr) return exchange->Respond(TooManyCalls());
   absl::StatusOr<std::unique_ptr<google::protobuf::Message>> request = RequestFromJson(*method, body);
   if (!request.ok()) return exchange->Respond(ErrorResponse(request.status()));
-  std::shared_ptr<void> place = Place(key);
-  if (place == nullptr) {
-    return exchange->Respond(
-        ErrorResponse(Refusal{.status = 429,
-                              .code = "RESOURCE_EXHAUSTED",
-                              .reason = "TOO_MANY_CALLS",
-                              .message = "too many calls at a time: wait for some to end"}));
-  }
   Start(std::shared_ptr<Asked>(new Asked{.method = *method,
                                          .request = *std::move(request),
                                          .key = key,
@@ -90,7 +71,7 @@ void ApiCalls::Start(std::shared_ptr<Asked> asked) {
   {
     const absl::MutexLock lock(&asked->mutex);
     asked->call = call;
-    if (asked->has_left) call->Cancel();
+    if (asked->has_left && call != nullptr) call->Cancel();
   }
   if (asked->was_renewed) return;
   asked->exchange->OnLeft([weak = std::weak_ptr<Asked>(asked)] {
@@ -102,20 +83,33 @@ void ApiCalls::Start(std::shared_ptr<Asked> asked) {
   });
 }
 
+// The place is held until the browser has taken the answer.
 void ApiCalls::Answer(const std::shared_ptr<Asked>& asked, const absl::StatusOr<std::string>& json) {
-  if (json.ok()) return asked->exchange->Respond(JsonResponse(200, *json));
+  if (json.ok()) {
+    HttpResponse response = JsonResponse(200, *json);
+    response.place = asked->place;
+    return asked->exchange->Respond(std::move(response));
+  }
   if (!absl::IsUnauthenticated(json.status()) || asked->was_renewed) {
     return asked->exchange->Respond(ErrorResponse(json.status()));
   }
   renewals_.Renew(asked->key, asked->credential, json.status(),
-                  [this, asked, refusal = json.status()](bool renewed) {
-                    const std::optional<Session> session = sessions_.Look(asked->key);
-                    if (!session) return asked->exchange->Respond(NoSession());
-                    if (!renewed) return asked->exchange->Respond(ErrorResponse(refusal));
-                    asked->credential = session->credential;
-                    asked->was_renewed = true;
-                    Start(asked);
-                  });
+                  [this, asked](bool renewed) { AfterRenewal(asked, renewed); });
+}
+
+void ApiCalls::AfterRenewal(const std::shared_ptr<Asked>& asked, bool renewed) {
+  const std::optional<Session> session = sessions_.Look(asked->key);
+  if (!session) return asked->exchange->Respond(NoSession());
+  if (!renewed) {
+    return asked->exchange->Respond(ErrorResponse(
+        Refusal{.status = 503,
+                .code = "UNAVAILABLE",
+                .reason = "NO_ISSUER",
+                .message = "the identity provider, which has to renew this login, cannot be reached"}));
+  }
+  asked->credential = session->credential;
+  asked->was_renewed = true;
+  Start(asked);
 }
 
 std::shared_ptr<LedgerFeed> ApiCalls::FeedOf(const std::string& key) {
@@ -130,10 +124,11 @@ std::shared_ptr<LedgerFeed> ApiCalls::FeedOf(const std::string& key) {
       FeedParts{.channels = channels_,
                 .credential = credential,
                 .renew =
-                    [this, key, credential](const absl::Status& refusal, std::function<void(bool)> done) {
-                      // Off the feed's thread, which ends with its session.
-                      later_.Run([this, key, credential, refusal, done = std::move(done)] {
-                        renewals_.Renew(key, credential(), refusal, done);
+                    [this, key](const Credential& refused, const absl::Status& refusal,
+                                std::function<void(bool)> done) {
+                      // Off the feed's thread, which holds its lock.
+                      later_.Run([this, key, refused, refusal, done = std::move(done)] {
+                        renewals_.Renew(key, refused, refusal, done);
                       });
                     },
                 .later = [this](absl::Duration delay,

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "client/gate/call_places.h"
 #include "client/gate/http.h"
 #include "client/gate/ledger_feed.h"
 #include "client/gate/renewals.h"
@@ -22,13 +22,9 @@ namespace curator::gate {
 
 class ApiCalls {
  public:
-  // Calls at a time; more are refused with 429.
-  static constexpr int kMostOfSession = 16;
-  static constexpr int kMost = 512;
-
   // All must outlive this object.
-  ApiCalls(Channels& channels, Sessions& sessions, Renewals& renewals, Workers& later)
-      : channels_(channels), sessions_(sessions), renewals_(renewals), later_(later) {}
+  ApiCalls(Channels& channels, Sessions& sessions, Renewals& renewals, CallPlaces& places, Workers& later)
+      : channels_(channels), sessions_(sessions), renewals_(renewals), places_(places), later_(later) {}
 
   // POST /api/v1/SERVICE/METHOD for a session; `name` is "SERVICE/METHOD".
   void Call(const std::string& name, const std::string& body, const std::string& key, const Session& session,
@@ -38,24 +34,22 @@ class ApiCalls {
   // The session has ended: its streams end, too.
   void EndSession(const std::string& key);
 
-  int running() const { return running_; }
   // Open streams of events.
   int following() const { return following_; }
 
  private:
   struct Asked;
 
-  // Counts the call until it is destroyed; null where there are too many.
-  std::shared_ptr<void> Place(const std::string& key);
   void Start(std::shared_ptr<Asked> asked);
   void Answer(const std::shared_ptr<Asked>& asked, const absl::StatusOr<std::string>& json);
+  void AfterRenewal(const std::shared_ptr<Asked>& asked, bool renewed);
   std::shared_ptr<LedgerFeed> FeedOf(const std::string& key);
 
   Channels& channels_;
   Sessions& sessions_;
   Renewals& renewals_;
+  CallPlaces& places_;
   Workers& later_;
-  std::atomic<int> running_ = 0;
   std::atomic<int> following_ = 0;
   absl::Mutex mutex_;
   std::map<std::string, int> running_of_ ABSL_GUARDED_BY(mutex_);                               // by session

@@ -124,6 +124,13 @@ HttpResponse ErrorResponse(const Refusal& refusal) {
       Dump({{"code", refusal.code}, {"message", refusal.message}, {"reason", refusal.reason}}));
 }
 
+HttpResponse TooManyCalls() {
+  return ErrorResponse(Refusal{.status = 429,
+                               .code = "RESOURCE_EXHAUSTED",
+                               .reason = "TOO_MANY_CALLS",
+                               .message = "too many calls at a time: wait for some to end"});
+}
+
 HttpResponse NoSession() {
   return ErrorResponse(Refusal{.status = 401,
                                .code = "UNAUTHENTICATED",

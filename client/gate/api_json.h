@@ -33,6 +33,9 @@ HttpResponse JsonResponse(int status, std::string json);
 HttpResponse ErrorResponse(const absl::Status& error);
 HttpResponse ErrorResponse(const Refusal& refusal);
 
+// All places for calls (call_places.h) are taken.
+HttpResponse TooManyCalls();
+
 // The session of the request's cookie is over, or there was none.
 HttpResponse NoSession();
 

@@ -1,14 +1,21 @@
 #include "client/gate/code_flow.h"
 
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "base/status_macros.h"
+#include "client/gate/credential.h"
 #include "client/gate/random_text.h"
 
 namespace curator::gate {
@@ -29,18 +36,29 @@ bool IsFor(const json& audience, const std::string& client_id) {
   return audience.is_array() && std::ranges::find(audience, json(client_id)) != audience.end();
 }
 
+bool IsForClient(const LoginProvider& provider, const json& claims) {
+  const auto audience = claims.find("aud");
+  return oidc::TextOf(claims, "iss") == provider.issuer && audience != claims.end() &&
+         IsFor(*audience, provider.client_id);
+}
+
 absl::Status CheckIdToken(const LoginProvider& provider, const BegunLogin& login, const Tokens& tokens) {
   const json claims = tokens.is_id_token ? oidc::ClaimsIn(tokens.token) : json();
-  if (!claims.is_object()) return absl::DataLossError("the issuer gave no ID token");
+  if (!claims.is_object() || !CanBeSent(tokens.token))
+    return absl::DataLossError("the issuer gave no ID token");
   if (oidc::TextOf(claims, "nonce") != login.nonce) {
     return absl::DataLossError("the issuer's ID token is of another login");
   }
-  const auto audience = claims.find("aud");
-  if (oidc::TextOf(claims, "iss") == provider.issuer && audience != claims.end() &&
-      IsFor(*audience, provider.client_id)) {
-    return absl::OkStatus();
-  }
+  if (IsForClient(provider, claims)) return absl::OkStatus();
   return absl::DataLossError("the issuer's ID token is not for this client");
+}
+
+std::string SignatureOf(std::string_view text, std::string_view key) {
+  std::array<unsigned char, 32> bytes = {};
+  unsigned int size = 0;
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+       reinterpret_cast<const unsigned char*>(text.data()), text.size(), bytes.data(), &size);
+  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(bytes.data()), size));
 }
 
 }  // namespace
@@ -85,19 +103,37 @@ absl::StatusOr<Tokens> RedeemCode(const LoginProvider& provider, const BegunLogi
 absl::StatusOr<Tokens> RenewLogin(const LoginProvider& provider, const std::string& token,
                                   const std::string& refresh_token) {
   ASSIGN_OR_RETURN(const Endpoints endpoints, provider.endpoints->Find(provider.issuer, provider.transport));
-  return oidc::Renew(endpoints.token, ClientOf(provider),
-                     Tokens{.token = token, .refresh_token = refresh_token, .is_id_token = true},
-                     provider.transport);
+  ASSIGN_OR_RETURN(Tokens tokens,
+                   oidc::Renew(endpoints.token, ClientOf(provider),
+                               Tokens{.token = token, .refresh_token = refresh_token, .is_id_token = true},
+                               provider.transport));
+  const json claims = oidc::ClaimsIn(tokens.token);
+  const std::string subject = oidc::TextOf(claims, "sub");
+  if (!CanBeSent(tokens.token) || !IsForClient(provider, claims) || subject.empty() ||
+      subject != oidc::TextOf(oidc::ClaimsIn(token), "sub")) {
+    return absl::UnauthenticatedError("the issuer renewed this login as another one");
+  }
+  return tokens;
 }
 
-std::string CookieOf(const BegunLogin& login) {
-  return absl::StrJoin({login.alias, login.state, login.nonce, login.verifier,
-                        absl::StrCat(absl::ToUnixSeconds(login.start)), PercentEncoded(login.return_to)},
-                       "/");
+std::string CookieOf(const BegunLogin& login, std::string_view key) {
+  const std::string text =
+      absl::StrJoin({login.alias, login.state, login.nonce, login.verifier,
+                     absl::StrCat(absl::ToUnixSeconds(login.start)), PercentEncoded(login.return_to)},
+                    "/");
+  return absl::StrCat(text, "/", SignatureOf(text, key));
 }
 
-std::optional<BegunLogin> LoginIn(std::string_view cookie, std::string_view state, absl::Time now) {
-  const std::vector<std::string> parts = absl::StrSplit(std::string(cookie), '/');
+std::optional<BegunLogin> LoginIn(std::string_view cookie, std::string_view key, std::string_view state,
+                                  absl::Time now) {
+  const size_t end = cookie.rfind('/');
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string signature = SignatureOf(cookie.substr(0, end), key);
+  const std::string_view sent = cookie.substr(end + 1);
+  if (sent.size() != signature.size() || CRYPTO_memcmp(sent.data(), signature.data(), sent.size()) != 0) {
+    return std::nullopt;
+  }
+  const std::vector<std::string> parts = absl::StrSplit(std::string(cookie.substr(0, end)), '/');
   int64_t start = 0;
   if (parts.size() != 6 || !absl::SimpleAtoi(parts[4], &start)) return std::nullopt;
   BegunLogin login{.alias = parts[0],
@@ -113,7 +149,8 @@ std::optional<BegunLogin> LoginIn(std::string_view cookie, std::string_view stat
 }
 
 std::string SafeReturn(std::string_view path) {
-  const bool is_path = path.starts_with('/') && !path.starts_with("//") && path.size() <= 512;
+  const bool is_page = !path.starts_with("/auth/") && !path.starts_with("/api/");
+  const bool is_path = path.starts_with('/') && !path.starts_with("//") && path.size() <= 512 && is_page;
   const bool is_plain = std::ranges::all_of(path, [](char c) { return c > ' ' && c <= '~' && c != '\\'; });
   return is_path && is_plain ? std::string(path) : "/";
 }

@@ -48,18 +48,19 @@ absl::StatusOr<std::string> AddressToLogInAt(const LoginProvider& provider, cons
 absl::StatusOr<oidc::Tokens> RedeemCode(const LoginProvider& provider, const BegunLogin& login,
                                         const std::string& redirect, const std::string& code);
 
-// Errors: of oidc::Discover() and oidc::Renew().
+// Errors: of oidc::Discover() and oidc::Renew(); UNAUTHENTICATED for the token of another login.
 absl::StatusOr<oidc::Tokens> RenewLogin(const LoginProvider& provider, const std::string& token,
                                         const std::string& refresh_token);
 
 inline constexpr absl::Duration kLongestLogin = absl::Minutes(10);
 
 // A login that has begun, as a cookie that its browser keeps until it returns: the gate keeps nothing, so
-// that nobody can use up its room. Who reads or changes the cookie has the browser.
-std::string CookieOf(const BegunLogin& login);
+// that nobody can use up its room. `key` is a secret of the gate's, without which nobody makes a cookie.
+std::string CookieOf(const BegunLogin& login, std::string_view key);
 // The login of a cookie; none for what CookieOf() does not make, for another state, and for one that took
 // longer than kLongestLogin.
-std::optional<BegunLogin> LoginIn(std::string_view cookie, std::string_view state, absl::Time now);
+std::optional<BegunLogin> LoginIn(std::string_view cookie, std::string_view key, std::string_view state,
+                                  absl::Time now);
 
 // A path of the gate's own pages, for after a login; "/" for anything else, such as another site's address.
 std::string SafeReturn(std::string_view path);

@@ -17,6 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr char kIssuer[] = "https://idp.example";
+constexpr char kKey[] = "a secret of the gate's";
 constexpr char kRedirect[] = "https://curator.example/auth/callback";
 
 std::string TokenWith(const nlohmann::json& claims) {
@@ -88,7 +89,7 @@ TEST_F(CodeFlowTest, ACodeIsRedeemedWithTheVerifierAndTheSecret) {
 }
 
 TEST_F(CodeFlowTest, ATokenOfAnotherLoginClientOrIssuerIsRefused) {
-  for (const auto& [member, value] : std::map<std::string, nlohmann::json>{
+  for (const auto& [member, value] : std::vector<std::pair<std::string, nlohmann::json>>{
            {"nonce", "another"}, {"aud", "other"}, {"iss", "https://evil.example"}, {"aud", nullptr}}) {
     nlohmann::json claims = GoodClaims();
     claims[member] = value;
@@ -120,6 +121,24 @@ TEST_F(CodeFlowTest, AConfigurationOfAnotherIssuerIsRefused) {
   EXPECT_TRUE(absl::IsDataLoss(AddressToLogInAt(Provider(), login_, kRedirect, false).status()));
 }
 
+TEST_F(CodeFlowTest, ARenewedTokenIsOfTheSameSubject) {
+  const std::string old = TokenWith(GoodClaims());
+  EXPECT_TRUE(RenewLogin(Provider(), old, "again").ok());
+  nlohmann::json claims = GoodClaims();
+  claims["sub"] = "somebody else";
+  answer_["id_token"] = TokenWith(claims);
+  EXPECT_TRUE(absl::IsUnauthenticated(RenewLogin(Provider(), old, "again").status()));
+  claims = GoodClaims();
+  claims["aud"] = "other";
+  answer_["id_token"] = TokenWith(claims);
+  EXPECT_TRUE(absl::IsUnauthenticated(RenewLogin(Provider(), old, "again").status()));
+}
+
+TEST_F(CodeFlowTest, ATokenThatNoHeaderCarriesIsNone) {
+  answer_["id_token"] = TokenWith(GoodClaims()) + "\n";
+  EXPECT_TRUE(absl::IsDataLoss(Redeem().status()));
+}
+
 TEST_F(CodeFlowTest, ALoginThatTheIssuerDoesNotRenewHasEnded) {
   status_ = 400;
   answer_ = {{"error", "invalid_grant"}};
@@ -138,7 +157,7 @@ class LoginCookieTest : public ::testing::Test {
 };
 
 TEST_F(LoginCookieTest, TheBrowserThatBeganALoginFinishesIt) {
-  const auto login = LoginIn(CookieOf(login_), login_.state, start_ + absl::Minutes(9));
+  const auto login = LoginIn(CookieOf(login_, kKey), kKey, login_.state, start_ + absl::Minutes(9));
   ASSERT_TRUE(login);
   EXPECT_EQ(login->alias, "corp");
   EXPECT_EQ(login->nonce, login_.nonce);
@@ -147,28 +166,33 @@ TEST_F(LoginCookieTest, TheBrowserThatBeganALoginFinishesIt) {
 }
 
 TEST_F(LoginCookieTest, AnotherStateIsRefused) {
-  EXPECT_FALSE(LoginIn(CookieOf(login_), "forged", start_));
-  EXPECT_FALSE(LoginIn(CookieOf(login_), "", start_));
+  EXPECT_FALSE(LoginIn(CookieOf(login_, kKey), kKey, "forged", start_));
+  EXPECT_FALSE(LoginIn(CookieOf(login_, kKey), kKey, "", start_));
   BegunLogin without = login_;
   without.state = "";
-  EXPECT_FALSE(LoginIn(CookieOf(without), "", start_));
+  EXPECT_FALSE(LoginIn(CookieOf(without, kKey), kKey, "", start_));
 }
 
 TEST_F(LoginCookieTest, ALoginThatTookTooLongIsRefused) {
-  EXPECT_FALSE(LoginIn(CookieOf(login_), login_.state, start_ + absl::Minutes(10)));
-  EXPECT_FALSE(LoginIn(CookieOf(login_), login_.state, start_ - absl::Seconds(1)));
+  EXPECT_FALSE(LoginIn(CookieOf(login_, kKey), kKey, login_.state, start_ + absl::Minutes(10)));
+  EXPECT_FALSE(LoginIn(CookieOf(login_, kKey), kKey, login_.state, start_ - absl::Seconds(1)));
 }
 
-TEST_F(LoginCookieTest, ACookieOfAnotherFormIsNone) {
-  for (const std::string cookie : {"", "a", "a/s/n/v/1", "a/s/n/v/x/%2F", "a/s/n/v/1/%2F/more"}) {
-    EXPECT_FALSE(LoginIn(cookie, "s", start_)) << cookie;
-  }
+TEST_F(LoginCookieTest, OnlyTheGateMakesACookie) {
+  const std::string cookie = CookieOf(login_, kKey);
+  EXPECT_FALSE(LoginIn(CookieOf(login_, "another key"), kKey, login_.state, start_));
+  EXPECT_FALSE(LoginIn(cookie.substr(0, cookie.rfind('/')), kKey, login_.state, start_));
+  std::string changed = cookie;
+  changed.replace(changed.find("corp"), 4, "evil");
+  EXPECT_FALSE(LoginIn(changed, kKey, login_.state, start_));
+  EXPECT_FALSE(LoginIn("", kKey, login_.state, start_));
+  EXPECT_TRUE(LoginIn(cookie, kKey, login_.state, start_));
 }
 
 TEST_F(LoginCookieTest, AChangedReturnLeadsToNoOtherSite) {
   BegunLogin login = login_;
   login.return_to = "https://evil.example";
-  EXPECT_EQ(LoginIn(CookieOf(login), login.state, start_)->return_to, "/");
+  EXPECT_EQ(LoginIn(CookieOf(login, kKey), kKey, login.state, start_)->return_to, "/");
 }
 
 TEST_F(CodeFlowTest, TheIssuersConfigurationIsReadOnce) {
@@ -180,7 +204,8 @@ TEST_F(CodeFlowTest, TheIssuersConfigurationIsReadOnce) {
 
 TEST(SafeReturnTest, OnlyPathsOfTheGateAreReturnedTo) {
   EXPECT_EQ(SafeReturn("/datasets/demo?tab=1"), "/datasets/demo?tab=1");
-  for (const char* path : {"", "//evil.example", "https://evil.example", "/a\\b", "/a b", "/a\nb"}) {
+  for (const char* path : {"", "//evil.example", "https://evil.example", "/a\\b", "/a b", "/a\nb",
+                           "/auth/login?issuer=corp", "/api/v1/session"}) {
     EXPECT_EQ(SafeReturn(path), "/") << path;
   }
 }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr char kApi[] = "/api/v1/";
 constexpr absl::Duration kBetweenSweeps = absl::Seconds(10);
+constexpr absl::Duration kLongestForOperators = absl::Seconds(10);
 
 // Pages are the gate's own files alone, and no text becomes markup or code.
 constexpr char kContentSecurityPolicy[] =
@@ -79,23 +80,25 @@ Gate::Gate(GateOptions options)
       guard_(options_.origins),
       channels_(options_.server),
       sessions_(options_.sessions),
-      later_(1, /*most_waiting=*/20'000),
-      for_issuers_(2, /*most_waiting=*/100),
-      renewals_(sessions_, options_.providers, for_issuers_),
-      calls_(channels_, sessions_, renewals_, later_),
-      sign_in_(sign_in_options_, channels_, sessions_, for_issuers_) {
+      later_(1, /*most_waiting=*/100'000),
+      sweeps_(1, /*most_waiting=*/1),
+      for_logins_(2, /*most_waiting=*/100),
+      for_renewals_(2, /*most_waiting=*/1'000),
+      renewals_(sessions_, options_.providers, for_renewals_),
+      calls_(channels_, sessions_, renewals_, places_, later_),
+      sign_in_(sign_in_options_, channels_, sessions_, places_, for_logins_) {
   sessions_.OnEnd([this](const std::string& key) { calls_.EndSession(key); });
   SweepLater();
 }
 
 void Gate::Close() {
-  later_.Stop();
-  for_issuers_.Stop();
+  for (Workers* workers : {&later_, &sweeps_, &for_logins_, &for_renewals_}) workers->Stop();
+  renewals_.Close();
   channels_.Close();
 }
 
 void Gate::SweepLater() {
-  later_.Run(
+  sweeps_.Run(
       [this] {
         sessions_.Sweep();
         SweepLater();
@@ -115,10 +118,10 @@ void Gate::HandleBrowser(HttpRequest request, std::shared_ptr<Exchange> plain) {
 
 void Gate::HandleGet(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   if (request.path == "/auth/callback") return sign_in_.Return(request, exchange);
-  if (request.path == "/auth/login") return sign_in_.Leave(request, exchange);
-  const bool is_api = absl::StartsWith(request.path, kApi);
-  if (!is_api) return ServePage(request, *exchange);
+  const bool is_login = request.path == "/auth/login";
+  if (!is_login && !absl::StartsWith(request.path, kApi)) return ServePage(request, *exchange);
   if (const auto refusal = guard_.CheckRead(request)) return exchange->Respond(ErrorResponse(*refusal));
+  if (is_login) return sign_in_.Leave(request, exchange);
   if (request.path == "/api/v1/session") return sign_in_.Describe(request, exchange);
   if (request.path != "/api/v1/events") return exchange->Respond(ErrorResponse(NotAllowed("GET")));
   const std::string key = sign_in_.KeyOf(request);
@@ -189,15 +192,19 @@ void Gate::ServeMetrics(const HttpRequest& request, std::shared_ptr<Exchange> ex
   } else if (options_.is_development) {
     credential = {.kind = Credential::Kind::kName, .text = "metrics"};
   }
+  const std::shared_ptr<void> place = places_.Take("metrics");
+  if (place == nullptr) return exchange->Respond(TooManyCalls());
   const ApiMethod& method = *FindApiMethod("MetricsService/GetMetrics");
-  StartCall(channels_, method, *method.request, credential, NewTraceParent(),
-            [this, exchange](const absl::StatusOr<std::string>& json) {
-              if (!json.ok()) return exchange->Respond(ErrorResponse(json.status()));
-              const auto answer = nlohmann::json::parse(*json, nullptr, /*allow_exceptions=*/false);
-              HttpResponse response = Text(200, answer.value("text", "") + OwnMetrics());
-              response.headers[0].second = "text/plain; version=0.0.4; charset=utf-8";
-              exchange->Respond(std::move(response));
-            });
+  StartCall(
+      channels_, method, *method.request, credential, NewTraceParent(),
+      [this, exchange, place](const absl::StatusOr<std::string>& json) {
+        if (!json.ok()) return exchange->Respond(ErrorResponse(json.status()));
+        const auto answer = nlohmann::json::parse(*json, nullptr, /*allow_exceptions=*/false);
+        HttpResponse response = Text(200, answer.value("text", "") + OwnMetrics());
+        response.headers[0].second = "text/plain; version=0.0.4; charset=utf-8";
+        exchange->Respond(std::move(response));
+      },
+      kLongestForOperators);
 }
 
 void Gate::ServeHealth(std::shared_ptr<Exchange> exchange) {

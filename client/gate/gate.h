@@ -13,6 +13,7 @@
 
 #include "absl/time/time.h"
 #include "client/gate/api_calls.h"
+#include "client/gate/call_places.h"
 #include "client/gate/http.h"
 #include "client/gate/renewals.h"
 #include "client/gate/request_guard.h"
@@ -45,8 +46,8 @@ class Gate {
   // Of the listener for the operator's programs: /metrics, which passes the credential of the request on to
   // the server, and /healthz.
   void HandleLocal(HttpRequest request, std::shared_ptr<Exchange> exchange);
-  // Cancels all calls of the server and waits for them. Requests are answered with UNAVAILABLE from now on.
-  // Before the HTTP server, whose requests are answered on other threads, is destroyed.
+  // Cancels all calls of the server and waits for them; requests are answered with UNAVAILABLE from now on.
+  // Called before the HTTP server is destroyed, because calls are answered on other threads.
   void Close();
 
  private:
@@ -63,8 +64,11 @@ class Gate {
   const RequestGuard guard_;
   Channels channels_;
   Sessions sessions_;
-  Workers later_;        // what waits for its time, and blocks nothing
-  Workers for_issuers_;  // what waits for an identity provider
+  Workers later_;  // what waits for its time, and blocks nothing
+  Workers sweeps_;
+  Workers for_logins_;    // what waits for an identity provider, of people who log in
+  Workers for_renewals_;  // and of sessions
+  CallPlaces places_;
   Renewals renewals_;
   ApiCalls calls_;
   SignIn sign_in_;

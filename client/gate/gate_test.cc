@@ -296,7 +296,7 @@ TEST_F(GateTest, OneSessionHasSixteenCallsAtATime) {
   };
   SignIn(R"({"name": "ana"})");
   std::vector<std::shared_ptr<FakeExchange>> exchanges;
-  for (int i = 0; i < ApiCalls::kMostOfSession; ++i) {
+  for (int i = 0; i < CallPlaces::kMostOfOne; ++i) {
     exchanges.push_back(std::make_shared<FakeExchange>());
     gate_->HandleBrowser(Post("/api/v1/BudgetService/GetBudget", "{}"), exchanges.back());
   }
@@ -305,6 +305,7 @@ TEST_F(GateTest, OneSessionHasSixteenCallsAtATime) {
   EXPECT_EQ(JsonOf(refused)["reason"], "TOO_MANY_CALLS");
   go_on.Notify();
   for (const auto& exchange : exchanges) EXPECT_EQ(exchange->Await().status, 200);
+  exchanges.clear();  // the answers, which hold the places until they are taken
   EXPECT_EQ(Ask(Post("/api/v1/BudgetService/GetBudget", "{}")).status, 200);
 }
 
@@ -402,12 +403,12 @@ class GateEventsTest : public GateTest {
     std::map<std::string, int64_t> sent;
     for (const v1::LedgerPosition& position : request.positions()) {
       sent[position.dataset()] = position.after_sequence();
-      if (position.dataset() != "secret") continue;
+      if (position.dataset() != "secret" || is_open_) continue;
       google::rpc::ErrorInfo info;
       info.set_domain("curator");
       info.set_reason("NOT_FOUND");
       (*info.mutable_metadata())["dataset"] = "secret";
-      return client::testing::DetailedError(grpc::StatusCode::NOT_FOUND, "no dataset secret", {&info});
+      return client::testing::DetailedError(code_of_secret_, "no dataset secret", {&info});
     }
     while (!context.IsCancelled() && !is_ending_) {
       for (auto& [dataset, sequence] : sent) {
@@ -421,6 +422,8 @@ class GateEventsTest : public GateTest {
   client::testing::Log watches_;
   std::atomic<int64_t> entries_ = 2;
   std::atomic<bool> is_ending_ = false;
+  std::atomic<bool> is_open_ = false;  // whether "secret" may be read
+  std::atomic<grpc::StatusCode> code_of_secret_ = grpc::StatusCode::NOT_FOUND;
 };
 
 TEST_F(GateEventsTest, EntriesAfterThePositionAreSentInOrderAndThenNewOnes) {
@@ -481,6 +484,55 @@ TEST_F(GateEventsTest, ADatasetThatMayNotBeReadEndsAndTheOthersGoOn) {
   const std::string text = stream->AwaitText("id: 2.0");
   EXPECT_THAT(text, AllOf(HasSubstr("event: ended\ndata: {\"dataset\":\"secret\",\"code\":\"NOT_FOUND\""),
                           HasSubstr("id: 2.0\n")));
+}
+
+TEST_F(GateEventsTest, AfterTheEndOfADatasetItsPageGetsNothingOfItUntilItAsksAgain) {
+  const auto stream = Follow("demo:2,secret:0");
+  stream->AwaitText("event: ended");
+  is_open_ = true;
+  const auto another = Follow("demo:2,secret:5");
+  entries_ = 7;
+  another->AwaitText("id: 7.7");
+  const std::string text = stream->AwaitText("id: 7.0");
+  EXPECT_THAT(text, AllOf(HasSubstr("id: 7.0\n"), Not(HasSubstr("{\"dataset\":\"secret\",\"entry\""))));
+}
+
+TEST_F(GateEventsTest, ADamagedHistoryStopsNoOther) {
+  code_of_secret_ = grpc::StatusCode::DATA_LOSS;
+  const auto stream = Follow("demo:0,secret:0");
+  EXPECT_THAT(stream->AwaitText("id: 2.0"), AllOf(HasSubstr("DATA_LOSS"), HasSubstr("id: 2.0\n")));
+}
+
+TEST_F(GateEventsTest, ARefusedWatchSaysWhy) {
+  server_->services.on_watch_ledger = [](auto&, const auto&, auto&) {
+    google::rpc::ErrorInfo info;
+    info.set_domain("curator");
+    info.set_reason("QUOTA");
+    return client::testing::DetailedError(grpc::StatusCode::RESOURCE_EXHAUSTED, "four watches are open",
+                                          {&info});
+  };
+  const auto stream = Follow("demo:0");
+  EXPECT_THAT(stream->AwaitText("QUOTA"), HasSubstr("four watches are open"));
+}
+
+// The end of a session is noticed by the sweep; until then a feed that has to start again must not wait for
+// it.
+TEST_F(GateEventsTest, AWatchThatEndsAfterItsSessionIsNotStartedAgain) {
+  gate_.emplace(GateOptions{.server = server_->address(),
+                            .origins = {absl::StrCat("http://", kHost)},
+                            .is_development = true,
+                            .sessions = {.idle = absl::Milliseconds(300)}});
+  SignIn(R"({"name": "ana"})");
+  const auto stream = Follow("demo:0");
+  stream->AwaitText("id: 2");
+  const size_t watches = watches_.entries().size();
+  absl::SleepFor(absl::Milliseconds(350));  // the session's time is over
+  is_ending_ = true;
+  stream->AwaitText("reconnecting");
+  is_ending_ = false;
+  EXPECT_EQ(Ask(Get("/api/v1/events?watch=demo:0")).status, 401);
+  EXPECT_TRUE(stream->AwaitClosed());
+  EXPECT_EQ(watches_.entries().size(), watches);
 }
 
 TEST_F(GateEventsTest, WhenThePageClosesTheWatchEnds) {

@@ -33,8 +33,10 @@ struct HttpRequest {
 
 struct HttpResponse {
   int status = 200;
-  HttpHeaders headers;  // without Content-Length and Connection, which the server adds
-  std::string body;
+  HttpHeaders headers = {};  // without Content-Length and Connection, which the server adds
+  std::string body = {};
+  // What is held until the client has taken the answer, such as a place among calls.
+  std::shared_ptr<void> place = nullptr;
 };
 
 // A stream of server-sent events (HTML Living Standard, 9.2) to one browser. Thread-safe.

@@ -50,6 +50,7 @@ using Acceptor = std::variant<asio::ip::tcp::acceptor, asio::local::stream_proto
 
 constexpr char kUnix[] = "unix:";
 constexpr char kLoopback[] = "127.0.0.1:";
+constexpr std::chrono::minutes kLongestWrite(10);
 
 HttpRequest ToRequest(http::request<http::string_body> message) {
   HttpRequest request;
@@ -210,6 +211,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
         /*keeps_alive=*/false);
   }
 
+  void RefuseHead() {
+    on_left_ = nullptr;
+    Write({.status = 405}, /*keeps_alive=*/false);
+  }
+
   void Handle();
   void WatchForLeaving();
 
@@ -218,15 +224,34 @@ class Connection : public std::enable_shared_from_this<Connection> {
     state_ = State::kWriting;
     ++handled_;
     if (on_left_ != nullptr) on_left_->Forget();
+    place_ = std::move(response.place);
     response_.emplace(ToResponse(std::move(response), keeps_alive));
-    stream_.expires_after(absl::ToChronoNanoseconds(limits_.request_time));
-    http::async_write(stream_, *response_,
-                      [self = shared_from_this(), keeps_alive](error_code error, size_t) {
-                        self->response_.reset();
-                        if (error || !keeps_alive || self->state_ == State::kClosed) return self->Close();
-                        self->state_ = State::kReading;
-                        self->ReadRequest();
-                      });
+    serializer_.emplace(*response_);
+    write_end_ = std::chrono::steady_clock::now() + kLongestWrite;
+    WriteSome(keeps_alive);
+  }
+
+  // A slow client has time for each piece, and not for ever for all of them.
+  void WriteSome(bool keeps_alive) {
+    const auto piece_end =
+        std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                               absl::ToChronoNanoseconds(limits_.request_time));
+    stream_.expires_at(std::min(piece_end, write_end_));
+    http::async_write_some(stream_, *serializer_,
+                           [self = shared_from_this(), keeps_alive](error_code error, size_t) {
+                             if (error || self->state_ == State::kClosed) return self->Close();
+                             if (!self->serializer_->is_done()) return self->WriteSome(keeps_alive);
+                             self->EndWrite(keeps_alive);
+                           });
+  }
+
+  void EndWrite(bool keeps_alive) {
+    serializer_.reset();
+    response_.reset();
+    place_ = nullptr;
+    if (!keeps_alive) return Close();
+    state_ = State::kReading;
+    ReadRequest();
   }
 
   void BeginEvents(const HttpHeaders& headers, std::shared_ptr<OnceCalled> on_closed) {
@@ -258,6 +283,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     asio::async_write(stream_.socket(), asio::buffer(writing_),
                       [self = shared_from_this()](error_code error, size_t) {
                         self->is_writing_ = false;
+                        self->has_written_ = true;
                         if (error || self->state_ == State::kClosed) return self->Close();
                         self->WriteQueued();
                       });
@@ -273,12 +299,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   // A comment that keeps proxies from ending a silent stream, and finds a browser that is gone: one that has
-  // not taken the last comment by now is.
+  // taken nothing since the last comment is.
   void Heartbeat() {
     heartbeat_.expires_after(absl::ToChronoNanoseconds(limits_.heartbeat));
     heartbeat_.async_wait([self = shared_from_this()](error_code error) {
       if (error || self->state_ != State::kEvents) return;
-      if (self->is_writing_) return self->Close();
+      if (self->is_writing_ && !self->has_written_) return self->Close();
+      self->has_written_ = false;
       self->SendEvent(": heartbeat\n\n");
       self->Heartbeat();
     });
@@ -290,15 +317,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const HttpLimits& limits_;
   const std::function<void(Connection*)> on_end_;
   State state_ = State::kReading;
-  beast::flat_buffer buffer_;
+  beast::flat_buffer buffer_{size_t{128} << 10};
   std::optional<http::request_parser<http::string_body>> parser_;
   std::optional<Response> response_;
+  std::optional<http::response_serializer<http::string_body>> serializer_;  // of response_
+  std::chrono::steady_clock::time_point write_end_;
+  std::shared_ptr<void> place_;  // of response_
   uint64_t handled_ = 0;  // how many requests were answered: the number of the one that is being handled
   bool keeps_alive_ = true;
   bool watches_for_leaving_ = false;
   std::shared_ptr<OnceCalled> on_left_;
   std::shared_ptr<OnceCalled> on_closed_;
-  bool is_writing_ = false;
+  bool is_writing_ = false;   // of events
+  bool has_written_ = false;  // of events, since the last comment
   bool ends_events_ = false;
   std::string queued_;   // of events
   std::string writing_;  // of events
@@ -357,6 +388,8 @@ class Connection::Waiting final : public Exchange {
 
 void Connection::Handle() {
   state_ = State::kHandling;
+  // Its answer would have no body.
+  if (parser_->get().method() == http::verb::head) return RefuseHead();
   stream_.expires_never();
   keeps_alive_ = parser_->keep_alive();
   on_left_ = std::make_shared<OnceCalled>();
@@ -415,7 +448,7 @@ absl::StatusOr<Acceptor> ListenOnLoopback(asio::io_context& context, const std::
   acceptor.open(asio::ip::tcp::v4(), error);
   if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (!error) {
-    acceptor.bind({asio::ip::address_v4::loopback(), static_cast<asio::ip::port_type>(port)}, error);
+    acceptor.bind({asio::ip::address_v4::loopback(), static_cast<uint16_t>(port)}, error);
   }
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error) return CannotListen(address, error.message());
@@ -465,11 +498,12 @@ class HttpServer::Loop {
   struct Listening {
     Acceptor acceptor;
     HttpHandler handler;
+    size_t connections = 0;
     bool is_accepting = false;
   };
 
   void Accept(Listening& listening) {
-    if (is_ending_ || listening.is_accepting || connections_.size() >= limits_.connections) return;
+    if (is_ending_ || listening.is_accepting || listening.connections >= limits_.connections) return;
     listening.is_accepting = true;
     std::visit(
         [&](auto& acceptor) {
@@ -477,7 +511,7 @@ class HttpServer::Loop {
             listening.is_accepting = false;
             if (is_ending_) return;
             if (error) return AcceptLater(listening);
-            Begin(Socket(std::move(socket)), listening.handler);
+            Begin(Socket(std::move(socket)), listening);
             Accept(listening);
           });
         },
@@ -490,12 +524,14 @@ class HttpServer::Loop {
     timer->async_wait([this, timer, &listening](error_code) { Accept(listening); });
   }
 
-  void Begin(Socket socket, const HttpHandler& handler) {
-    const auto connection =
-        std::make_shared<Connection>(std::move(socket), handler, limits_, [this](Connection* ended) {
-          connections_.erase(ended->shared_from_this());
-          for (Listening& listening : listening_) Accept(listening);
-        });
+  void Begin(Socket socket, Listening& listening) {
+    ++listening.connections;
+    const auto connection = std::make_shared<Connection>(std::move(socket), listening.handler, limits_,
+                                                         [this, &listening](Connection* ended) {
+                                                           --listening.connections;
+                                                           connections_.erase(ended->shared_from_this());
+                                                           Accept(listening);
+                                                         });
     connections_.insert(connection);
     connection->ReadRequest();
   }

@@ -17,13 +17,14 @@ namespace curator::gate {
 // What one connection, and all together, may take. A request beyond a limit is answered with 413 or 431 and
 // its connection closed; more connections wait until others have ended.
 struct HttpLimits {
-  size_t connections = 2'000;
+  size_t connections = 2'000;  // of each listener
   size_t header_bytes = size_t{16} << 10;
-  size_t body_bytes = size_t{1} << 20;
-  size_t queued_event_bytes = size_t{1} << 20;      // of one stream of events
-  absl::Duration request_time = absl::Seconds(30);  // for a request to come or an answer to be taken
-  absl::Duration idle_time = absl::Seconds(75);     // between two requests
-  absl::Duration heartbeat = absl::Seconds(15);     // a comment in each stream of events
+  size_t body_bytes = size_t{256} << 10;
+  size_t queued_event_bytes = size_t{1} << 20;  // of one stream of events
+  absl::Duration request_time =
+      absl::Seconds(30);                         // for a request to come, or a piece of an answer to be taken
+  absl::Duration idle_time = absl::Seconds(75);  // between two requests
+  absl::Duration heartbeat = absl::Seconds(15);  // a comment in each stream of events
 };
 
 struct HttpListener {

@@ -59,12 +59,19 @@ class RawClient {
     while (piece.empty() || read_.find(piece) == std::string::npos) {
       char bytes[4096];
       const ssize_t count = recv(descriptor_, bytes, sizeof(bytes), 0);
+      was_closed_ = count == 0;
       if (count <= 0) break;
       read_.append(bytes, static_cast<size_t>(count));
     }
     return std::exchange(read_, "");
   }
   std::string ReadToEnd() { return ReadUntil(""); }
+  // By the server, at the last read.
+  bool was_closed() const { return was_closed_; }
+  bool HasBytes() const {
+    char byte = 0;
+    return recv(descriptor_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+  }
   void Leave() {
     if (descriptor_ >= 0) close(descriptor_);
     descriptor_ = -1;
@@ -74,6 +81,7 @@ class RawClient {
   void Connect(const sockaddr* name, socklen_t size) { EXPECT_EQ(connect(descriptor_, name, size), 0); }
 
   int descriptor_ = -1;
+  bool was_closed_ = false;
   std::string read_;
 };
 
@@ -138,6 +146,7 @@ TEST_F(HttpServerTest, ARequestThatDoesNotComeInTimeIsCutOff) {
   RawClient client(address());
   client.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12");
   EXPECT_EQ(client.ReadToEnd(), "");
+  EXPECT_TRUE(client.was_closed());
 }
 
 TEST_F(HttpServerTest, AClientThatLeavesIsNoticedWhileItsRequestIsHandled) {
@@ -170,6 +179,32 @@ TEST_F(HttpServerTest, AnAnswerIsNoLeaving) {
   }
   server_.reset();
   EXPECT_EQ(left, 0);
+}
+
+TEST_F(HttpServerTest, APlaceIsHeldUntilTheClientHasTakenTheAnswer) {
+  std::weak_ptr<int> held;
+  absl::Notification is_answered;
+  Start([&](const HttpRequest&, const std::shared_ptr<Exchange>& exchange) {
+    const auto place = std::make_shared<int>(1);
+    held = place;
+    exchange->Respond({.body = std::string(size_t{16} << 20, 'x'), .place = place});
+    is_answered.Notify();
+  });
+  RawClient client(address());
+  client.Send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  is_answered.WaitForNotification();
+  EXPECT_FALSE(held.expired());
+  EXPECT_GT(client.ReadToEnd().size(), size_t{16} << 20);
+  EXPECT_TRUE(client.was_closed());
+  server_.reset();
+  EXPECT_TRUE(held.expired());
+}
+
+TEST_F(HttpServerTest, AHeadRequestHasAnAnswerWithoutABody) {
+  Start(Echo);
+  RawClient client(address());
+  client.Send("HEAD / HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(client.ReadToEnd(), AllOf(StartsWith("HTTP/1.1 405"), ::testing::EndsWith("\r\n\r\n")));
 }
 
 TEST_F(HttpServerTest, AHandlerThatForgetsARequestAnswersWithAnError) {
@@ -212,7 +247,7 @@ TEST_F(HttpServerTest, ABrowserThatTakesNoEventsIsCutOff) {
         stream->OnClosed([&] { is_closed.Notify(); });
         is_open.Notify();
       },
-      {.queued_event_bytes = size_t{1} << 20});
+      {.queued_event_bytes = size_t{1} << 20, .heartbeat = absl::Hours(1)});
   RawClient client(address());
   client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   is_open.WaitForNotification();
@@ -245,6 +280,9 @@ TEST_F(HttpServerTest, MoreConnectionsThanThereArePlacesWaitForOne) {
   first->ReadUntil("/first");
   RawClient second(address());
   second.Send("GET /second HTTP/1.1\r\nHost: x\r\n\r\n");
+  first->Send("GET /again HTTP/1.1\r\nHost: x\r\n\r\n");
+  first->ReadUntil("/again");
+  EXPECT_FALSE(second.HasBytes());
   first.reset();
   EXPECT_THAT(second.ReadUntil("/second"), HasSubstr("/second"));
 }

@@ -25,8 +25,20 @@ std::string Event(std::string_view kind, std::string_view id, std::string_view d
                       "data: ", std::string(data), "\n\n");
 }
 
-std::string StateEvent(bool is_live) {
-  return Event("state", "", is_live ? R"({"state":"live"})" : R"({"state":"reconnecting"})");
+std::string EventData(const nlohmann::ordered_json& object) {
+  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+std::string LiveEvent() {
+  return Event("state", "", R"({"state":"live"})");
+}
+
+// Not live: the server cannot be reached, or it refuses the watch for now and says why.
+std::string LostEvent(const absl::Status& status) {
+  return Event("state", "",
+               EventData({{"state", "reconnecting"},
+                          {"reason", client::Reason(status)},
+                          {"message", client::Reason(status).empty() ? "" : std::string(status.message())}}));
 }
 
 // The dataset whose watch the error ended; empty where it is none's.
@@ -45,15 +57,18 @@ class LedgerFeed::Watch final : public grpc::ClientReadReactor<v1::LedgerEntry>,
                                 public RunningCall,
                                 public std::enable_shared_from_this<Watch> {
  public:
-  Watch(std::weak_ptr<LedgerFeed> feed, std::unique_ptr<Channels::Lease> lease)
+  Watch(std::weak_ptr<LedgerFeed> feed, std::unique_ptr<Channels::Lease> lease, Credential credential)
       : lease_(std::move(lease)),
         feed_(std::move(feed)),
+        credential_(std::move(credential)),
         stub_(v1::BudgetService::NewStub(lease_->channel())) {}
 
-  void Start(const Credential& credential, const Positions& after) {
+  const Credential& credential() const { return credential_; }
+
+  void Start(const Positions& after) {
     self_ = shared_from_this();
     lease_->Serve(weak_from_this());
-    credential.AddTo(context_);
+    credential_.AddTo(context_);
     for (const auto& [dataset, sequence] : after) {
       v1::LedgerPosition& position = *request_.add_positions();
       position.set_dataset(dataset);
@@ -82,6 +97,7 @@ class LedgerFeed::Watch final : public grpc::ClientReadReactor<v1::LedgerEntry>,
  private:
   const std::unique_ptr<Channels::Lease> lease_;  // the first member: destroyed when nothing uses the channel
   const std::weak_ptr<LedgerFeed> feed_;
+  const Credential credential_;
   const std::unique_ptr<v1::BudgetService::Stub> stub_;
   grpc::ClientContext context_;
   v1::WatchLedgerRequest request_;
@@ -94,13 +110,14 @@ absl::Status LedgerFeed::CheckRoom(const Positions& positions) const {
   Positions all = Wanted();
   all.insert(positions.begin(), positions.end());
   if (pages_.size() < kMostPages && all.size() <= kMostWatched) return absl::OkStatus();
-  return absl::ResourceExhaustedError("this session has too many open pages: close some");
+  return absl::ResourceExhaustedError(
+      "this session has too many open pages, or they show too many datasets: close some");
 }
 
 void LedgerFeed::Add(const std::shared_ptr<EventStream>& page, Positions after) {
   {
     const absl::MutexLock lock(&mutex_);
-    page->Send(StateEvent(is_live_ || after.empty()));
+    page->Send(is_live_ || after.empty() ? LiveEvent() : LostEvent(absl::OkStatus()));
     const bool is_watched = watch_ != nullptr && std::ranges::all_of(after, [&](const auto& position) {
                               mutex_.AssertHeld();
                               const auto found = watched_.find(position.first);
@@ -120,7 +137,9 @@ void LedgerFeed::Add(const std::shared_ptr<EventStream>& page, Positions after) 
 void LedgerFeed::Remove(const EventStream* page) {
   const absl::MutexLock lock(&mutex_);
   std::erase_if(pages_, [&](const Page& open) { return open.stream.get() == page; });
-  if (pages_.empty()) StopWatch();
+  if (!pages_.empty()) return;
+  StopWatch();
+  is_live_ = false;
 }
 
 void LedgerFeed::End() {
@@ -153,25 +172,33 @@ Positions LedgerFeed::Wanted() const {
 void LedgerFeed::StartWatch() {
   ++attempt_;
   watched_ = Wanted();
-  if (watched_.empty() || has_ended_) return;
+  if (watched_.empty() || has_ended_ || ending_ != nullptr) return;
+  Credential credential = parts_.credential();
+  if (credential.kind == Credential::Kind::kNone) return;
   std::unique_ptr<Channels::Lease> lease = parts_.channels.Take();
   if (lease == nullptr) return;  // the gate is stopping
-  watch_ = std::make_shared<Watch>(weak_from_this(), std::move(lease));
-  watch_->Start(parts_.credential(), watched_);
+  watch_ = std::make_shared<Watch>(weak_from_this(), std::move(lease), std::move(credential));
+  watch_->Start(watched_);
 }
 
 void LedgerFeed::StopWatch() {
   ++attempt_;
-  if (watch_ != nullptr) watch_->Cancel();
+  if (watch_ == nullptr) return;
+  ending_ = std::move(watch_);
   watch_ = nullptr;
+  ending_->Cancel();
 }
 
-void LedgerFeed::SetLive(bool is_live) {
-  if (is_live_ == is_live) return;
-  is_live_ = is_live;
+void LedgerFeed::SendState(const std::string& event) const {
   for (const Page& page : pages_) {
-    if (!page.after.empty()) page.stream->Send(StateEvent(is_live));
+    if (!page.after.empty()) page.stream->Send(event);
   }
+}
+
+void LedgerFeed::Lose(const absl::Status& status) {
+  if (!is_live_ && client::Reason(status).empty()) return;
+  is_live_ = false;
+  SendState(LostEvent(status));
 }
 
 void LedgerFeed::StartLater(absl::Duration delay) {
@@ -187,13 +214,14 @@ void LedgerFeed::Retry(uint64_t attempt) {
 
 void LedgerFeed::OnLive(const Watch* watch) {
   const absl::MutexLock lock(&mutex_);
-  if (watch == watch_.get()) SetLive(true);
+  if (watch != watch_.get() || is_live_) return;
+  is_live_ = true;
+  SendState(LiveEvent());
 }
 
 void LedgerFeed::OnEntry(const Watch* watch, const v1::LedgerEntry& entry) {
   const absl::MutexLock lock(&mutex_);
   if (watch != watch_.get()) return;
-  SetLive(true);
   int64_t& watched = watched_[entry.dataset()];
   watched = std::max(watched, entry.sequence());
   const std::string data =
@@ -201,6 +229,7 @@ void LedgerFeed::OnEntry(const Watch* watch, const v1::LedgerEntry& entry) {
   for (Page& page : pages_) {
     const auto found = page.after.find(entry.dataset());
     if (found == page.after.end() || found->second >= entry.sequence()) continue;
+    if (page.ended.contains(entry.dataset())) continue;
     found->second = entry.sequence();
     page.stream->Send(Event("entry", SequencesOf(page.after), data));
   }
@@ -213,32 +242,37 @@ void LedgerFeed::DropDataset(const std::string& dataset, const absl::Status& sta
                                        {"message", std::string(status.message())}};
   for (Page& page : pages_) {
     if (!page.after.contains(dataset) || !page.ended.insert(dataset).second) continue;
-    page.stream->Send(
-        Event("ended", "", data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)));
+    page.stream->Send(Event("ended", "", EventData(data)));
   }
 }
 
 void LedgerFeed::OnEnd(const Watch* watch, const absl::Status& status) {
   const absl::MutexLock lock(&mutex_);
+  if (watch == ending_.get()) {
+    ending_ = nullptr;
+    if (watch_ == nullptr) StartWatch();
+    return;
+  }
   if (watch != watch_.get()) return;
+  const Credential refused = watch_->credential();
   watch_ = nullptr;
   const std::string dataset = DatasetOf(status);
-  if ((absl::IsNotFound(status) || absl::IsPermissionDenied(status)) && !dataset.empty()) {
+  const bool is_of_dataset = !dataset.empty() && !absl::IsUnavailable(status);
+  if (is_of_dataset && !absl::IsUnauthenticated(status)) {
     DropDataset(dataset, status);
     return StartWatch();
   }
-  if (absl::IsUnauthenticated(status)) {
-    SetLive(false);
-    return parts_.renew(status, [feed = weak_from_this(), attempt = ++attempt_](bool renewed) {
-      const auto alive = feed.lock();
-      if (alive == nullptr) return;
-      if (renewed) return alive->Retry(attempt);
-      const absl::MutexLock again(&alive->mutex_);
-      if (attempt == alive->attempt_) alive->StartLater(kAfterRefusal);
-    });
+  Lose(status);
+  if (!absl::IsUnauthenticated(status)) {
+    return StartLater(absl::IsUnavailable(status) || status.ok() ? kBetweenAttempts : kAfterRefusal);
   }
-  SetLive(false);
-  StartLater(absl::IsUnavailable(status) || status.ok() ? kBetweenAttempts : kAfterRefusal);
+  parts_.renew(refused, status, [feed = weak_from_this(), attempt = ++attempt_](bool renewed) {
+    const auto alive = feed.lock();
+    if (alive == nullptr) return;
+    if (renewed) return alive->Retry(attempt);
+    const absl::MutexLock again(&alive->mutex_);
+    if (attempt == alive->attempt_) alive->StartLater(kAfterRefusal);
+  });
 }
 
 }  // namespace curator::gate

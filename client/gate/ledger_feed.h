@@ -27,10 +27,13 @@ namespace curator::gate {
 // How a feed reaches the world. All functions may be called from any thread.
 struct FeedParts {
   Channels& channels;
-  // What to call with now.
+  // What to call with now; kNone when the session is over. Must call nothing of the feed's.
   std::function<Credential()> credential;
-  // The server refuses the credential: calls `done` later with whether there is another one. Must not block.
-  std::function<void(const absl::Status& refusal, std::function<void(bool renewed)> done)> renew;
+  // The server refuses a watch by this credential: calls `done` later with whether there is another one. Must
+  // not block.
+  std::function<void(const Credential& refused, const absl::Status& refusal,
+                     std::function<void(bool renewed)> done)>
+      renew;
   // Calls `work` later, on another thread.
   std::function<void(absl::Duration delay, std::function<void()> work)> later;
 };
@@ -68,7 +71,8 @@ class LedgerFeed : public std::enable_shared_from_this<LedgerFeed> {
   void StopWatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropDataset(const std::string& dataset, const absl::Status& status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void SetLive(bool is_live) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Lose(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SendState(const std::string& event) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StartLater(absl::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Retry(uint64_t attempt);
   Positions Wanted() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -77,6 +81,8 @@ class LedgerFeed : public std::enable_shared_from_this<LedgerFeed> {
   mutable absl::Mutex mutex_;
   std::vector<Page> pages_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Watch> watch_ ABSL_GUARDED_BY(mutex_);
+  // One that was cancelled: the next begins when it has ended, so that one watch is open at a time.
+  std::shared_ptr<Watch> ending_ ABSL_GUARDED_BY(mutex_);
   Positions watched_ ABSL_GUARDED_BY(mutex_);  // by watch_: what it has sent
   bool is_live_ ABSL_GUARDED_BY(mutex_) = false;
   bool has_ended_ ABSL_GUARDED_BY(mutex_) = false;

@@ -73,6 +73,9 @@ absl::StatusOr<LoginProvider> ProviderOf(const ProviderSettings& settings) {
   if (!settings.client_secret_file.empty()) {
     ASSIGN_OR_RETURN(const std::string secret, ContentOf(settings.client_secret_file));
     provider.client_secret = std::string(absl::StripAsciiWhitespace(secret));
+    if (provider.client_secret.empty()) {
+      return absl::InvalidArgumentError(settings.client_secret_file + ": has no secret");
+    }
   }
   const curator::https::Options options{.authorities = settings.authorities};
   provider.transport = {

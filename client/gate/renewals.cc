@@ -23,8 +23,7 @@ void Renewals::Renew(const std::string& key, const Credential& refused, const ab
     waiting.push_back(std::move(done));
     if (waiting.size() > 1) return;
   }
-  const bool runs =
-      for_issuers_.Run([this, key, session = *session] { Finish(key, RenewNow(key, session)); });
+  const bool runs = for_issuers_.Run([this, key, refused] { Finish(key, RenewNow(key, refused)); });
   if (!runs) Finish(key, false);
 }
 
@@ -32,17 +31,32 @@ void Renewals::Finish(const std::string& key, bool renewed) {
   Waiting waiting;
   {
     const absl::MutexLock lock(&mutex_);
-    waiting = std::move(waiting_[key]);
-    waiting_.erase(key);
+    const auto found = waiting_.find(key);
+    if (found == waiting_.end()) return;
+    waiting = std::move(found->second);
+    waiting_.erase(found);
   }
   for (const auto& waiter : waiting) waiter(renewed);
 }
 
-bool Renewals::RenewNow(const std::string& key, const Session& session) {
-  const auto provider = std::ranges::find(providers_, session.issuer, &LoginProvider::alias);
+void Renewals::Close() {
+  std::vector<std::string> keys;
+  {
+    const absl::MutexLock lock(&mutex_);
+    for (const auto& [key, waiting] : waiting_) keys.push_back(key);
+  }
+  for (const std::string& key : keys) Finish(key, false);
+}
+
+// The session may have been renewed since the refused call was made: a refresh token is used once.
+bool Renewals::RenewNow(const std::string& key, const Credential& refused) {
+  const std::optional<Session> session = sessions_.Look(key);
+  if (!session) return false;
+  if (session->credential.text != refused.text) return true;
+  const auto provider = std::ranges::find(providers_, session->issuer, &LoginProvider::alias);
   if (provider == providers_.end()) return false;
   const absl::StatusOr<oidc::Tokens> tokens =
-      RenewLogin(*provider, session.credential.text, session.refresh_token);
+      RenewLogin(*provider, session->credential.text, session->refresh_token);
   if (tokens.ok()) sessions_.Renew(key, tokens->token, tokens->refresh_token);
   if (absl::IsUnauthenticated(tokens.status())) sessions_.End(key);
   return tokens.ok();

@@ -29,11 +29,13 @@ class Renewals {
   // has ended, or when its issuer cannot be reached, after which it goes on with what it has.
   void Renew(const std::string& key, const Credential& refused, const absl::Status& refusal,
              std::function<void(bool renewed)> done);
+  // Ends what waits, with false. After `for_issuers` has stopped; nothing is renewed from now on.
+  void Close();
 
  private:
   using Waiting = std::vector<std::function<void(bool)>>;
 
-  bool RenewNow(const std::string& key, const Session& session);
+  bool RenewNow(const std::string& key, const Credential& refused);
   void Finish(const std::string& key, bool renewed);
 
   Sessions& sessions_;

@@ -50,14 +50,14 @@ absl::Time Sessions::EndOf(const Session& session) const {
   return std::min(session.last_use + limits_.idle, session.start + limits_.longest);
 }
 
-std::optional<Session> Sessions::Find(const std::string& key, bool is_use) {
+std::optional<Session> Sessions::Use(const std::string& key) {
   const absl::Time now = now_();
   {
     const absl::MutexLock lock(&mutex_);
     const auto found = sessions_.find(key);
     if (found == sessions_.end()) return std::nullopt;
     if (!IsOver(found->second, now)) {
-      if (is_use) found->second.last_use = now;
+      found->second.last_use = now;
       return found->second;
     }
     sessions_.erase(found);
@@ -66,11 +66,11 @@ std::optional<Session> Sessions::Find(const std::string& key, bool is_use) {
   return std::nullopt;
 }
 
-std::optional<Session> Sessions::Use(const std::string& key) {
-  return Find(key, /*is_use=*/true);
-}
-std::optional<Session> Sessions::Look(const std::string& key) {
-  return Find(key, /*is_use=*/false);
+std::optional<Session> Sessions::Look(const std::string& key) const {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = sessions_.find(key);
+  if (found == sessions_.end() || IsOver(found->second, now_())) return std::nullopt;
+  return found->second;
 }
 
 void Sessions::Renew(const std::string& key, const std::string& token, const std::string& refresh_token) {

@@ -52,8 +52,8 @@ class Sessions {
   static std::string KeyOf(std::string_view id);
   // The session, unless it has ended; by a request of its browser, which is a use of it.
   std::optional<Session> Use(const std::string& key);
-  // The same without a use: an open stream does not keep a session.
-  std::optional<Session> Look(const std::string& key);
+  // The same without a use: an open stream does not keep a session. Ends nothing, so that nothing is called.
+  std::optional<Session> Look(const std::string& key) const;
   // When it ends by itself if it is not used.
   absl::Time EndOf(const Session& session) const;
 
@@ -67,7 +67,6 @@ class Sessions {
 
  private:
   bool IsOver(const Session& session, absl::Time now) const;
-  std::optional<Session> Find(const std::string& key, bool is_use);
   std::optional<std::string> LeastRecentOf(const std::string& principal) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Report(const std::vector<std::string>& ended) const;

@@ -48,6 +48,8 @@ TEST_F(SessionsTest, ASessionThatIsNotUsedForHalfAnHourEnds) {
   now_ += absl::Minutes(29);
   EXPECT_TRUE(sessions_.Look(key));  // which is no use
   now_ += absl::Minutes(1);
+  EXPECT_FALSE(sessions_.Look(key));
+  EXPECT_TRUE(ended_.empty()) << "a look calls nothing: it is made under locks of others";
   EXPECT_FALSE(sessions_.Use(key));
   EXPECT_THAT(ended_, ElementsAre(key));
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "auth/strict_json.h"
 #include "base/status_macros.h"
@@ -81,6 +82,19 @@ absl::Status ReadLogins(const json& document, Settings& settings) {
   return absl::OkStatus();
 }
 
+bool IsOrigin(const std::string& origin) {
+  constexpr std::string_view kScheme = "https://";
+  if (!IsHttps(origin)) return false;
+  const std::string host = origin.substr(kScheme.size());
+  const size_t colon = host.find(':');
+  const std::string port = colon == std::string::npos ? "1" : host.substr(colon + 1);
+  int number = 0;
+  return colon != 0 && !host.empty() && port != "443" && absl::SimpleAtoi(port, &number) && number > 0 &&
+         port == absl::StrCat(number) &&
+         host.substr(0, colon).find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-") ==
+             std::string::npos;
+}
+
 bool IsSocket(const std::string& address) {
   return absl::StartsWith(address, "unix:/");
 }
@@ -99,9 +113,10 @@ absl::StatusOr<Settings> ParseSettings(std::string_view text) {
   if (!IsSocket(settings.listen))
     return Wrong("listen", "must be unix:/PATH, which a proxy passes requests to");
   if (!IsSocket(settings.server)) return Wrong("server", "must be unix:/PATH, the server's local listener");
-  const bool has_path = settings.origin.find('/', std::string_view("https://").size()) != std::string::npos;
-  if (!IsHttps(settings.origin) || has_path) {
-    return Wrong("origin", "must be https://HOST or https://HOST:PORT, without a path");
+  if (!IsOrigin(settings.origin)) {
+    return Wrong(
+        "origin",
+        "must be https://HOST or https://HOST:PORT as browsers write it: lower case, no path, not :443");
   }
   RETURN_IF_ERROR(ReadLogins(document, settings));
   return settings;

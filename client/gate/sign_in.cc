@@ -17,6 +17,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
+// Of a cookie, which the session may not outlive: the gate decides.
 constexpr int kLongestSessionSeconds = 12 * 3600;
 
 absl::StatusOr<Credential> CredentialIn(const std::string& body, bool is_development) {
@@ -83,37 +84,51 @@ std::string SignIn::SessionJson(const std::optional<Session>& session, const std
   return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-void SignIn::Describe(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
-  const std::optional<Session> session = sessions_.Use(KeyOf(request));
-  const ApiMethod& method = *FindApiMethod("VersionService/GetVersion");
-  StartCall(channels_, method, *method.request, session ? session->credential : Credential{},
-            NewTraceParent(), [this, session, exchange](const absl::StatusOr<std::string>& version) {
-              exchange->Respond(JsonResponse(200, SessionJson(session, version.ok() ? *version : "null")));
-            });
+void SignIn::Ask(std::string_view method_name, const Credential& credential,
+                 std::shared_ptr<Exchange> exchange, OnJson on_json) {
+  constexpr absl::Duration kLongest = absl::Seconds(10);
+  const ApiMethod& method = *FindApiMethod(method_name);
+  const std::shared_ptr<RunningCall> call = StartCall(channels_, method, *method.request, credential,
+                                                      NewTraceParent(), std::move(on_json), kLongest);
+  exchange->OnLeft([weak = std::weak_ptr<RunningCall>(call)] {
+    if (const auto running = weak.lock()) running->Cancel();
+  });
 }
 
-void SignIn::BeginFor(Session session, const std::string& old_key,
+void SignIn::Describe(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
+  const std::string key = KeyOf(request);
+  const std::optional<Session> session = sessions_.Use(key);
+  const std::shared_ptr<void> place = places_.Take(session ? key : "");
+  if (place == nullptr) return exchange->Respond(TooManyCalls());
+  Ask("VersionService/GetVersion", session ? session->credential : Credential{}, exchange,
+      [this, session, exchange, place](const absl::StatusOr<std::string>& version) {
+        exchange->Respond(JsonResponse(200, SessionJson(session, version.ok() ? *version : "null")));
+      });
+}
+
+void SignIn::BeginFor(Session session, const std::string& old_key, const std::shared_ptr<Exchange>& exchange,
                       std::function<void(absl::StatusOr<std::string>)> done) {
-  const ApiMethod& method = *FindApiMethod("IdentityService/WhoAmI");
+  const std::shared_ptr<void> place = places_.Take("");
+  if (place == nullptr) return exchange->Respond(TooManyCalls());
   const Credential credential = session.credential;
-  StartCall(channels_, method, *method.request, credential, NewTraceParent(),
-            [this, session = std::move(session), old_key,
-             done = std::move(done)](const absl::StatusOr<std::string>& answer) mutable {
-              if (!answer.ok()) return done(answer.status());
-              const ordered_json who = ordered_json::parse(*answer, nullptr, /*allow_exceptions=*/false);
-              session.principal = who.value("/principal/name"_json_pointer, "");
-              std::optional<std::string> id = sessions_.Begin(std::move(session));
-              if (!id) return done(absl::ResourceExhaustedError("too many people are signed in: try later"));
-              sessions_.End(old_key);
-              done(*std::move(id));
-            });
+  Ask("IdentityService/WhoAmI", credential, exchange,
+      [this, session = std::move(session), old_key, place,
+       done = std::move(done)](const absl::StatusOr<std::string>& answer) mutable {
+        if (!answer.ok()) return done(answer.status());
+        const ordered_json who = ordered_json::parse(*answer, nullptr, /*allow_exceptions=*/false);
+        session.principal = who.value("/principal/name"_json_pointer, "");
+        std::optional<std::string> id = sessions_.Begin(std::move(session));
+        if (!id) return done(absl::ResourceExhaustedError("too many people are signed in: try later"));
+        sessions_.End(old_key);
+        done(*std::move(id));
+      });
 }
 
 void SignIn::Begin(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   absl::StatusOr<Credential> credential = CredentialIn(request.body, options_.is_development);
   if (!credential.ok()) return exchange->Respond(ErrorResponse(credential.status()));
   BeginFor(
-      {.principal = {}, .credential = *std::move(credential)}, KeyOf(request),
+      {.principal = {}, .credential = *std::move(credential)}, KeyOf(request), exchange,
       [this, exchange](const absl::StatusOr<std::string>& id) {
         if (!id.ok()) return exchange->Respond(ErrorResponse(id.status()));
         HttpResponse response = JsonResponse(200, SessionJson(sessions_.Use(Sessions::KeyOf(*id)), "null"));
@@ -134,7 +149,7 @@ HttpResponse SignIn::LoginFailed(const absl::Status& error) const {
 
 void SignIn::Leave(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   const LoginProvider* provider = ProviderOf(request.Parameter("issuer"));
-  if (provider == nullptr) return exchange->Respond(LoginFailed(absl::NotFoundError("no such issuer")));
+  if (provider == nullptr) return exchange->Respond(ToPage("/?login_error=NOT_FOUND"));
   BegunLogin login{.alias = provider->alias,
                    .state = RandomText(),
                    .nonce = RandomText(),
@@ -146,8 +161,8 @@ void SignIn::Leave(const HttpRequest& request, std::shared_ptr<Exchange> exchang
     const absl::StatusOr<std::string> address = AddressToLogInAt(*provider, login, RedirectAddress(), fresh);
     if (!address.ok()) return exchange->Respond(LoginFailed(address.status()));
     HttpResponse response = ToPage(*address);
-    response.headers.emplace_back(
-        "Set-Cookie", SetCookie(LoginCookieName(), CookieOf(login), absl::ToInt64Seconds(kLongestLogin)));
+    response.headers.emplace_back("Set-Cookie", SetCookie(LoginCookieName(), CookieOf(login, cookie_key_),
+                                                          absl::ToInt64Seconds(kLongestLogin)));
     exchange->Respond(std::move(response));
   });
   if (!runs) exchange->Respond(LoginFailed(absl::ResourceExhaustedError("too much work")));
@@ -155,8 +170,9 @@ void SignIn::Leave(const HttpRequest& request, std::shared_ptr<Exchange> exchang
 
 void SignIn::Return(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   std::optional<BegunLogin> login =
-      LoginIn(request.Cookie(LoginCookieName()), request.Parameter("state"), absl::Now());
-  if (!login) return exchange->Respond(LoginFailed(absl::DeadlineExceededError("no such login")));
+      LoginIn(request.Cookie(LoginCookieName()), cookie_key_, request.Parameter("state"), absl::Now());
+  // Anybody can ask for this without one, so that it is not logged.
+  if (!login) return exchange->Respond(ToPage("/?login_error=DEADLINE_EXCEEDED"));
   const LoginProvider* provider = ProviderOf(login->alias);
   if (provider == nullptr) return exchange->Respond(LoginFailed(absl::NotFoundError("no such issuer")));
   const std::string code = request.Parameter("code");
@@ -176,7 +192,7 @@ void SignIn::FinishLogin(const LoginProvider& provider, const BegunLogin& login,
                   .credential = {.kind = Credential::Kind::kLogin, .text = tokens->token},
                   .issuer = provider.alias,
                   .refresh_token = tokens->refresh_token};
-  BeginFor(std::move(session), old_key,
+  BeginFor(std::move(session), old_key, exchange,
            [this, exchange, return_to = login.return_to](const absl::StatusOr<std::string>& id) {
              if (!id.ok()) return exchange->Respond(LoginFailed(id.status()));
              HttpResponse response = ToPage(return_to);

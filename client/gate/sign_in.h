@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "client/gate/call_places.h"
 #include "client/gate/code_flow.h"
 #include "client/gate/http.h"
+#include "client/gate/random_text.h"
 #include "client/gate/sessions.h"
 #include "client/gate/upstream.h"
 #include "client/gate/workers.h"
@@ -28,8 +30,13 @@ struct SignInOptions {
 class SignIn {
  public:
   // All must outlive this object.
-  SignIn(const SignInOptions& options, Channels& channels, Sessions& sessions, Workers& for_issuers)
-      : options_(options), channels_(channels), sessions_(sessions), for_issuers_(for_issuers) {}
+  SignIn(const SignInOptions& options, Channels& channels, Sessions& sessions, CallPlaces& places,
+         Workers& for_issuers)
+      : options_(options),
+        channels_(channels),
+        sessions_(sessions),
+        places_(places),
+        for_issuers_(for_issuers) {}
 
   // The key of the session that the request's cookie names, whether there is one or not.
   std::string KeyOf(const HttpRequest& request) const;
@@ -52,9 +59,12 @@ class SignIn {
   std::string RedirectAddress() const { return options_.origin + "/auth/callback"; }
   const LoginProvider* ProviderOf(std::string_view alias) const;
 
+  // A short call of the server, which ends when the browser leaves.
+  void Ask(std::string_view method, const Credential& credential, std::shared_ptr<Exchange> exchange,
+           OnJson on_json);
   // Asks the server who the credential is, and begins a session for that: `done` is called with its id, or
   // with the server's error.
-  void BeginFor(Session session, const std::string& old_key,
+  void BeginFor(Session session, const std::string& old_key, const std::shared_ptr<Exchange>& exchange,
                 std::function<void(absl::StatusOr<std::string> id)> done);
   void FinishLogin(const LoginProvider& provider, const BegunLogin& login, const std::string& code,
                    const std::string& old_key, std::shared_ptr<Exchange> exchange);
@@ -65,7 +75,9 @@ class SignIn {
   const SignInOptions& options_;
   Channels& channels_;
   Sessions& sessions_;
+  CallPlaces& places_;
   Workers& for_issuers_;
+  const std::string cookie_key_ = RandomText();
 };
 
 }  // namespace curator::gate

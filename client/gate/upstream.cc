@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "client/connection.h"
 #include "client/error.h"
 #include "client/gate/api_json.h"
@@ -34,11 +35,15 @@ class JsonCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::By
   JsonCall(std::unique_ptr<Channels::Lease> lease, const ApiMethod& method, OnJson on_json)
       : lease_(std::move(lease)), stub_(lease_->channel()), method_(method), on_json_(std::move(on_json)) {}
 
-  void Start(const Message& request, const Credential& credential, const std::string& trace) {
+  void Start(const Message& request, const Credential& credential, const std::string& trace,
+             absl::Duration longest) {
     self_ = shared_from_this();
     lease_->Serve(weak_from_this());
     request_ = ToBuffer(request);
     credential.AddTo(context_);
+    if (longest < absl::InfiniteDuration()) {
+      context_.set_deadline(absl::ToChronoTime(absl::Now() + longest));
+    }
     if (!trace.empty()) context_.AddMetadata("traceparent", trace);
     stub_.PrepareBidiStreamingCall(&context_, method_.Path(), {}, this);
     StartWriteLast(&request_, {});
@@ -159,15 +164,15 @@ Channels::Lease::~Lease() {
 }
 
 std::shared_ptr<RunningCall> StartCall(Channels& channels, const ApiMethod& method, const Message& request,
-                                       const Credential& credential, const std::string& trace,
-                                       OnJson on_json) {
+                                       const Credential& credential, const std::string& trace, OnJson on_json,
+                                       absl::Duration longest) {
   std::unique_ptr<Channels::Lease> lease = channels.Take();
   if (lease == nullptr) {
     on_json(absl::UnavailableError("the dashboard is stopping"));
     return nullptr;
   }
   auto call = std::make_shared<JsonCall>(std::move(lease), method, std::move(on_json));
-  call->Start(request, credential, trace);
+  call->Start(request, credential, trace, longest);
   return call;
 }
 

@@ -18,14 +18,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "client/gate/api_methods.h"
 #include "client/gate/credential.h"
 
 namespace curator::gate {
 
-// Connections to one server. A server takes so many calls at a time on one (100 by default), and a stream of
-// a page is one that does not end: a new connection is made where the others have kMostCalls. A call that
-// runs. Thread-safe.
+// A call that runs. Thread-safe.
 class RunningCall {
  public:
   virtual ~RunningCall() = default;
@@ -33,6 +32,8 @@ class RunningCall {
   virtual void Cancel() = 0;
 };
 
+// Connections to one server. A server takes so many calls at a time on one (100 by default), and a stream of
+// a page is one that does not end: a new connection is made where the others have kMostCalls.
 class Channels {
  public:
   static constexpr size_t kMostCalls = 50;
@@ -88,10 +89,12 @@ inline constexpr size_t kMostJsonBytes = size_t{8} << 20;
 using OnJson = std::function<void(absl::StatusOr<std::string> json)>;
 
 // Starts the call. `on_json` is called once, on a thread of gRPC's, which it must not block; with the
-// server's error and its details (client/error.h). `trace` is a W3C traceparent, empty for none. After
-// Channels::Close() it is called with UNAVAILABLE before this returns null.
+// server's error and its details (client/error.h); with DEADLINE_EXCEEDED after `longest`. `trace` is a W3C
+// traceparent, empty for none. After Channels::Close() it is called with UNAVAILABLE before this returns
+// null.
 std::shared_ptr<RunningCall> StartCall(Channels& channels, const ApiMethod& method,
                                        const google::protobuf::Message& request, const Credential& credential,
-                                       const std::string& trace, OnJson on_json);
+                                       const std::string& trace, OnJson on_json,
+                                       absl::Duration longest = absl::InfiniteDuration());
 
 }  // namespace curator::gate

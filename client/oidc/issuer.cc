@@ -1,5 +1,6 @@
 #include "client/oidc/issuer.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -45,6 +46,13 @@ absl::StatusOr<Endpoints> Discover(const std::string& issuer, const Transport& t
                       .device_authorization = TextOf(document, "device_authorization_endpoint"),
                       .token = {}};
   ASSIGN_OR_RETURN(endpoints.token, RequiredText(document, "token_endpoint", "configuration"));
+  // A browser is sent there.
+  const bool is_address =
+      endpoints.authorization.starts_with("https://") &&
+      std::ranges::all_of(endpoints.authorization, [](char c) { return c > ' ' && c <= '~'; });
+  if (!endpoints.authorization.empty() && !is_address) {
+    return absl::DataLossError("the issuer's authorization_endpoint is no address of HTTPS");
+  }
   return endpoints;
 }
 

@@ -19,9 +19,26 @@ using gate::testing::FakeExchange;
 constexpr char kToken[] = "the-token-that-no-page-sees";
 constexpr char kOrigin[] = "https://curator.example";
 
+// An identity provider that refuses everything.
+gate::LoginProvider Provider() {
+  return {.alias = "corp",
+          .issuer = "https://idp.example",
+          .client_id = "gate",
+          .transport = {
+              .get = [](const std::string&) -> absl::StatusOr<https::Response> {
+                return https::Response{
+                    .status = 200,
+                    .body = R"({"issuer": "https://idp.example", "token_endpoint": "https://idp.example/t",
+                                          "authorization_endpoint": "https://idp.example/a"})"};
+              },
+              .post = [](const std::string&, const https::Fields&) -> absl::StatusOr<https::Response> {
+                return https::Response{.status = 400, .body = R"({"error": "invalid_grant"})"};
+              }}};
+}
+
 // One gate for all inputs, with a session.
 struct SignedIn {
-  SignedIn() : gate({.server = server.address(), .origins = {kOrigin}}) {
+  SignedIn() : gate({.server = server.address(), .origins = {kOrigin}, .providers = {Provider()}}) {
     server.services.on_who_am_i = [](auto&, const auto&, v1::WhoAmIResponse& response) {
       response.mutable_principal()->set_name("ana");
       return grpc::Status::OK;
@@ -120,6 +137,9 @@ bool Try(std::string_view input) {
     Broken("an answer of the API is JSON", input);
   }
   if (response.body.find(kToken) != std::string::npos) Broken("no answer has the token", input);
+  for (const auto& [name, value] : response.headers) {
+    if (value.find(kToken) != std::string::npos) Broken("no header has the token", input);
+  }
   if (request->path == "/auth/logout" && response.status == 200) kSignedIn->SignIn();
   if (request->path == "/auth/login" && response.status == 200) kSignedIn->SignIn();
   // A page for any other path is no reason to try more of the kind.
