@@ -141,7 +141,7 @@ export function durationText({ earliest, latest }: Pick<Forecast, "earliest" | "
 
 // The answer, and what it rests on.
 export function forecastText(result: Forecast | undefined): { when: string; why: string } {
-  if (result === undefined) return { when: "cannot be said", why: "too few charges, or less than a day" };
+  if (result === undefined) return { when: "unknown yet", why: "too few charges, or less than a day" };
   if (result.rate === 0 && result.fast === 0) return { when: "never", why: "nothing was spent in 30 days" };
   const when = durationText(result);
   const isSpan = /^(about |more than |\d)/.test(when);

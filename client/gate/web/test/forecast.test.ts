@@ -59,7 +59,7 @@ test("with few charges nothing is said", () => {
   );
   const hourly = Array.from({ length: 20 }, (_, i) => ({ time: NOW - (20 - i) * 3600, spent: i }));
   assert.equal(forecast(hourly, 1, NOW), undefined, "of less than a day");
-  assert.equal(forecastText(undefined).when, "cannot be said");
+  assert.equal(forecastText(undefined).when, "unknown yet");
 });
 
 test("thirty days are used when the last seven have too few charges", () => {

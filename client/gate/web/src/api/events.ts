@@ -112,6 +112,8 @@ function onError(): void {
   setState("reconnecting");
   if (source?.readyState !== EventSource.CLOSED) return;
   close();
+  // The stream does not say why it was refused; a call does, where the session is over.
+  void call("IdentityService/WhoAmI", {}).catch(() => undefined);
   retryTimer = setTimeout(openStream, retryMs);
   retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
 }

@@ -82,7 +82,7 @@ function Figures({ dataset, budget }: { dataset: string; budget: Budget }) {
           <dd>{requestsLeft(budget)}</dd>
         </div>
         <div>
-          <dt>Will be full</dt>
+          <dt>Budget used up</dt>
           <dd>
             <ForecastText dataset={dataset} account={account.name} counter={counter} />
           </dd>

@@ -104,7 +104,7 @@ function Chart({
   return (
     <>
       <p>
-        <strong>Will be full {when}</strong> <span class="quiet">({why})</span>
+        <strong>Budget used up: {when}</strong> <span class="quiet">({why})</span>
       </p>
       <ChartFrame
         title={title}
