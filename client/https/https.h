@@ -1,7 +1,7 @@
-// Requests over HTTPS, for what speaks to an identity provider: the program that fetches keys, and `curator
-// login`. The only code that links libcurl.
+// Requests over HTTPS, for what speaks to an identity provider: the program that fetches keys, `curator
+// login`, and the dashboard. The only code that links libcurl.
 //
-// Not thread-safe.
+// Thread-safe: pure functions.
 #pragma once
 
 #include <string>

@@ -41,8 +41,7 @@ struct Endpoints {
 // for what is no configuration of this issuer.
 absl::StatusOr<Endpoints> Discover(const std::string& issuer, const Transport& transport);
 
-// The endpoints of one issuer, kept for ten minutes: a login that begins does not wait for the issuer.
-// Thread-safe.
+// The endpoints of one issuer, looked up once in ten minutes. Thread-safe.
 class EndpointCache {
  public:
   // Errors: of Discover(), which are not kept.
