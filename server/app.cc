@@ -100,7 +100,8 @@ void LogCall(const rpc::CallEnd& call) {
                                         {"status", absl::StatusCodeToString(record.status)},
                                         {"reason", record.reason}};
   if (call.took.has_value())
-    fields.emplace_back("duration_ms", absl::ToInt64Milliseconds(absl::Ceil(*call.took, absl::Milliseconds(1))));
+    fields.emplace_back("duration_ms",
+                        absl::ToInt64Milliseconds(absl::Ceil(*call.took, absl::Milliseconds(1))));
   if (call.received_bytes.has_value()) fields.emplace_back("received_bytes", *call.received_bytes);
   if (call.sent_bytes.has_value()) fields.emplace_back("sent_bytes", *call.sent_bytes);
   host::Log(host::LogLevel::kInfo, "call", fields);

@@ -344,8 +344,7 @@ absl::StatusOr<ServerConfig> ParseServerConfig(std::string_view text) {
     ASSIGN_OR_RETURN(config.metrics, MetricsOf(*metrics));
   }
   members.Choice<LogLevel>(
-      "log_level",
-      {{"info", LogLevel::kInfo}, {"warning", LogLevel::kWarning}, {"error", LogLevel::kError}},
+      "log_level", {{"info", LogLevel::kInfo}, {"warning", LogLevel::kWarning}, {"error", LogLevel::kError}},
       config.log_level);
   members.Choice<Custody>("custody", {{"two_persons", Custody::kTwoPersons}, {"single", Custody::kSingle}},
                           config.custody);
