@@ -429,7 +429,6 @@ def tonight(places):
         build("benchmarks", "bench"),
         OneCommand("dashboard", 1, "dev", ("tests/browser/run", "--nightly"), "runs", places),
         OneCommand("python", 1, "dev", ("tests/python", "--installation=edge-postgres"), "runs", places),
-        OneCommand("browser", 1, "dev", ("tests/browser/run", "--nightly"), "runs", places),
         SanitizedTests("asan", 7, "asan-ubsan", [""], 1, SANITIZERS, places),
         SanitizedTests("tsan", 2, "tsan", modules, 10,
                        {"TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1"}, places),
