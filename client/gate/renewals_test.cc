@@ -1,0 +1,148 @@
+#include "client/gate/renewals.h"
+
+#include <google/rpc/error_details.pb.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/escaping.h"
+#include "absl/synchronization/blocking_counter.h"
+#include "absl/synchronization/notification.h"
+
+namespace curator::gate {
+namespace {
+
+constexpr char kIssuer[] = "https://idp.example";
+
+std::string IdToken(const std::string& id) {
+  const nlohmann::json claims = {{"iss", kIssuer}, {"aud", "gate"}, {"sub", "4711"}, {"jti", id}};
+  std::string payload = absl::WebSafeBase64Escape(claims.dump());
+  while (payload.ends_with('=')) payload.pop_back();
+  return "head." + payload + ".signature";
+}
+
+absl::Status Refusal(const std::string& reason) {
+  google::rpc::ErrorInfo info;
+  info.set_domain("curator");
+  info.set_reason(reason);
+  absl::Status status = absl::UnauthenticatedError("refused");
+  status.SetPayload("type.googleapis.com/google.rpc.ErrorInfo", absl::Cord(info.SerializeAsString()));
+  return status;
+}
+
+class RenewalsTest : public ::testing::Test {
+ protected:
+  RenewalsTest() {
+    key_ = Sessions::KeyOf(*sessions_.Begin({.principal = "ana",
+                                             .credential = {Credential::Kind::kLogin, IdToken("old")},
+                                             .issuer = "corp",
+                                             .refresh_token = "first"}));
+  }
+  ~RenewalsTest() override { workers_.Stop(); }
+
+  absl::StatusOr<https::Response> Answer(const https::Fields& fields) {
+    ++asked_;
+    may_answer_.WaitForNotification();
+    for (const auto& [name, value] : fields) {
+      if (name == "refresh_token") used_ += value + " ";
+    }
+    if (!is_reachable_) return absl::UnavailableError("no connection");
+    if (!is_accepted_) return https::Response{.status = 400, .body = R"({"error": "invalid_grant"})"};
+    const nlohmann::json answer = {{"id_token", IdToken("new")}, {"refresh_token", "second"}};
+    return https::Response{.status = 200, .body = answer.dump()};
+  }
+  bool Renew(const Credential& refused, const std::string& reason) {
+    absl::Notification is_done;
+    bool renewed = false;
+    renewals_.Renew(key_, refused, Refusal(reason), [&](bool was_renewed) {
+      renewed = was_renewed;
+      is_done.Notify();
+    });
+    is_done.WaitForNotification();
+    return renewed;
+  }
+  const Credential old_ = {Credential::Kind::kLogin, IdToken("old")};
+
+  std::atomic<int> asked_ = 0;
+  std::string used_;
+  bool is_reachable_ = true;
+  bool is_accepted_ = true;
+  absl::Notification may_answer_;
+  Sessions sessions_;
+  std::vector<LoginProvider> providers_ = {
+      {.alias = "corp",
+       .issuer = kIssuer,
+       .client_id = "gate",
+       .transport = {
+           .get = [](const std::string&) -> absl::StatusOr<https::Response> {
+             return https::Response{
+                 .status = 200,
+                 .body = R"({"issuer": "https://idp.example", "token_endpoint": "https://idp.example/t"})"};
+           },
+           .post = [this](const std::string&, const https::Fields& fields) { return Answer(fields); }}}};
+  Workers workers_{2, 10};
+  Renewals renewals_{sessions_, providers_, workers_};
+  std::string key_;
+};
+
+TEST_F(RenewalsTest, AnExpiredLoginGetsANewToken) {
+  may_answer_.Notify();
+  EXPECT_TRUE(Renew(old_, "TOKEN_EXPIRED"));
+  EXPECT_EQ(sessions_.Look(key_)->credential.text, IdToken("new"));
+  EXPECT_EQ(sessions_.Look(key_)->refresh_token, "second");
+}
+
+TEST_F(RenewalsTest, CallsThatFindItExpiredAtOnceRenewItOnce) {
+  absl::BlockingCounter done(3);
+  std::atomic<int> renewed = 0;
+  for (int i = 0; i < 3; ++i) {
+    renewals_.Renew(key_, old_, Refusal("TOKEN_EXPIRED"), [&](bool was_renewed) {
+      renewed += was_renewed ? 1 : 0;
+      done.DecrementCount();
+    });
+  }
+  may_answer_.Notify();
+  done.Wait();
+  EXPECT_EQ(renewed, 3);
+  EXPECT_EQ(asked_, 1);
+}
+
+TEST_F(RenewalsTest, ACallThatWasMadeBeforeTheRenewalUsesItAndNoRefreshTokenTwice) {
+  may_answer_.Notify();
+  EXPECT_TRUE(Renew(old_, "TOKEN_EXPIRED"));
+  EXPECT_TRUE(Renew(old_, "TOKEN_EXPIRED"));
+  EXPECT_EQ(used_, "first ");
+}
+
+TEST_F(RenewalsTest, ALoginThatTheIssuerDoesNotRenewEnds) {
+  may_answer_.Notify();
+  is_accepted_ = false;
+  EXPECT_FALSE(Renew(old_, "TOKEN_EXPIRED"));
+  EXPECT_FALSE(sessions_.Look(key_));
+}
+
+TEST_F(RenewalsTest, WhileTheIssuerCannotBeReachedTheSessionStays) {
+  may_answer_.Notify();
+  is_reachable_ = false;
+  EXPECT_FALSE(Renew(old_, "TOKEN_EXPIRED"));
+  EXPECT_TRUE(sessions_.Look(key_));
+}
+
+TEST_F(RenewalsTest, ACredentialThatIsRefusedForAnotherReasonEndsItsSession) {
+  EXPECT_FALSE(Renew(old_, "CREDENTIAL_REMOVED"));
+  EXPECT_FALSE(sessions_.Look(key_));
+  EXPECT_EQ(asked_, 0);
+}
+
+TEST_F(RenewalsTest, WhatWaitsAtTheEndIsAnswered) {
+  std::atomic<int> answered = 0;
+  renewals_.Renew(key_, old_, Refusal("TOKEN_EXPIRED"), [&](bool) { ++answered; });
+  may_answer_.Notify();
+  workers_.Stop();
+  renewals_.Close();
+  EXPECT_EQ(answered, 1);
+}
+
+}  // namespace
+}  // namespace curator::gate
