@@ -50,12 +50,11 @@ interface TextProps extends FieldProps {
   type?: "text" | "password" | "search" | "number" | "datetime-local";
   autocomplete?: "off" | "username";
   autofocus?: boolean;
-  placeholder?: string;
   mono?: boolean;
 }
 
 export function TextField({ value, onInput, type = "text", mono, autofocus, ...rest }: TextProps) {
-  const { autocomplete = "off", placeholder, ...field } = rest;
+  const { autocomplete = "off", ...field } = rest;
   return (
     <Field {...field}>
       {(control) => (
@@ -66,7 +65,6 @@ export function TextField({ value, onInput, type = "text", mono, autofocus, ...r
           class={mono ? "mono" : undefined}
           autocomplete={autocomplete}
           autoFocus={autofocus ?? false}
-          placeholder={placeholder}
           spellcheck={false}
           onInput={(event) => onInput(event.currentTarget.value)}
         />

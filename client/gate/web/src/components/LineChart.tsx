@@ -53,7 +53,7 @@ function columnsOf({ points, now, forecast }: SpendingChart): Columns {
   return columns;
 }
 
-// The colour that a custom property stands for now: light-dark() is not resolved by reading the property.
+// The present colour of a custom property: light-dark() is not resolved by reading the property.
 function colorOf(element: HTMLElement, property: string): string {
   const before = element.style.color;
   element.style.color = `var(${property})`;

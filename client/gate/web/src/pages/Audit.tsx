@@ -56,9 +56,9 @@ function Filters({ search, onSearch }: { search: AuditSearch; onSearch: (search:
         <TextField label="Dataset" value={form.dataset} onInput={(dataset) => change({ dataset })} />
         <TextField
           label="Method"
+          hint="such as BudgetService/GetBudget"
           value={form.method}
           onInput={(method) => change({ method })}
-          placeholder="BudgetService/GetBudget"
         />
         <SelectField
           label="Decision"

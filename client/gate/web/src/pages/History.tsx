@@ -181,11 +181,10 @@ function Entries({
           ]}
         />
         <TextField
-          label="By"
+          label="By (name or pseudonym)"
           type="search"
           value={actor}
           onInput={setActor}
-          placeholder="a name or a pseudonym"
         />
       </div>
       <Table<EntryRow>

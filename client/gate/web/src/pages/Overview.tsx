@@ -184,7 +184,7 @@ function waitingFor(items: InboxItem[] | undefined, dataset: string): number {
   return items?.filter((item) => item.dataset === dataset).length ?? 0;
 }
 
-function Placeholders() {
+function LoadingCards() {
   return (
     <ul class="datasets" role="status" aria-label="Loading the datasets">
       {[0, 1].map((i) => (
@@ -217,7 +217,7 @@ export function OverviewPage() {
           <p>{data.unreadable.join(", ")}</p>
         </Notice>
       )}
-      {!isReady && !error && <Placeholders />}
+      {!isReady && !error && <LoadingCards />}
       {isReady && data.datasets.length === 0 && (
         <Empty
           title="You have access to no dataset."

@@ -49,11 +49,10 @@ function ReleaseTable({ dataset, releases }: { dataset: string; releases: Releas
       <div class="filters">
         <SelectField label="Kind" value={kind} onChange={setKind} options={KINDS} />
         <TextField
-          label="Search"
+          label="Summary, name or id"
           type="search"
           value={search}
           onInput={setSearch}
-          placeholder="summary, name or id"
         />
       </div>
       <Table
