@@ -35,8 +35,8 @@ class Connections {
   std::vector<std::unique_ptr<Stubs>> stubs_;
 };
 
-// The calls of one client in one request. A call that the server refuses for now is made again as our client
-// library would; any other error ends the program.
+// The calls of one client in one request. A call that the server refuses with a wait is made again as our
+// client library would; any other error ends the program.
 class Caller {
  public:
   // Counts in `refusals` how often a call was refused.

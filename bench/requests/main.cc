@@ -14,8 +14,8 @@
 //   --connections N                                  that the clients share (8)
 //
 // BACKEND is sqlite or postgres. The server, its echo and PostgreSQL are processes of their own; "cpu us" is
-// the processor time of the server (or of the echo) alone. A call that the server refuses for now is repeated
-// after the wait that it asks for, and its request lasts until it is answered; "refused" counts such
+// the processor time of the server (or of the echo) alone. A call that the server refuses with
+// a wait is repeated after it, and its request lasts until it is answered; "refused" counts such
 // refusals. "twice" is two plain transactions for each request, as an answer needs two that follow one
 // another. The stores lie below $CURATOR_SCRATCH, or else below /tmp, which must be a disk: in memory nothing
 // is durable and nothing is measured.

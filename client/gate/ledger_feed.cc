@@ -33,7 +33,7 @@ std::string LiveEvent() {
   return Event("state", "", R"({"state":"live"})");
 }
 
-// Not live: the server cannot be reached, or it refuses the watch for now and says why.
+// Not live: the server cannot be reached, or it refuses the watch and says why.
 std::string LostEvent(const absl::Status& status) {
   return Event("state", "",
                EventData({{"state", "reconnecting"},

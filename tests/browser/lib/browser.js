@@ -139,7 +139,7 @@ export class Person {
     return this.page.$$eval(selector, (elements, name) => elements.map((element) => element[name]), property);
   }
 
-  // Nothing is loaded any more: no placeholder is left, and the fonts are there.
+  // Nothing is loaded any more: no skeleton is left, and the fonts are there.
   async settled() {
     await this.page.waitForFunction(
       () => document.querySelector("h1") && !document.querySelector("[class*=skeleton], [aria-busy=true]"),
