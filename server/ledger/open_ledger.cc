@@ -157,8 +157,9 @@ absl::StatusOr<std::unique_ptr<sql::SqlLedger>> OpenStoredLedger(const LedgerOpt
   RETURN_IF_ERROR(sql::Migrate(*database, sql::EmbeddedMigrations(), options.report));
   RETURN_IF_ERROR(sql::CheckRights(*database, options.report));
   RETURN_IF_ERROR(CheckBelongsTogether(*database, anchor_dir, options));
-  return sql::SqlLedger::Open(std::move(database), anchor_dir, options.entropy,
-                              {.amount_text = options.amount_text, .report = options.report, .observer = options.observer});
+  return sql::SqlLedger::Open(
+      std::move(database), anchor_dir, options.entropy,
+      {.amount_text = options.amount_text, .report = options.report, .observer = options.observer});
 }
 
 }  // namespace curator::ledger

@@ -89,7 +89,8 @@ bool IsDrawn(const FieldDescriptor& field) {
 
 bool IsLeftOut(const FieldDescriptor& field, const Rule& rule) {
   const std::string source = SourceOf(field);
-  return IsDrawn(field) || source == "measured" || (rule.is_shared && (source == "counter" || source == "history"));
+  return IsDrawn(field) || source == "measured" ||
+         (rule.is_shared && (source == "counter" || source == "history"));
 }
 
 // A statement without what differs between any two runs: its time and its hash, and where others use the
