@@ -12,6 +12,7 @@
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -123,6 +124,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(Socket socket, const HttpHandler& handler, const HttpLimits& limits,
              std::function<void(Connection*)> on_end)
       : stream_(std::move(socket)),
+        posted_(stream_.get_executor()),
         heartbeat_(stream_.get_executor()),
         handler_(handler),
         limits_(limits),
@@ -191,8 +193,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   template <typename Work>
   void Post(Work work) {
-    asio::post(stream_.get_executor(),
-               [self = shared_from_this(), work = std::move(work)]() mutable { work(*self); });
+    asio::post(posted_, [self = shared_from_this(), work = std::move(work)]() mutable { work(*self); });
   }
 
   // A client that only left gets no answer.
@@ -312,6 +313,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   Stream stream_;
+  // Work in the order in which it was posted. Without it, the loop does what its own thread posts after what
+  // other threads post until the end of the handler that it is in.
+  asio::strand<Stream::executor_type> posted_;
   asio::steady_timer heartbeat_;
   const HttpHandler& handler_;
   const HttpLimits& limits_;

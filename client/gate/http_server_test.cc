@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <thread>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -235,6 +236,20 @@ TEST_F(HttpServerTest, EventsArriveInOrderAndHeartbeatsBetweenThem) {
   EXPECT_THAT(client.ReadUntil("data: 2\n\n"), HasSubstr("data: 2\n\n"));
   stream->Close();
   client.ReadToEnd();
+}
+
+// A watch of the server may answer while the handler that began it still runs.
+TEST_F(HttpServerTest, EventsOfSeveralThreadsArriveInTheOrderInWhichTheyWereSent) {
+  Start([](const HttpRequest&, const std::shared_ptr<Exchange>& exchange) {
+    const std::shared_ptr<EventStream> stream = exchange->StartEvents({});
+    stream->Send("data: the handler's\n\n");
+    std::thread([&] { stream->Send("data: another thread's\n\n"); }).join();
+    stream->Send("data: end\n\n");
+  });
+  RawClient client(address());
+  client.Send("GET /events HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(client.ReadUntil("end"),
+              HasSubstr("data: the handler's\n\ndata: another thread's\n\ndata: end"));
 }
 
 TEST_F(HttpServerTest, ABrowserThatTakesNoEventsIsCutOff) {
