@@ -53,6 +53,15 @@ absl::Status CheckIdToken(const LoginProvider& provider, const BegunLogin& login
   return absl::DataLossError("the issuer's ID token is not for this client");
 }
 
+// A gate with two issuers must not send a code of one to the other, which could use it.
+absl::Status CheckIssuer(const LoginProvider& provider, const Endpoints& endpoints,
+                         const CodeAnswer& answer) {
+  if (answer.issuer == provider.issuer) return absl::OkStatus();
+  if (!answer.issuer.empty()) return absl::DataLossError("another issuer sent the browser back");
+  if (!endpoints.names_itself) return absl::OkStatus();
+  return absl::DataLossError("the browser came back without the name of the issuer");
+}
+
 std::string SignatureOf(std::string_view text, std::string_view key) {
   std::array<unsigned char, 32> bytes = {};
   unsigned int size = 0;
@@ -86,11 +95,12 @@ absl::StatusOr<std::string> AddressToLogInAt(const LoginProvider& provider, cons
 }
 
 absl::StatusOr<Tokens> RedeemCode(const LoginProvider& provider, const BegunLogin& login,
-                                  const std::string& redirect, const std::string& code) {
+                                  const std::string& redirect, const CodeAnswer& answer) {
   ASSIGN_OR_RETURN(const Endpoints endpoints, provider.endpoints->Find(provider.issuer, provider.transport));
+  RETURN_IF_ERROR(CheckIssuer(provider, endpoints, answer));
   https::Fields fields = ClientOf(provider);
   fields.insert(fields.end(), {{"grant_type", "authorization_code"},
-                               {"code", code},
+                               {"code", answer.code},
                                {"redirect_uri", redirect},
                                {"code_verifier", login.verifier}});
   ASSIGN_OR_RETURN(const https::Response response, provider.transport.post(endpoints.token, fields));

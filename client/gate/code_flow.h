@@ -41,12 +41,18 @@ struct BegunLogin {
 absl::StatusOr<std::string> AddressToLogInAt(const LoginProvider& provider, const BegunLogin& login,
                                              const std::string& redirect, bool fresh);
 
-// The tokens for a code that the issuer sent the browser back with. Their ID token is for this client and
-// this login; its signature is checked by the server that it is presented to. Errors: of oidc::Discover();
-// UNAVAILABLE when the issuer refuses the code; DATA_LOSS for an answer without an ID token, or with
-// another's.
+// What an issuer sends a browser back with.
+struct CodeAnswer {
+  std::string code;
+  std::string issuer;  // who says that it answers (RFC 9207); empty where the answer does not say so
+};
+
+// The tokens for a code. Their ID token is for this client and this login; its signature is checked by the
+// server that it is presented to. Errors: of oidc::Discover(); UNAVAILABLE when the issuer refuses the code;
+// DATA_LOSS for an answer of another issuer, whose code is sent nowhere, for one that does not name this
+// issuer although it says that it does, and for tokens without an ID token, or with another's.
 absl::StatusOr<oidc::Tokens> RedeemCode(const LoginProvider& provider, const BegunLogin& login,
-                                        const std::string& redirect, const std::string& code);
+                                        const std::string& redirect, const CodeAnswer& answer);
 
 // Errors: of oidc::Discover() and oidc::Renew(); UNAUTHENTICATED for the token of another login.
 absl::StatusOr<oidc::Tokens> RenewLogin(const LoginProvider& provider, const std::string& token,

@@ -43,7 +43,7 @@ class CodeFlowTest : public ::testing::Test {
                             return https::Response{.status = status_, .body = answer_.dump()};
                           }}};
   }
-  absl::StatusOr<oidc::Tokens> Redeem() { return RedeemCode(Provider(), login_, kRedirect, "the code"); }
+  absl::StatusOr<oidc::Tokens> Redeem() { return RedeemCode(Provider(), login_, kRedirect, answered_); }
   static nlohmann::json GoodClaims() {
     return {{"iss", kIssuer}, {"aud", "gate"}, {"sub", "4711"}, {"nonce", "the nonce"}};
   }
@@ -52,6 +52,7 @@ class CodeFlowTest : public ::testing::Test {
                                    {"authorization_endpoint", "https://idp.example/authorize"},
                                    {"token_endpoint", "https://idp.example/token"}};
   BegunLogin login_{.alias = "corp", .state = "a state", .nonce = "the nonce", .verifier = "the verifier"};
+  CodeAnswer answered_ = {.code = "the code", .issuer = ""};
   int status_ = 200;
   nlohmann::json answer_ = {{"id_token", TokenWith(GoodClaims())}, {"refresh_token", "again"}};
   std::string posted_to_;
@@ -96,6 +97,24 @@ TEST_F(CodeFlowTest, ATokenOfAnotherLoginClientOrIssuerIsRefused) {
     answer_["id_token"] = TokenWith(claims);
     EXPECT_TRUE(absl::IsDataLoss(Redeem().status())) << member;
   }
+}
+
+TEST_F(CodeFlowTest, ACodeOfAnotherIssuerIsSentNowhere) {
+  answered_.issuer = "https://evil.example";
+  EXPECT_TRUE(absl::IsDataLoss(Redeem().status()));
+  EXPECT_EQ(posted_to_, "");
+  answered_.issuer = kIssuer;
+  EXPECT_TRUE(Redeem().ok());
+}
+
+TEST_F(CodeFlowTest, AnIssuerThatNamesItselfHasToDoSo) {
+  EXPECT_TRUE(Redeem().ok());
+  configuration_["authorization_response_iss_parameter_supported"] = "of another type";
+  EXPECT_TRUE(Redeem().ok());
+  posted_to_ = "";
+  configuration_["authorization_response_iss_parameter_supported"] = true;
+  EXPECT_TRUE(absl::IsDataLoss(Redeem().status()));
+  EXPECT_EQ(posted_to_, "");
 }
 
 TEST_F(CodeFlowTest, ATokenForSeveralClientsIsAccepted) {

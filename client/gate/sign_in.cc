@@ -42,6 +42,18 @@ absl::StatusOr<Credential> CredentialIn(const std::string& body, bool is_develop
   return Credential{.kind = Credential::Kind::kToken, .text = token};
 }
 
+// Why an issuer sent a browser back without a code, by its code of an error (RFC 6749, 4.1.2.1).
+absl::Status RefusedLogin(const std::string& error) {
+  constexpr size_t kLongest = 64;
+  const bool is_code = !error.empty() && error.size() <= kLongest && std::ranges::all_of(error, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+  const std::string message =
+      is_code ? absl::StrCat("the issuer did not log the user in: ", error) : "the issuer sent no code";
+  const bool is_in_trouble = error == "server_error" || error == "temporarily_unavailable";
+  return is_in_trouble ? absl::UnavailableError(message) : absl::PermissionDeniedError(message);
+}
+
 }  // namespace
 
 std::string SignIn::CookieName() const {
@@ -106,13 +118,12 @@ void SignIn::Describe(const HttpRequest& request, std::shared_ptr<Exchange> exch
       });
 }
 
-void SignIn::BeginFor(Session session, const std::string& old_key, const std::shared_ptr<Exchange>& exchange,
+void SignIn::BeginFor(Session session, const std::string& old_key, std::shared_ptr<void> place,
+                      const std::shared_ptr<Exchange>& exchange,
                       std::function<void(absl::StatusOr<std::string>)> done) {
-  const std::shared_ptr<void> place = places_.Take("");
-  if (place == nullptr) return exchange->Respond(TooManyCalls());
   const Credential credential = session.credential;
   Ask("IdentityService/WhoAmI", credential, exchange,
-      [this, session = std::move(session), old_key, place,
+      [this, session = std::move(session), old_key, place = std::move(place),
        done = std::move(done)](const absl::StatusOr<std::string>& answer) mutable {
         if (!answer.ok()) return done(answer.status());
         const ordered_json who = ordered_json::parse(*answer, nullptr, /*allow_exceptions=*/false);
@@ -127,8 +138,10 @@ void SignIn::BeginFor(Session session, const std::string& old_key, const std::sh
 void SignIn::Begin(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   absl::StatusOr<Credential> credential = CredentialIn(request.body, options_.is_development);
   if (!credential.ok()) return exchange->Respond(ErrorResponse(credential.status()));
+  std::shared_ptr<void> place = places_.Take("");
+  if (place == nullptr) return exchange->Respond(TooManyCalls());
   BeginFor(
-      {.principal = {}, .credential = *std::move(credential)}, KeyOf(request), exchange,
+      {.principal = {}, .credential = *std::move(credential)}, KeyOf(request), std::move(place), exchange,
       [this, exchange](const absl::StatusOr<std::string>& id) {
         if (!id.ok()) return exchange->Respond(ErrorResponse(id.status()));
         HttpResponse response = JsonResponse(200, SessionJson(sessions_.Use(Sessions::KeyOf(*id)), "null"));
@@ -155,7 +168,7 @@ void SignIn::Leave(const HttpRequest& request, std::shared_ptr<Exchange> exchang
                    .nonce = RandomText(),
                    .verifier = RandomText(),
                    .return_to = SafeReturn(request.Parameter("return")),
-                   .start = absl::Now()};
+                   .start = options_.now()};
   const bool fresh = request.Parameter("fresh") == "1";
   const bool runs = for_issuers_.Run([this, provider, login = std::move(login), fresh, exchange] {
     const absl::StatusOr<std::string> address = AddressToLogInAt(*provider, login, RedirectAddress(), fresh);
@@ -170,29 +183,33 @@ void SignIn::Leave(const HttpRequest& request, std::shared_ptr<Exchange> exchang
 
 void SignIn::Return(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   std::optional<BegunLogin> login =
-      LoginIn(request.Cookie(LoginCookieName()), cookie_key_, request.Parameter("state"), absl::Now());
+      LoginIn(request.Cookie(LoginCookieName()), cookie_key_, request.Parameter("state"), options_.now());
   // Anybody can ask for this without one, so that it is not logged.
   if (!login) return exchange->Respond(ToPage("/?login_error=DEADLINE_EXCEEDED"));
   const LoginProvider* provider = ProviderOf(login->alias);
   if (provider == nullptr) return exchange->Respond(LoginFailed(absl::NotFoundError("no such issuer")));
-  const std::string code = request.Parameter("code");
-  if (code.empty())
-    return exchange->Respond(LoginFailed(absl::PermissionDeniedError("the login was refused")));
-  const bool runs = for_issuers_.Run([this, provider, login = *std::move(login), code, old = KeyOf(request),
-                                      exchange] { FinishLogin(*provider, login, code, old, exchange); });
+  const CodeAnswer answer{.code = request.Parameter("code"), .issuer = request.Parameter("iss")};
+  const std::string error = request.Parameter("error");
+  if (answer.code.empty() || !error.empty()) return exchange->Respond(LoginFailed(RefusedLogin(error)));
+  const bool runs = for_issuers_.Run([this, provider, login = *std::move(login), answer, old = KeyOf(request),
+                                      exchange] { FinishLogin(*provider, login, answer, old, exchange); });
   if (!runs) exchange->Respond(LoginFailed(absl::ResourceExhaustedError("too much work")));
 }
 
-void SignIn::FinishLogin(const LoginProvider& provider, const BegunLogin& login, const std::string& code,
+void SignIn::FinishLogin(const LoginProvider& provider, const BegunLogin& login, const CodeAnswer& answer,
                          const std::string& old_key, std::shared_ptr<Exchange> exchange) {
-  const absl::StatusOr<oidc::Tokens> tokens = RedeemCode(provider, login, RedirectAddress(), code);
+  std::shared_ptr<void> place = places_.Take("");
+  if (place == nullptr) {
+    return exchange->Respond(LoginFailed(absl::ResourceExhaustedError("too many calls at a time")));
+  }
+  const absl::StatusOr<oidc::Tokens> tokens = RedeemCode(provider, login, RedirectAddress(), answer);
   if (!tokens.ok()) return exchange->Respond(LoginFailed(tokens.status()));
   if (!CanBeSent(tokens->token)) return exchange->Respond(LoginFailed(absl::DataLossError("no token")));
   Session session{.principal = {},
                   .credential = {.kind = Credential::Kind::kLogin, .text = tokens->token},
                   .issuer = provider.alias,
                   .refresh_token = tokens->refresh_token};
-  BeginFor(std::move(session), old_key, exchange,
+  BeginFor(std::move(session), old_key, std::move(place), exchange,
            [this, exchange, return_to = login.return_to](const absl::StatusOr<std::string>& id) {
              if (!id.ok()) return exchange->Respond(LoginFailed(id.status()));
              HttpResponse response = ToPage(return_to);

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/gate/call_places.h"
 #include "client/gate/code_flow.h"
 #include "client/gate/http.h"
@@ -25,6 +27,7 @@ struct SignInOptions {
   std::vector<LoginProvider> providers;
   // For the operator's log: what happened, and why.
   std::function<void(std::string_view event, std::string_view detail)> log;
+  std::function<absl::Time()> now = absl::Now;
 };
 
 class SignIn {
@@ -63,10 +66,11 @@ class SignIn {
   void Ask(std::string_view method, const Credential& credential, std::shared_ptr<Exchange> exchange,
            OnJson on_json);
   // Asks the server who the credential is, and begins a session for that: `done` is called with its id, or
-  // with the server's error.
-  void BeginFor(Session session, const std::string& old_key, const std::shared_ptr<Exchange>& exchange,
+  // with the server's error. `place`: of the call.
+  void BeginFor(Session session, const std::string& old_key, std::shared_ptr<void> place,
+                const std::shared_ptr<Exchange>& exchange,
                 std::function<void(absl::StatusOr<std::string> id)> done);
-  void FinishLogin(const LoginProvider& provider, const BegunLogin& login, const std::string& code,
+  void FinishLogin(const LoginProvider& provider, const BegunLogin& login, const CodeAnswer& answer,
                    const std::string& old_key, std::shared_ptr<Exchange> exchange);
   std::string SessionJson(const std::optional<Session>& session, const std::string& version) const;
   HttpResponse ToPage(const std::string& path) const;

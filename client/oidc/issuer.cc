@@ -46,6 +46,8 @@ absl::StatusOr<Endpoints> Discover(const std::string& issuer, const Transport& t
                       .device_authorization = TextOf(document, "device_authorization_endpoint"),
                       .token = {}};
   ASSIGN_OR_RETURN(endpoints.token, RequiredText(document, "token_endpoint", "configuration"));
+  const auto names_itself = document.find("authorization_response_iss_parameter_supported");
+  endpoints.names_itself = names_itself != document.end() && *names_itself == true;
   // A browser is sent there.
   const bool is_address =
       endpoints.authorization.starts_with("https://") &&

@@ -35,6 +35,7 @@ struct Endpoints {
   std::string authorization;
   std::string device_authorization;
   std::string token;
+  bool names_itself = false;  // where it sends a browser back, it says who it is (RFC 9207)
 };
 
 // Errors: UNAVAILABLE when the issuer cannot be reached or answers with another status than 200, DATA_LOSS

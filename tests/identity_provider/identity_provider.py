@@ -323,10 +323,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send(status, "application/json", json.dumps(document).encode())
 
     def answer_browser(self, status, answer, session=None):
-        """`answer`: a page, or the address that the browser is sent to."""
+        """`answer`: a page, or the address that the browser is sent to, which is also the body: not every client shows headers."""
         headers = {"Set-Cookie": f"{SESSION_COOKIE}={session}; Path=/; Secure; HttpOnly; SameSite=Lax"} if session else {}
         if status == 303:
-            self.send(status, "text/plain", b"", {**headers, "Location": answer})
+            self.send(status, "text/plain", answer.encode(), {**headers, "Location": answer})
         else:
             self.send(status, "text/html; charset=utf-8", answer.encode(), headers)
 
