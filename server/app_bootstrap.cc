@@ -90,7 +90,12 @@ frontend edge
     stick-table type ipv6 size 100k expire 10m store conn_cur,http_req_rate(10s)
     tcp-request connection track-sc0 src,ipmask(32,64)
     tcp-request connection reject if { sc0_conn_cur gt 50 }
-    acl grpc req.hdr(content-type) -m beg application/grpc
+    # The whole header: one that a page may send without being asked can hold a comma.
+    acl grpc req.fhdr(content-type) -m beg application/grpc
+    # A page of another site would make calls with the certificate of its reader.
+    acl browser req.fhdr(origin) -m found
+    acl browser req.fhdr(sec-fetch-site) -m found
+    http-request deny deny_status 403 if grpc browser
 {BROWSERS}    # A status of gRPC's (14 UNAVAILABLE, 12 UNIMPLEMENTED), which a page of HTML is not.
     http-request return status 200 hdr grpc-status 14 hdr grpc-message "this address may make at most 2000 calls in 10 seconds: ask again later" if grpc { sc0_http_req_rate gt 2000 }
     # A watch of the server's health holds a place, and is for its own host.
@@ -160,6 +165,15 @@ absl::StatusOr<std::string> EdgeSecretOf(const std::string& path) {
   return secret;
 }
 
+// haproxy reads a space as the end of an address, and some characters as its own.
+bool IsSocketOfGate(std::string_view address) {
+  constexpr std::string_view kPrefix = "unix:/";
+  return address.size() > kPrefix.size() && address.starts_with(kPrefix) &&
+         std::ranges::all_of(address, [](char c) {
+           return c > ' ' && c <= '~' && std::string_view("\"'\\#$").find(c) == std::string_view::npos;
+         });
+}
+
 absl::Status PrintEdgeConfig(const config::ServerConfig& config, const EdgeOptions& options,
                              std::ostream& out) {
   const auto edge = std::ranges::find_if(
@@ -169,8 +183,10 @@ absl::Status PrintEdgeConfig(const config::ServerConfig& config, const EdgeOptio
   if (!options.certificate.starts_with('/')) {
     return InvalidField("--certificate", "must be an absolute path");
   }
-  if (!options.gate.empty() && !options.gate.starts_with("unix:/")) {
-    return InvalidField("--gate", "must be unix:/PATH, the address that curator-gate listens at");
+  if (!options.gate.empty() && !IsSocketOfGate(options.gate)) {
+    return InvalidField("--gate",
+                        "must be unix:/PATH, the address that curator-gate listens at, without "
+                        "spaces, quotes, #, $ and backslashes");
   }
   ASSIGN_OR_RETURN(const std::string secret, EdgeSecretOf(edge->secret_file));
   const std::string clients = edge->client_ca.empty()

@@ -207,6 +207,17 @@ TEST_F(Edge, HaproxyAcceptsTheConfigurationForAUserOfItsOwn) {
   EXPECT_EQ(check.WaitForEnd(), 0) << check.log();
 }
 
+TEST_F(Edge, HaproxyAcceptsTheConfigurationWithAGate) {
+  std::ostringstream haproxy;
+  const config::ServerConfig parsed = config::ReadServerConfig(File("curatord.json")).value();
+  const EdgeOptions edge{
+      .bind = ":::443 v4v6", .certificate = File("edge.pem"), .gate = "unix:" + File("gate.sock")};
+  ASSERT_EQ(RunEdgeConfig(parsed, edge, haproxy, std::cerr), 0);
+  Write("with-gate.cfg", haproxy.str());
+  ServerProcess check("/usr/sbin/haproxy", {"-dW", "-c", "-f", File("with-gate.cfg")});
+  EXPECT_EQ(check.WaitForEnd(), 0) << check.log();
+}
+
 TEST_F(Edge, HasNothingForWhatIsNoGrpcCall) {
   const https::Options tls{.authorities = File("clients.pem")};
   const absl::StatusOr<https::Response> page = https::Get(Url() + "/", tls);

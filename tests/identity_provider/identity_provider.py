@@ -323,7 +323,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send(status, "application/json", json.dumps(document).encode())
 
     def answer_browser(self, status, answer, session=None):
-        """`answer`: a page, or the address that the browser is sent to, which is also the body: not every client shows headers."""
+        """`answer`: a page, or the address that the browser is sent to, and which is the body, too."""
         headers = {"Set-Cookie": f"{SESSION_COOKIE}={session}; Path=/; Secure; HttpOnly; SameSite=Lax"} if session else {}
         if status == 303:
             self.send(status, "text/plain", answer.encode(), {**headers, "Location": answer})
