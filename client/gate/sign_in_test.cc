@@ -435,7 +435,7 @@ TEST_F(SignInTest, AnErrorOfTheIssuerIsSaid) {
   EXPECT_EQ(redemptions_, 0);
 }
 
-TEST_F(SignInTest, TheLogHasNoTextOfAStrangers) {
+TEST_F(SignInTest, TheLogHasNoTextOfAStranger) {
   const HttpRequest left = RequestFor(HeaderOf(Leave(browser_), "Location"));
   const std::string way = "/auth/callback?state=" + left.Parameter("state") + "&error=";
   for (const std::string& error : {std::string("%22%0Aforged"), std::string(65, 'a'), std::string("A")}) {
