@@ -22,15 +22,17 @@ enum class ChargeOutcome : uint8_t {
   kExpiry,     // was not started in time
 };
 
-// Thread-safe. Called by the threads that do the work, after it, while no lock is held: must not block, and
-// must not call the ledger. Does nothing by itself.
+// Thread-safe. Called by the threads that do the work, after it, while no lock is held: must not block, must not
+// call the ledger, and must not throw: the change it is told of is made, and other threads may wait for this one.
+// Does nothing by itself.
 class Observer {
  public:
   virtual ~Observer() = default;
 
-  // A transaction with so many changes ended in the store, which took so long with its waits for locks.
-  // `outcome` is the store's; that of a transaction that refused its only change is the refusal.
-  virtual void OnCommit(std::chrono::nanoseconds /*took*/, size_t /*changes*/,
+  // A transaction with so many changes of charges, or with a change of another kind (0), ended in the store,
+  // which took so long with its waits for locks. `outcome` is the store's; that of a transaction that refused
+  // its only change is the refusal.
+  virtual void OnCommit(std::chrono::nanoseconds /*took*/, size_t /*charges*/,
                         const absl::Status& /*outcome*/) {}
   // A change waited so long for the anchor to cover it.
   virtual void OnAnchored(std::chrono::nanoseconds /*took*/, const absl::Status& /*outcome*/) {}
@@ -46,7 +48,8 @@ struct HistoryState {
 };
 
 // Which balances to read: of the first so many datasets by name that are not archived, with at most so many
-// accounts together.
+// accounts together. Of datasets that are known to be damaged each is listed, also an archived one and one beyond
+// that number, up to as many again.
 struct BalanceQuery {
   int64_t most_datasets = 1000;
   int64_t most_accounts = 2000;

@@ -322,6 +322,9 @@ absl::Status AnchorDirectory::MakeDurable(int64_t point) noexcept {
     if (written.ok()) {
       durable_generation_ = generation;
       for (const auto& [dataset_id, head] : change.heads) durable_seqs_[dataset_id] = head.seq;
+    } else {
+      // The next write covers it too. It cannot contradict what came since: own_ has both.
+      Raise(unwritten_, change).IgnoreError();
     }
     written_.notify_all();
     RETURN_IF_ERROR(written);

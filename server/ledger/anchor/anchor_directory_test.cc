@@ -328,6 +328,27 @@ TEST_F(AnchorDirectoryTest, AnUnwritableAnchorIsReported) {
   EXPECT_EQ(Open()->Read()->heads.at("d").seq, 1);
 }
 
+TEST_F(AnchorDirectoryTest, WhatCouldNotBeWrittenIsNoLongerBehindOnceAnotherDatasetsChangeIsWritten) {
+  auto anchor = Open();
+  AnchorState census;
+  census.heads["census"] = {2, HashOf('a')};
+  ASSERT_TRUE(anchor->RaiseTo(census).ok());
+  EXPECT_EQ(anchor->EntriesBehind("census"), 0);
+  fs::rename(path(), absl::StrCat(scratch_.path(), "/away"));
+  census.heads["census"] = {5, HashOf('b')};
+  EXPECT_EQ(anchor->RaiseTo(census).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(anchor->EntriesBehind("census"), 3);
+  EXPECT_FALSE(anchor->IsDurable("census", 5));
+  fs::rename(absl::StrCat(scratch_.path(), "/away"), path());
+  AnchorState schools;
+  schools.heads["schools"] = {1, HashOf('c')};
+  ASSERT_TRUE(anchor->RaiseTo(schools).ok());
+  EXPECT_EQ(anchor->EntriesBehind("schools"), 0);
+  EXPECT_EQ(anchor->EntriesBehind("census"), 0);
+  EXPECT_TRUE(anchor->IsDurable("census", 5));
+  EXPECT_EQ(AnchorDirectory::ReadOnly(path(), kLedger)->heads.at("census").seq, 5);
+}
+
 TEST_F(AnchorDirectoryTest, WhatIsAcknowledgedToManyThreadsIsInTheFile) {
   auto anchor = Open();
   std::vector<std::thread> threads;

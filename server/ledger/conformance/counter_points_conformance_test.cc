@@ -8,6 +8,7 @@
 namespace curator::ledger {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -47,7 +48,7 @@ class CounterPointsConformance : public LedgerConformance {
                      " UNION ALL SELECT s + 1 FROM seconds WHERE s < ", last,
                      ") INSERT INTO counter_points (account_id, counter, second, spent, held, limit_value) "
                      "SELECT ",
-                     account_, ", 'rho', s, s, 0, 1000000 FROM seconds"));
+                     account_, ", 'rho', s, s, 0, 1000 FROM seconds"));
   }
   static std::vector<int64_t> SecondsOf(const std::vector<CounterPoint>& points) {
     std::vector<int64_t> seconds;
@@ -88,9 +89,8 @@ TEST_P(CounterPointsConformance, FewPointsAreReturnedAsTheyAreAfterWhatWasBefore
   EXPECT_THAT(Points(-10, 0), IsEmpty());
   const PointsQuery of_nothing{.account_id = account_, .counter = "rho", .to_second = 0};
   EXPECT_THAT(Must(ledger_->CounterPoints(of_nothing)), IsEmpty()) << "all of them come later";
-  EXPECT_THAT(Points(7, 7),
-              ElementsAre(CounterPoint{.second = 6, .limit = 1'000'000, .spent = 6, .held = 0},
-                          CounterPoint{.second = 7, .limit = 1'000'000, .spent = 7, .held = 0}));
+  EXPECT_THAT(Points(7, 7), ElementsAre(CounterPoint{.second = 6, .limit = 1000, .spent = 6, .held = 0},
+                                        CounterPoint{.second = 7, .limit = 1000, .spent = 7, .held = 0}));
 }
 
 TEST_P(CounterPointsConformance, OfManyPointsTheLastOfEachStretchIsReturned) {
@@ -117,9 +117,51 @@ TEST_P(CounterPointsConformance, PointsThatEndOtherwiseThanTheCounterAreFound) {
   for (const char* const tampering : {"UPDATE counter_points SET spent = 4", "DELETE FROM counter_points"}) {
     Tamper(tampering);
     EXPECT_THAT(Must(ledger_->Verify(dataset_.id)).findings,
-                ElementsAre(HasSubstr("its points do not end with what it has")))
+                Contains(HasSubstr("its points do not end with what it has")))
         << tampering;
   }
+}
+
+// More points than a verification reads at once.
+TEST_P(CounterPointsConformance, PointsOfThePastThatTheEntriesDoNotGiveAreFound) {
+  constexpr int kCharges = 150;
+  for (int i = 1; i <= kCharges; ++i) {
+    Must(ledger_->Begin(RequestOf(dataset_, absl::StrCat("request ", i), account_, 1)));
+  }
+  HaveOnlyPoints(1, kCharges);
+  EXPECT_THAT(Must(ledger_->Verify(dataset_.id)).findings, IsEmpty());
+  Tamper("DELETE FROM counter_points WHERE second BETWEEN 10 AND 90");
+  EXPECT_THAT(Must(ledger_->Verify(dataset_.id)).findings, IsEmpty())
+      << "charges of one second share a point";
+  for (const char* const tampering :
+       {"UPDATE counter_points SET spent = 98 WHERE second = 100",
+        "UPDATE counter_points SET held = 1 WHERE second = 100",
+        "UPDATE counter_points SET limit_value = limit_value + 1 WHERE second = 100",
+        "UPDATE counter_points SET spent = 149 WHERE second = 2",
+        "UPDATE counter_points SET spent = spent + 1000 WHERE second = 1"}) {
+    HaveOnlyPoints(1, kCharges);
+    Tamper(tampering);
+    EXPECT_THAT(Must(ledger_->Verify(dataset_.id)).findings,
+                ElementsAre(HasSubstr("counter rho: the entries do not give its point of 1970-01-01T00:0")))
+        << tampering;
+  }
+}
+
+// Nothing is admitted by a point, and an administrator of the store mends points as OPERATING.md says.
+TEST_P(CounterPointsConformance, WrongPointsStopNoChargeAndBeginAnew) {
+  Must(ledger_->Begin(RequestOf(dataset_, "first", account_, 5)));
+  Tamper("UPDATE counter_points SET spent = 4");
+  EXPECT_FALSE(Must(ledger_->Verify(dataset_.id)).ok);
+  Must(ledger_->Begin(RequestOf(dataset_, "second", account_, 5)));
+  Tamper("UPDATE counter_points SET second = second - 60, spent = 4");
+  EXPECT_FALSE(Must(ledger_->Verify(dataset_.id)).ok);
+  for (const std::string& statement :
+       {absl::StrCat("DELETE FROM counter_points WHERE account_id = ", account_),
+        absl::StrCat("UPDATE account_counters SET spent = spent WHERE account_id = ", account_)}) {
+    Tamper(statement);
+  }
+  EXPECT_THAT(Must(ledger_->Verify(dataset_.id)).findings, IsEmpty());
+  ExpectNewestIsTheBalance();
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryBackend, CounterPointsConformance, ::testing::ValuesIn(LedgerBackendNames()));

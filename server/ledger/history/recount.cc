@@ -38,6 +38,7 @@ void Recount::Report(const Entry& entry, std::string_view finding) {
 
 std::optional<RecountedCharge> Recount::Add(const Entry& entry) {
   ++state_.entries;
+  last_changes_.clear();
   RecountedDataset& dataset = state_.datasets[entry.dataset_id];
   ++dataset.entries;
   const std::vector<std::string> broken = BrokenLinks(dataset.head, entry);
@@ -184,7 +185,9 @@ void Recount::OpenAccount(const Entry& entry, const OpenedAccount& account) {
     return Report(entry, absl::StrCat("opens account ", account.id, " again"));
   }
   for (const CounterLimit& limit : account.spec.limits) {
-    state_.counters[{account.id, limit.counter}].limit = limit.limit;
+    RecountedCounter& counter = state_.counters[{account.id, limit.counter}];
+    counter.limit = limit.limit;
+    NoteChange({account.id, limit.counter}, counter);
   }
 }
 
@@ -308,6 +311,7 @@ void Recount::ChangeLimit(const Entry& entry) {
   if (counter->second.limit != change->old_limit)
     Report(entry, "does not start from the limit that held before");
   counter->second.limit = change->new_limit;
+  NoteChange(counter->first, counter->second);
 }
 
 void Recount::AddRepair(const Entry& entry) {
@@ -325,6 +329,7 @@ void Recount::AddRepair(const Entry& entry) {
       Report(entry, "does not start from the limit that held before");
     }
     counter->second.limit = raised.new_limit;
+    NoteChange(counter->first, counter->second);
   }
   for (const RaisedBy& raised : repair->raised) {
     Post(entry, {{raised.account_id, raised.counter, raised.amount}}, 1, 0);
@@ -347,6 +352,7 @@ void Recount::Post(const Entry& entry, const std::vector<Posting>& postings, int
       Report(entry, "has a cost that is negative or too large");
       continue;
     }
+    NoteChange(counter->first, counter->second);
     if (datasets_in_lineage_ == 1) CheckWithinLimit(counter->first, counter->second);
   }
 }

@@ -34,6 +34,13 @@ struct RecountedCounter {
   bool operator==(const RecountedCounter&) const = default;
 };
 
+// What a counter has after one of the changes that an entry makes. An entry that moves an amount from held to
+// spent, or that repairs, makes several.
+struct CounterChange {
+  CounterKey key;
+  RecountedCounter state;
+};
+
 // A part of a dataset according to its entries, which commit to its content.
 struct RecountedPart {
   Part part;  // without its content hash
@@ -121,6 +128,8 @@ class Recount {
   // Entries of one dataset must come in the order of their seq, and the dataset that opened the accounts
   // first. Returns the charge that the entry ended, which is then dropped.
   std::optional<RecountedCharge> Add(const Entry& entry);
+  // Of counters, by the last entry.
+  const std::vector<CounterChange>& last_changes() const { return last_changes_; }
   // Runs the checks that need all entries.
   void Finish();
   void set_datasets_in_lineage(size_t datasets) { datasets_in_lineage_ = datasets; }
@@ -176,12 +185,17 @@ class Recount {
   void AddRepair(const Entry& entry);
   // Adds factor times cost to spent and held of each posting's counter. Factors are -1, 0 or 1.
   void Post(const Entry& entry, const std::vector<Posting>& postings, int spent_factor, int held_factor);
+  // Notes what the counter has now.
+  void NoteChange(const CounterKey& key, const RecountedCounter& counter) {
+    last_changes_.push_back({key, counter});
+  }
   void CheckWithinLimit(const CounterKey& key, const RecountedCounter& counter);
 
   size_t datasets_in_lineage_;
   AmountText amount_text_;
   RecountState state_;
   std::optional<RecountedCharge> ended_;  // by the entry that is being added
+  std::vector<CounterChange> last_changes_;
   RecountFindings findings_;
   std::set<std::string> damaged_charges_;
 };

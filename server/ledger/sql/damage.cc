@@ -148,6 +148,17 @@ bool DamageRegister::IsDamaged(const std::string& lineage_id) const {
   return damages_.count(lineage_id) > 0;
 }
 
+std::vector<std::string> DamageRegister::DatasetIds(size_t most) const {
+  std::vector<std::string> ids;
+  if (!is_any_) return ids;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [id, lineage] : lineages_) {
+    if (ids.size() >= most) break;
+    if (damages_.count(lineage) > 0) ids.push_back(id);
+  }
+  return ids;
+}
+
 const VerifiedNames* DamageRegister::FindNames(std::string_view dataset_id) const {
   static const VerifiedNames kNone;
   const Damage* const damage = FindByDataset(dataset_id);

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -52,6 +53,8 @@ class DamageRegister {
   // another server makes it; true at most once for each number.
   bool HasGrown(const std::string& lineage_id, int64_t entries);
   bool IsDamaged(const std::string& lineage_id) const;
+  // The ids of the datasets that are known to be read-only, ascending, at most `most`.
+  std::vector<std::string> DatasetIds(size_t most) const;
 
   // In a damaged lineage rows may let in anybody. These replace what the tables say about owner, grants,
   // refusal rules and shares by what the verified history says, where a pass has read it.

@@ -123,7 +123,7 @@ absl::Status SqlLedger::WriteInLane(std::string_view lane, const WriteBody& body
     const auto began = std::chrono::steady_clock::now();
     point = WriteToStore(body);
     if (options_.observer != nullptr) {
-      options_.observer->OnCommit(std::chrono::steady_clock::now() - began, 1, point.status());
+      options_.observer->OnCommit(std::chrono::steady_clock::now() - began, 0, point.status());
     }
   }
   RETURN_IF_ERROR(point.status());

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/history/hash_chain.h"
+#include "ledger/sql/points_check.h"
 #include "ledger/sql/rows.h"
 #include "ledger/sql/staged_releases.h"
 
@@ -219,10 +220,13 @@ void CompareProposal(const Entry& entry, const EntriesPage& page, Recount& recou
                                   " of a limit is not the one in entry ", entry.seq));
 }
 
-void AddPage(const EntriesPage& page, Recount& recount) {
+// Returns what the entries change of counters, in their order.
+std::vector<CounterChange> AddPage(const EntriesPage& page, Recount& recount) {
+  std::vector<CounterChange> changes;
   for (const Entry& entry : page.entries) {
     if (IsAboutProposal(entry)) CompareProposal(entry, page, recount);
     const std::optional<RecountedCharge> ended = recount.Add(entry);
+    changes.insert(changes.end(), recount.last_changes().begin(), recount.last_changes().end());
     const bool is_made = entry.kind == kCharged || entry.kind == kReserved;
     if (!is_made && !ended.has_value()) continue;
     const StoredCharge* const row = FindRow(page, entry.charge_id, recount);
@@ -232,6 +236,7 @@ void AddPage(const EntriesPage& page, Recount& recount) {
     CompareState(entry.charge_id, row->charge, *ended, recount);
     CompareRelease(entry, *ended, page, recount);
   }
+  return changes;
 }
 
 void CompareOpenCharge(const std::string& id, const absl::StatusOr<StoredCharge>& row, Recount& recount) {
@@ -319,25 +324,6 @@ absl::Status CompareRequests(Transaction& transaction, const std::string& lineag
   for (const Row& row : rows) {
     recount.AddFinding(
         absl::StrCat("there are two charges under request id ", row.Text(1), " of ", row.Text(0)));
-  }
-  return absl::OkStatus();
-}
-
-// The newest point of each counter is what it has now.
-absl::Status ComparePoints(Transaction& transaction, const std::string& lineage_id, Recount& recount) {
-  constexpr int64_t kMostNamed = 100;
-  ASSIGN_OR_RETURN(
-      const std::vector<Row> rows,
-      transaction.Execute(
-          "SELECT c.account_id, c.counter FROM accounts a JOIN account_counters c ON c.account_id = a.id "
-          "WHERE a.lineage_id = $1 AND NOT EXISTS (SELECT 1 FROM counter_points p WHERE p.account_id = "
-          "c.account_id AND p.counter = c.counter AND p.spent = c.spent AND p.held = c.held AND "
-          "p.limit_value = c.limit_value AND p.second = (SELECT MAX(n.second) FROM counter_points n WHERE "
-          "n.account_id = c.account_id AND n.counter = c.counter)) LIMIT $2",
-          {lineage_id, kMostNamed}));
-  for (const Row& row : rows) {
-    recount.AddFinding(absl::StrCat(recount.NameOfAccount(row.Integer(0)), ", counter ", row.Text(1),
-                                    ": its points do not end with what it has"));
   }
   return absl::OkStatus();
 }
@@ -519,9 +505,23 @@ class LineagePass {
         return absl::OkStatus();
       }));
       if (page.is_last()) return absl::OkStatus();
-      AddPage(page, recount_);
+      RETURN_IF_ERROR(FollowPoints(AddPage(page, recount_)));
       if (on_read_) on_read_(static_cast<int64_t>(page.entries.size()));
     }
+  }
+
+  // The order of all charges is known, and what was before them, too.
+  bool ComparesAllPoints(size_t datasets) const { return is_whole_ && datasets == 1; }
+
+  absl::Status FollowPoints(const std::vector<CounterChange>& changes) {
+    if (changes.empty() || !ComparesAllPoints(dataset_ids_.size())) return absl::OkStatus();
+    PointsCheck part;
+    RETURN_IF_ERROR(read_([&](Transaction& transaction) {
+      part = points_.PartFor(changes);
+      return part.Follow(transaction, changes);
+    }));
+    points_.Merge(std::move(part));
+    return absl::OkStatus();
   }
 
   // The entries that can be read, where another row cannot be: without the rows that they are about.
@@ -546,17 +546,20 @@ class LineagePass {
   absl::Status Conclude(Transaction& transaction, VerifiedLineage& result) {
     result = {.lineage_id = lineage_id_, .is_whole = is_whole_};
     Recount recount = recount_;
+    PointsCheck points = points_;
     // Other servers may have created datasets meanwhile.
     ASSIGN_OR_RETURN(const std::vector<std::string> ids, DatasetIds(transaction));
     recount.set_datasets_in_lineage(ids.size());
     for (const std::string& id : ids) {
       while (true) {
         ASSIGN_OR_RETURN(const EntriesPage page, ReadPage(transaction, id, SeqOf(recount, id)));
-        AddPage(page, recount);
+        const std::vector<CounterChange> changes = AddPage(page, recount);
+        if (ComparesAllPoints(ids.size())) RETURN_IF_ERROR(points.Follow(transaction, changes));
         if (page.is_last()) break;
       }
     }
     recount.Finish();
+    if (ComparesAllPoints(ids.size())) RETURN_IF_ERROR(points.Finish(transaction, recount, result.points));
     const absl::Status compared = CompareTables(transaction, ids, recount, result);
     TakeHistory(recount, result);
     if (is_whole_ && compared.ok() && result.ok()) result.state = recount.state();
@@ -574,7 +577,7 @@ class LineagePass {
     ASSIGN_OR_RETURN(const AccountOpeners openers, ReadOpeners(transaction));
     CompareAccounts(accounts, openers, recount);
     CompareCounters(accounts, recount, result);
-    return ComparePoints(transaction, lineage_id_, recount);
+    return CompareNewestPoints(transaction, lineage_id_, recount, result.points);
   }
 
   absl::Status CompareDataset(Transaction& transaction, const std::string& id, Recount& recount) const {
@@ -694,6 +697,7 @@ class LineagePass {
   const EntriesRead on_read_;
   std::vector<std::string> dataset_ids_;
   Recount recount_;
+  PointsCheck points_;
 };
 
 }  // namespace
@@ -709,14 +713,16 @@ Verification VerificationOf(const VerifiedLineage& lineage, const AnchorState& a
   const auto head = lineage.reached.heads.find(id);
   const auto anchor = anchored.heads.find(id);
   const auto entries = lineage.entries_of.find(id);
-  Verification result{.ok = lineage.ok(),
+  Verification result{.ok = lineage.ok() && lineage.points.count() == 0,
                       .entries_checked = entries == lineage.entries_of.end() ? 0 : entries->second,
                       .head_hash = head == lineage.reached.heads.end() ? std::string() : head->second.hash,
-                      .anchored_seq = anchor == anchored.heads.end() ? 0 : anchor->second.seq,
-                      .findings = lineage.findings.kept()};
-  if (lineage.findings.count() > static_cast<int64_t>(result.findings.size())) {
-    result.findings.push_back(absl::StrCat(
-        "and ", lineage.findings.count() - static_cast<int64_t>(result.findings.size()), " more"));
+                      .anchored_seq = anchor == anchored.heads.end() ? 0 : anchor->second.seq};
+  for (const RecountFindings* const found : {&lineage.findings, &lineage.points}) {
+    result.findings.insert(result.findings.end(), found->kept().begin(), found->kept().end());
+  }
+  const int64_t count = lineage.findings.count() + lineage.points.count();
+  if (const auto kept = static_cast<int64_t>(result.findings.size()); count > kept) {
+    result.findings.push_back(absl::StrCat("and ", count - kept, " more"));
   }
   return result;
 }

@@ -45,6 +45,7 @@ struct VerifiedNames {
 struct VerifiedLineage {
   std::string lineage_id;
   RecountFindings findings;
+  RecountFindings points;         // about what charts show of the past, by which nothing is admitted
   bool is_whole = true;           // not from a checkpoint on
   bool is_behind_anchor = false;  // so raising it to the anchor may repair it
   // With those that a checkpoint had counted: of the lineage, and of each of its datasets by id. Who may see
@@ -72,8 +73,8 @@ struct PassOptions {
 //
 // With a checkpoint only newer entries are read. All that decides what is charged and who is let in is then
 // still compared with the tables: counters, limits, accounts, open charges, owners, grants, shares. Not
-// compared are older entries, the charges and releases that had ended, and the proposals of limits: damage
-// there is found by a pass over everything.
+// compared are older entries, the charges and releases that had ended, the proposals of limits, and points of
+// counters other than the newest: damage there is found by a pass over everything.
 absl::StatusOr<VerifiedLineage> VerifyLineage(const ReadTransaction& read, const AnchorState& anchored,
                                               const std::string& lineage_id, PassOptions options);
 
