@@ -225,6 +225,33 @@ TEST_F(Edge, HasNothingForWhatIsNoGrpcCall) {
   EXPECT_EQ(page->status, 404);
 }
 
+// Its reader's certificate would make the calls of a page of another site.
+TEST_F(Edge, HasNothingForTheCallsOfAPage) {
+  constexpr int kWaitMs = 5'000;
+  constexpr int kOk = 200;
+  constexpr int kForbidden = 403;
+  constexpr int kNotFound = 404;
+  const Headers call = RawHttp2::CallOf("/curator.v1.VersionService/GetVersion");
+  const auto status_of = [&](const Headers& headers) {
+    RawHttp2 page = Attacker();
+    page.SendHeaders(1, headers, true);
+    return page.ReadStatus(kWaitMs);
+  };
+  EXPECT_EQ(status_of(call), kOk) << "a program's call";
+  Headers of_any_page = call;
+  for (auto& [name, value] : of_any_page) {
+    // A browser asks nobody before it sends this type.
+    if (name == "content-type") value = "text/plain;x=, application/grpc";
+  }
+  EXPECT_EQ(status_of(of_any_page), kNotFound);
+  for (const auto& of_browsers :
+       Headers{{"origin", "https://evil.example"}, {"sec-fetch-site", "same-origin"}}) {
+    Headers of_page = call;
+    of_page.push_back(of_browsers);
+    EXPECT_EQ(status_of(of_page), kForbidden) << of_browsers.first;
+  }
+}
+
 // What only haproxy may say does not become true because a client says it.
 TEST_F(Edge, IgnoresWhatAClientSaysInTheEdgesHeaders) {
   Registered("eve");

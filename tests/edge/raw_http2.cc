@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+
+#include "absl/strings/numbers.h"
 
 namespace curator::testing {
 namespace {
@@ -164,13 +167,35 @@ bool RawHttp2::ReadExactly(size_t bytes, int milliseconds, std::string& text) {
   return text.size() == bytes;
 }
 
-int RawHttp2::ReadFrameType(int milliseconds) {
+RawHttp2::Frame RawHttp2::ReadFrame(int milliseconds) {
   std::string head;
-  if (!ReadExactly(9, milliseconds, head)) return -1;
+  if (!ReadExactly(9, milliseconds, head)) return {};
   const auto byte = [&](size_t at) { return static_cast<size_t>(static_cast<uint8_t>(head[at])); };
   std::string payload;
-  if (!ReadExactly(byte(0) << 16 | byte(1) << 8 | byte(2), milliseconds, payload)) return -1;
-  return static_cast<int>(byte(3));
+  if (!ReadExactly(byte(0) << 16 | byte(1) << 8 | byte(2), milliseconds, payload)) return {};
+  return {static_cast<int>(byte(3)), std::move(payload)};
+}
+
+int RawHttp2::ReadFrameType(int milliseconds) {
+  return ReadFrame(milliseconds).type;
+}
+
+// The first field of a response's block is its status: one of the seven that HPACK numbers, or three digits,
+// which haproxy does not compress.
+int RawHttp2::ReadStatus(int milliseconds) {
+  constexpr std::array kNumbered = {200, 204, 206, 304, 400, 404, 500};
+  Frame frame;
+  do {
+    frame = ReadFrame(milliseconds);
+    if (frame.type < 0) return -1;
+  } while (frame.type != kHeaders);
+  const auto first = static_cast<uint8_t>(frame.payload.empty() ? 0 : frame.payload[0]);
+  if (first >= 0x88 && first <= 0x8e) return kNumbered[first - 0x88];
+  const size_t digits = frame.payload.find('\x03');
+  int status = -1;
+  if (digits == std::string::npos || !absl::SimpleAtoi(frame.payload.substr(digits + 1, 3), &status))
+    return -1;
+  return status;
 }
 
 bool RawHttp2::AwaitEnd(int milliseconds) {

@@ -39,12 +39,19 @@ class RawHttp2 {
 
   // The type of the next frame that arrives within the time; -1 when none does, or the connection ends.
   int ReadFrameType(int milliseconds);
+  // The status of the next response; -1 when none arrives within the time.
+  int ReadStatus(int milliseconds);
   // Reads until the connection ends or the time is over. Whether it has ended.
   bool AwaitEnd(int milliseconds);
 
  private:
   struct Connection;
 
+  struct Frame {
+    int type = -1;
+    std::string payload;
+  };
+  Frame ReadFrame(int milliseconds);
   bool Write(std::string_view bytes);
   bool ReadExactly(size_t bytes, int milliseconds, std::string& text);
 
