@@ -1,5 +1,4 @@
 // Which page is shown: that of the address, or the one for signing in.
-import { useEffect } from "preact/hooks";
 import { SkeletonLines } from "./components/Empty.tsx";
 import { Brand } from "./components/icons.tsx";
 import { Link } from "./components/Link.tsx";
@@ -9,10 +8,8 @@ import { Page } from "./components/Page.tsx";
 import { SignInPage } from "./pages/SignIn.tsx";
 import { match, place } from "./router.ts";
 import { ROUTES } from "./routes.tsx";
-import { loadSession, sessionState } from "./session.ts";
+import { sessionState } from "./session.ts";
 import { useStore } from "./store.ts";
-
-const RETRY_MS = 5000;
 
 function Current({ path }: { path: string }) {
   for (const { pattern, page: Component } of ROUTES) {
@@ -52,16 +49,11 @@ function Waiting({ isLost }: { isLost: boolean }) {
 export function App() {
   const { session, error, wasLost } = useStore(sessionState);
   const { path } = useStore(place);
-  const isServerLost = session?.server === null && !session.signed_in;
-  useEffect(() => {
-    if (!isServerLost) return undefined;
-    const timer = setInterval(() => void loadSession(wasLost), RETRY_MS);
-    return () => clearInterval(timer);
-  }, [isServerLost, wasLost]);
   if (!session) return <Waiting isLost={error !== undefined} />;
   if (!session.signed_in) return <SignInPage session={session} wasLost={wasLost} />;
   return (
-    <Shell>
+    // Another person begins with a page of their own.
+    <Shell key={session.principal ?? ""}>
       <Current path={path} />
     </Shell>
   );

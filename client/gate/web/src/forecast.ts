@@ -95,6 +95,7 @@ function band(points: Point[]): [number, number] {
 // Undefined when there is too little to go by: less than a day of history, or fewer than three charges in the
 // last 30 days. `points` ascend in time.
 export function forecast(points: Point[], left: number, now: number): Forecast | undefined {
+  if (left <= 0) return { days: 7, rate: 0, slow: 0, fast: 0, earliest: 0, latest: 0 };
   const [first] = points;
   if (!first || now - first.time < DAY) return undefined;
   for (const days of [7, 30] as const) {
@@ -109,7 +110,7 @@ export function forecast(points: Point[], left: number, now: number): Forecast |
     const [low, high] = band(used);
     const slow = Math.max(Math.min(low, rate), 0);
     const fast = Math.max(high, rate);
-    const until = (speed: number) => (left <= 0 ? 0 : speed > 0 ? left / speed : Infinity);
+    const until = (speed: number) => (speed > 0 ? left / speed : Infinity);
     return { days, rate, slow, fast, earliest: until(fast), latest: until(slow) };
   }
   return undefined;
@@ -142,6 +143,7 @@ export function durationText({ earliest, latest }: Pick<Forecast, "earliest" | "
 // The answer, and what it rests on.
 export function forecastText(result: Forecast | undefined): { when: string; why: string } {
   if (result === undefined) return { when: "unknown yet", why: "too few charges, or less than a day" };
+  if (result.latest <= 0) return { when: "nothing is left", why: "the limit is reached" };
   if (result.rate === 0 && result.fast === 0) return { when: "never", why: "nothing was spent in 30 days" };
   const when = durationText(result);
   const isSpan = /^(about |more than |\d)/.test(when);

@@ -18,6 +18,13 @@ let countedAt = 0;
 const waiting: (() => void)[] = [];
 const sessionLossListeners = new Set<() => void>();
 
+let renewSession: (() => Promise<boolean>) | undefined;
+
+// `renew` reads the session again, and says whether the same person is still signed in.
+export function renewSessionWith(renew: () => Promise<boolean>): void {
+  renewSession = renew;
+}
+
 export function setCsrf(token: string): void {
   csrf = token;
 }
@@ -85,10 +92,21 @@ async function send(path: string, init: RequestInit): Promise<unknown> {
   });
 }
 
-function post(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
+function postOnce(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
   const headers: Record<string, string> = { "Content-Type": "application/json" };
   if (csrf !== "") headers["X-Curator-CSRF"] = csrf;
   return send(path, { method: "POST", headers, body: JSON.stringify(body), ...(signal ? { signal } : {}) });
+}
+
+// Sent again once where only the token against forgery was old, and never in the name of another person.
+async function post(path: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
+  try {
+    return await postOnce(path, body, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== "CSRF" || !(await renewSession?.())) throw error;
+    signal?.throwIfAborted();
+    return await postOnce(path, body, signal);
+  }
 }
 
 // Calls one method of curatord. Rejects with an ApiError, or with the browser's AbortError.

@@ -191,6 +191,14 @@ export function watchDataset(dataset: string, watcher: Watcher): () => void {
   };
 }
 
+// For another person: nothing that was watched for the one before is asked for again.
+export function forgetWatched(): void {
+  watched.clear();
+  openedFor = "";
+  close();
+  if (enabled) settle();
+}
+
 export function startEvents(): void {
   if (enabled) return;
   enabled = true;

@@ -28,6 +28,8 @@ const MOST_KEPT = 200;
 
 // What was answered last, so that a page that is visited again is there at once. In memory alone.
 const kept = new Map<string, unknown>();
+// Counts the persons whose answers these are: an answer for the one before may still be on its way.
+let generation = 0;
 
 function keep(key: string, data: unknown): void {
   kept.delete(key);
@@ -38,6 +40,7 @@ function keep(key: string, data: unknown): void {
 
 export function forgetAnswers(): void {
   kept.clear();
+  generation += 1;
 }
 
 // One load at a time, of what `load` fetches; `key` names it, and undefined is nothing.
@@ -71,13 +74,14 @@ export function useLoad<Data>(
       clearTimeout(timer);
       running?.abort();
       const mine = (running = new AbortController());
+      const begun = generation;
       setState((before) => ({
         ...(before.key === key ? before : { key, ...keptFor<Data>(key) }),
         loading: true,
       }));
       try {
         const data = await loader.current(mine.signal);
-        if (mine.signal.aborted) return;
+        if (mine.signal.aborted || begun !== generation) return;
         keep(key, data);
         failed = false;
         retryMs = FIRST_RETRY_MS;

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { streamState, type StreamState } from "../api/events.ts";
 import { useInbox } from "../api/inbox.ts";
+import { useChange } from "../api/use-change.ts";
 import { usePrincipals } from "../api/principals.ts";
 import { pendingParts } from "../people.ts";
 import { match, place } from "../router.ts";
@@ -89,6 +90,7 @@ function Links() {
 function Foot() {
   const { session } = useStore(sessionState);
   const stream = useStore(streamState);
+  const { start, busy, error } = useChange(leave);
   return (
     <div class="side-foot">
       <div>
@@ -96,13 +98,19 @@ function Foot() {
         <div class="who">{session?.principal}</div>
       </div>
       <div class="row">
-        <Button kind="plain" onClick={() => void leave()}>
+        <Button kind="plain" busy={busy} onClick={() => void start()}>
           Sign out
         </Button>
         <span class={`stream ${stream}`} role="status">
           {STREAM_WORDS[stream]}
         </span>
       </div>
+      {error && (
+        <p class="still-here" role="alert">
+          You are still signed in:{" "}
+          {error.isUnreachable ? "the server does not answer. Try again in a moment." : error.message}
+        </p>
+      )}
       <ThemeSwitch />
       {session?.server && (
         <div class="quiet">

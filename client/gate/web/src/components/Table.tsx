@@ -1,6 +1,7 @@
 // A table: sortable by its columns, numbers to the right, with a caption, and downloadable as CSV.
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { compareCells } from "../cells.ts";
 import { csvOf, type Cell } from "../csv.ts";
 import { download } from "../download.ts";
 import { Button } from "./Button.tsx";
@@ -11,7 +12,7 @@ export interface Column<Row> {
   cell: (row: Row) => ComponentChildren;
   // Exact, for the CSV file and for sorting; a column without it is in neither.
   value?: (row: Row) => Cell;
-  // For decimals in strings and the like. By default numbers by size and texts by alphabet.
+  // By default numbers, exact decimals and times by size, and texts by alphabet.
   compare?: (left: Row, right: Row) => number;
   right?: boolean;
   sortable?: boolean;
@@ -28,6 +29,8 @@ interface Props<Row> {
   // Without ".csv"; no download without it.
   file?: string;
   empty?: ComponentChildren;
+  // On narrow screens each cell is a line with its column's title: where no column may be out of sight.
+  stacks?: boolean;
 }
 
 interface Order {
@@ -36,11 +39,6 @@ interface Order {
 }
 
 const MOST_ROWS = 500;
-
-function compareCells(left: Cell, right: Cell): number {
-  if (typeof left === "number" && typeof right === "number") return left - right;
-  return String(left ?? "").localeCompare(String(right ?? ""), "en", { numeric: true });
-}
 
 function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order | undefined): Row[] {
   const column = columns.find((candidate) => candidate.key === order?.key);
@@ -102,6 +100,7 @@ export function Table<Row>({
   rowClass,
   file,
   empty,
+  stacks,
 }: Props<Row>) {
   const [order, setOrder] = useState<Order>();
   const [showsAll, setShowsAll] = useState(false);
@@ -137,7 +136,7 @@ export function Table<Row>({
         </div>
       )}
       <div
-        class="table-scroll"
+        class={stacks ? "table-scroll stacks" : "table-scroll"}
         ref={frame}
         {...(scrolls ? { tabIndex: 0, role: "region" as const, "aria-label": caption } : {})}
       >
@@ -169,7 +168,11 @@ export function Table<Row>({
                       {column.cell(row)}
                     </th>
                   ) : (
-                    <td key={column.key} class={column.right ? "right" : undefined}>
+                    <td
+                      key={column.key}
+                      class={column.right ? "right" : undefined}
+                      data-title={stacks ? column.title : undefined}
+                    >
                       {column.cell(row)}
                     </td>
                   ),

@@ -30,14 +30,14 @@ function custodyWords(budget: Budget): string {
   return "nobody proves who they are: development mode";
 }
 
-function Facts({ name, dataset, budget }: { name: string; dataset: Dataset | undefined; budget: Budget }) {
+function Facts({ name, dataset, budget }: { name: string; dataset: Dataset | undefined; budget: Budget | undefined }) {
   const verification = useVerification(name);
   return (
     <Card title="Promise">
       <dl class="facts">
         <div>
           <dt>Protects</dt>
-          <dd>{budget.protects || "nobody: it is public"}</dd>
+          <dd>{dataset?.public ? "nobody: it is public" : (budget?.protects ?? "")}</dd>
         </div>
         <div>
           <dt>Owner</dt>
@@ -56,10 +56,12 @@ function Facts({ name, dataset, budget }: { name: string; dataset: Dataset | und
             <Time value={dataset?.create_time} />
           </dd>
         </div>
-        <div>
-          <dt>Custody</dt>
-          <dd>{custodyWords(budget)}</dd>
-        </div>
+        {budget && (
+          <div>
+            <dt>Custody</dt>
+            <dd>{custodyWords(budget)}</dd>
+          </div>
+        )}
         <div>
           <dt>History</dt>
           <dd>
@@ -230,7 +232,7 @@ function Accounts({ name, budget }: { name: string; budget: Budget }) {
   if (!account) {
     return (
       <Card title="Budget">
-        <p class="quiet">This dataset is public: it has no account, and nothing is charged.</p>
+        <p class="quiet">There is no account that you may see.</p>
       </Card>
     );
   }
@@ -251,12 +253,15 @@ function Accounts({ name, budget }: { name: string; budget: Budget }) {
 
 export function DatasetPage({ params }: PageProps) {
   const name = params["dataset"] ?? "";
+  const { data: dataset, error: datasetError } = useCall("DatasetService/GetDataset", { dataset: name });
+  const isPublic = dataset?.public === true;
+  // A public dataset has none, so that it is asked for once it is known to be another one.
+  const mayHaveBudget = !isPublic && (dataset !== undefined || datasetError !== undefined);
   const {
     data: budget,
     error,
     reload,
-  } = useCall("BudgetService/GetBudget", { dataset: name }, { live: name });
-  const { data: dataset, error: datasetError } = useCall("DatasetService/GetDataset", { dataset: name });
+  } = useCall("BudgetService/GetBudget", mayHaveBudget ? { dataset: name } : undefined, { live: name });
   return (
     <Page
       title={name}
@@ -279,7 +284,12 @@ export function DatasetPage({ params }: PageProps) {
           <Link href={`/datasets/${encodeURIComponent(name)}/releases`}>Releases</Link>.
         </p>
       )}
-      {!budget && !error && (
+      {isPublic && (
+        <Card title="Budget">
+          <p>Public: nothing is charged, and nobody is protected.</p>
+        </Card>
+      )}
+      {!budget && !error && !isPublic && (
         <>
           <div class="card">
             <Skeleton height={26} />
@@ -290,7 +300,7 @@ export function DatasetPage({ params }: PageProps) {
         </>
       )}
       {budget && <Accounts name={name} budget={budget} />}
-      {budget && <Facts name={name} dataset={dataset} budget={budget} />}
+      {(budget || isPublic) && <Facts name={name} dataset={dataset} budget={budget} />}
       {budget && budget.accounts.length > 0 && <Comparison dataset={name} />}
       {datasetError && !error && <ErrorNotice error={datasetError} what="The description" />}
       {dataset && (

@@ -65,7 +65,7 @@ function Figures({ dataset, budget }: { dataset: string; budget: Budget }) {
   const account = mainAccount(budget);
   const counter = account && tightest(account.counters);
   if (!account || !counter) {
-    return <p class="quiet">Public: nothing is charged, and there is no promise.</p>;
+    return <p class="quiet">There is no account that you may see.</p>;
   }
   return (
     <>
@@ -102,7 +102,7 @@ function DatasetCard({ dataset, waiting }: { dataset: Dataset; waiting: number }
     data: budget,
     error,
     reload,
-  } = useCall("BudgetService/GetBudget", { dataset: name }, { live: name });
+  } = useCall("BudgetService/GetBudget", dataset.public ? undefined : { dataset: name }, { live: name });
   return (
     <article class="card dataset-card" aria-label={name}>
       <div class="card-head">
@@ -139,8 +139,9 @@ function DatasetCard({ dataset, waiting }: { dataset: Dataset; waiting: number }
           <Figures dataset={name} budget={budget} />
         </div>
       )}
-      {!budget && !error && (
-        <div class="figures">
+      {dataset.public && <p>Public: nothing is charged, and nobody is protected.</p>}
+      {!budget && !error && !dataset.public && (
+        <div class="figures loading">
           <Skeleton height={8} />
         </div>
       )}

@@ -15,13 +15,12 @@ import { ErrorNotice, Notice } from "../../components/Notice.tsx";
 import { Card, Page } from "../../components/Page.tsx";
 import { Table } from "../../components/Table.tsx";
 import { Time, useNow } from "../../components/Values.tsx";
+import { expireTimeOf, expiryOptions, firstExpiry } from "../../expiry.ts";
 import { newRequestId } from "../../pending.ts";
 import { GRANTEE_ROLES } from "../../people.ts";
 import type { PageProps } from "../../routes.tsx";
 import { sessionState } from "../../session.ts";
 import { useStore } from "../../store.ts";
-
-const DAY_MS = 86400000;
 
 const ROLE_NOTES: [GranteeRole, string][] = [
   ["ANALYST", "asks questions and creates syntheses"],
@@ -51,7 +50,8 @@ function GrantDialog({
   const [roles, setRoles] = useState<GranteeRole[]>(
     grant?.roles.filter((role) => role !== "FORMER") ?? ["ANALYST"],
   );
-  const [days, setDays] = useState("");
+  const [openedAt] = useState(() => Date.now());
+  const [expiry, setExpiry] = useState(() => firstExpiry(grant, openedAt));
   const offered: [GranteeRole, string][] = isDevelopment
     ? [...ROLE_NOTES, ["GRANTED_APPROVER", "approves changes of limits (in development mode)"]]
     : ROLE_NOTES;
@@ -60,16 +60,17 @@ function GrantDialog({
       before.includes(role) ? before.filter((other) => other !== role) : [...before, role],
     );
   const { start, busy, error } = useChange(async () => {
-    const expires =
-      days === "" ? {} : { expire_time: new Date(Date.now() + Number(days) * DAY_MS).toISOString() };
+    const end = expireTimeOf(expiry, grant, openedAt);
     await call("DatasetService/GrantAccess", {
       dataset,
       principal: principal.trim(),
       roles,
       request_id: requestId,
-      ...expires,
+      ...(end === undefined ? {} : { expire_time: end }),
     });
-    onDone(`${principal.trim()} has access now.`);
+    onDone(
+      grant ? `The access of ${grant.principal} is changed.` : `${principal.trim()} has access now.`,
+    );
   });
   return (
     <Dialog
@@ -84,7 +85,7 @@ function GrantDialog({
             disabled={principal.trim() === "" || roles.length === 0}
             onClick={() => void start()}
           >
-            Give access
+            {grant ? "Save" : "Give access"}
           </Button>
         </>
       }
@@ -110,15 +111,12 @@ function GrantDialog({
         </div>
       </fieldset>
       <SelectField
-        label="Ends in"
-        value={days}
-        onChange={setDays}
-        options={[
-          { value: "", text: "never" },
-          ...[30, 90, 180, 365, 730].map((count) => ({ value: String(count), text: `${count} days` })),
-        ]}
+        label="Ends"
+        value={expiry}
+        onChange={setExpiry}
+        options={expiryOptions(grant, openedAt)}
       />
-      <ChangeNotice error={error} what="Access was not given." />
+      <ChangeNotice error={error} what={grant ? "Access was not changed." : "Access was not given."} />
     </Dialog>
   );
 }

@@ -1,6 +1,6 @@
 // Sends a request that is paid for, until its answer is there. It is kept before it is sent, and always has
 // the same id: it is paid for once, however often it is sent.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { assemble } from "../../answer.ts";
 import { call } from "../../api/client.ts";
 import { asApiError, type ApiError } from "../../api/error.ts";
@@ -12,7 +12,7 @@ import { SkeletonLines } from "../../components/Empty.tsx";
 import { Link } from "../../components/Link.tsx";
 import { ErrorNotice, Notice } from "../../components/Notice.tsx";
 import { Card } from "../../components/Page.tsx";
-import { forgetPendingRequest, keepPendingRequest } from "../../pending.ts";
+import { forgetPendingRequest, keepPendingRequest, outcomeOf, type Outcome } from "../../pending.ts";
 import { navigate, to } from "../../router.ts";
 import type { AnswerRequest } from "../Ask.tsx";
 
@@ -27,16 +27,34 @@ interface Props {
   onClose: () => void;
 }
 
-interface Outcome {
-  chunks?: AnswerChunk[];
-  error?: ApiError;
+interface Failure {
+  error: ApiError;
+  outcome: Outcome;
+  // It is sent again by itself.
+  isRepeated: boolean;
 }
 
-function useAnswer({ dataset: { name }, request, pseudonym }: Props): Outcome {
-  const [outcome, setOutcome] = useState<Outcome>({});
+interface Sent {
+  chunks?: AnswerChunk[];
+  failure?: Failure;
+}
+
+interface Sending extends Sent {
+  isKept: boolean;
+  sendAgain: () => void;
+}
+
+function useAnswer({ dataset: { name }, request, pseudonym, isResumed }: Props): Sending {
+  const [sent, setSent] = useState<Sent>({});
+  const [isKept, setKept] = useState(true);
+  const again = useRef(() => {});
   useEffect(() => {
     let isOver = false;
     let isSending = false;
+    // One that was under way when the page was left may have been charged.
+    let wasUnknown = isResumed;
+    // Otherwise the reader sends it again.
+    let isRepeated = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let retryMs = FIRST_RETRY_MS;
     const send = async () => {
@@ -50,14 +68,16 @@ function useAnswer({ dataset: { name }, request, pseudonym }: Props): Outcome {
         isOver = true;
         const release = messages[0]?.header?.release_id ?? "";
         if (release !== "") navigate(to("/releases/:release", { release }));
-        else setOutcome({ chunks: messages });
+        else setSent({ chunks: messages });
       } catch (thrown) {
         const error = asApiError(thrown);
-        // Without a session it stays kept: it goes on when the same person has signed in again.
-        if (!error.isPassing && !error.isSessionLoss) forgetPendingRequest(name);
+        const outcome = outcomeOf(error, wasUnknown);
+        wasUnknown ||= outcome === "unknown";
+        if (outcome === "refused") forgetPendingRequest(name);
         if (isOver) return;
-        setOutcome({ error });
-        if (error.isPassing) {
+        isRepeated = error.isPassing;
+        setSent({ failure: { error, outcome, isRepeated } });
+        if (isRepeated) {
           timer = setTimeout(send, Math.max(retryMs, (error.retrySeconds ?? 0) * 1000));
           retryMs = Math.min(retryMs * 2, LAST_RETRY_MS);
         }
@@ -65,16 +85,22 @@ function useAnswer({ dataset: { name }, request, pseudonym }: Props): Outcome {
         isSending = false;
       }
     };
-    keepPendingRequest(name, { pseudonym, requestId: request.request_id, body: request });
+    setKept(keepPendingRequest(name, { pseudonym, requestId: request.request_id, body: request }));
+    again.current = () => {
+      setSent({});
+      void send();
+    };
     void send();
-    const leaveLive = onLive(() => void send());
+    const leaveLive = onLive(() => {
+      if (isRepeated) void send();
+    });
     return () => {
       isOver = true;
       clearTimeout(timer);
       leaveLive();
     };
   }, []);
-  return outcome;
+  return { ...sent, isKept, sendAgain: () => again.current() };
 }
 
 function FreeAnswer({
@@ -129,34 +155,80 @@ function FreeAnswer({
   );
 }
 
-export function Answering(props: Props) {
-  const { dataset, request, isResumed, onClose } = props;
-  const { chunks, error } = useAnswer(props);
-  if (chunks) return <FreeAnswer dataset={dataset} chunks={chunks} onClose={onClose} />;
+function Failed({
+  failure: { error, outcome, isRepeated },
+  request,
+  onAgain,
+  onClose,
+}: {
+  failure: Failure;
+  request: AnswerRequest;
+  onAgain: () => void;
+  onClose: () => void;
+}) {
+  const isUnknown = outcome === "unknown";
   return (
-    <Card title="Answer">
-      {isResumed && !error && (
-        <Notice title="A request was under way when the page was left.">
-          <p>It is sent again with the same id, so it is paid for once.</p>
-        </Notice>
-      )}
-      {error && <ErrorNotice error={error} what="The answer" />}
-      {error?.isPassing && (
+    <>
+      <ErrorNotice error={error} what="The answer" />
+      {isRepeated && (
         <p>
           It is sent again with the same request id, so it is paid for once: <code>{request.request_id}</code>
         </p>
       )}
-      {error?.reason === "BUDGET_FULL" && (
+      {isUnknown && !isRepeated && (
+        <p>
+          It may have been charged. Sent again with the same request id it is paid for once, and its answer
+          comes if there is one: <code>{request.request_id}</code>
+        </p>
+      )}
+      {error.reason === "BUDGET_FULL" && outcome === "refused" && (
         <p>
           Nothing was charged. Accept a larger error, or <Link href="/refused">see what was refused</Link>.
         </p>
       )}
-      {error && !error.isPassing && (
-        <div>
-          <Button onClick={onClose}>Back to the question</Button>
+      {!isRepeated && (
+        <div class="actions">
+          {outcome !== "refused" && (
+            <Button kind="primary" onClick={onAgain}>
+              Send it again
+            </Button>
+          )}
+          <Button onClick={onClose}>{outcome === "refused" ? "Back to the question" : "Give it up"}</Button>
         </div>
       )}
-      {!error && <SkeletonLines lines={8} label="The answer is being drawn" />}
+    </>
+  );
+}
+
+export function Answering(props: Props) {
+  const { dataset, request, isResumed, onClose } = props;
+  const { chunks, failure, isKept, sendAgain } = useAnswer(props);
+  if (chunks) return <FreeAnswer dataset={dataset} chunks={chunks} onClose={onClose} />;
+  return (
+    <Card title="Answer">
+      {!isKept && (
+        <Notice kind="warn" title="This browser keeps nothing: do not reload.">
+          <p>After a reload this page could not find the request again, and you would pay for another one.</p>
+        </Notice>
+      )}
+      {isResumed && !failure && (
+        <Notice title="A request was under way when the page was left.">
+          <p>It is sent again with the same id, so it is paid for once.</p>
+        </Notice>
+      )}
+      {failure ? (
+        <Failed
+          failure={failure}
+          request={request}
+          onAgain={sendAgain}
+          onClose={() => {
+            forgetPendingRequest(dataset.name);
+            onClose();
+          }}
+        />
+      ) : (
+        <SkeletonLines lines={8} label="The answer is being drawn" />
+      )}
     </Card>
   );
 }

@@ -11,7 +11,7 @@ import { Link } from "../../components/Link.tsx";
 import { ErrorNotice, Notice } from "../../components/Notice.tsx";
 import { Card } from "../../components/Page.tsx";
 import { Table } from "../../components/Table.tsx";
-import { Amount } from "../../components/Values.tsx";
+import { Amount, ShortId } from "../../components/Values.tsx";
 import { compare, percent, shorten } from "../../decimal.ts";
 import { roundedText } from "../../numbers.ts";
 import { newRequestId } from "../../pending.ts";
@@ -32,6 +32,7 @@ function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
     <Table
       caption="What it costs"
       hideCaption
+      stacks
       rows={costs}
       rowKey={(cost) => `${cost.account} ${cost.counter}`}
       empty={<p>It costs nothing.</p>}
@@ -189,35 +190,56 @@ interface Props {
   onAsk: (request: AnswerRequest) => void;
 }
 
+// The slider and the price below it are those of a new answer alone.
+function FreeOffer({
+  estimate,
+  disabled,
+  onAsk,
+}: {
+  estimate: WorkloadEstimate;
+  disabled: boolean;
+  onAsk: () => void;
+}) {
+  const { free_from: from } = estimate;
+  return (
+    <Notice kind="good" title="Earlier answers determine this one: it is free.">
+      <p>
+        From{" "}
+        {from.map((id, i) => (
+          <span key={id}>
+            {i > 0 && ", "}
+            <Link href={to("/releases/:release", { release: id })}>
+              <ShortId value={id} />
+            </Link>
+          </span>
+        ))}
+        . Its error is that of {from.length === 1 ? "this release" : "these releases"}, and not the one chosen
+        below: the interval of each number comes with the answer.
+      </p>
+      <div>
+        <Button kind="primary" disabled={disabled} onClick={onAsk}>
+          Answer for free
+        </Button>
+      </div>
+    </Notice>
+  );
+}
+
 function Pay({
   dataset,
-  workload,
   estimate,
-  isSettled,
-  onAsk,
-}: Props & { estimate: WorkloadEstimate; isSettled: boolean }) {
-  const { who } = useStore(sessionState);
+  canAsk,
+  onPay,
+}: {
+  dataset: string;
+  estimate: WorkloadEstimate;
+  canAsk: boolean;
+  onPay: () => void;
+}) {
   const [isAsking, setAsking] = useState(false);
-  const isFree = estimate.free_from.length > 0;
-  const ask = (part: { spend?: Partial<Spend>; prefer_free?: boolean }) =>
-    onAsk({ request_id: newRequestId(), dataset, workload, confidence_level: CONFIDENCE, ...part });
-  const canPay = estimate.fits && estimate.refused_by_rule === "" && isSettled && who !== undefined;
+  const canPay = estimate.fits && estimate.refused_by_rule === "" && canAsk;
   return (
     <>
-      {isFree && (
-        <Notice kind="good" title="Earlier answers determine this one: it is free.">
-          <span>
-            From{" "}
-            {estimate.free_from.map((id, i) => (
-              <span key={id}>
-                {i > 0 && ", "}
-                <Link href={to("/releases/:release", { release: id })}>{id.slice(0, 8)}</Link>
-              </span>
-            ))}
-            , with {estimate.free_from.length === 1 ? "its" : "their"} errors.
-          </span>
-        </Notice>
-      )}
       {!estimate.fits && (
         <Notice kind="warn" title="There is not enough left for this.">
           <span>
@@ -234,32 +256,45 @@ function Pay({
         </Notice>
       )}
       <div class="actions">
-        {isFree && (
-          <Button
-            kind="primary"
-            disabled={!isSettled || who === undefined}
-            onClick={() => ask({ prefer_free: true })}
-          >
-            Answer for free
-          </Button>
-        )}
-        <Button kind={isFree ? "normal" : "primary"} disabled={!canPay} onClick={() => setAsking(true)}>
-          {isFree ? "Pay for a new answer" : `Pay ${firstCost(estimate.costs)} and answer`}
+        <Button
+          kind={estimate.free_from.length > 0 ? "normal" : "primary"}
+          disabled={!canPay}
+          onClick={() => setAsking(true)}
+        >
+          Pay {firstCost(estimate.costs)} and answer
         </Button>
       </div>
       {isAsking && (
-        <Confirm
-          dataset={dataset}
-          estimate={estimate}
-          onClose={() => setAsking(false)}
-          onPay={() => ask(estimate.spend ? { spend: spendOf(estimate.spend) } : {})}
-        />
+        <Confirm dataset={dataset} estimate={estimate} onClose={() => setAsking(false)} onPay={onPay} />
       )}
     </>
   );
 }
 
+function ErrorSlider({ wanted, onChange }: { wanted: number; onChange: (error: number) => void }) {
+  return (
+    <Field
+      label={`Largest error that you accept: ± ${roundedText(wanted)} records`}
+      hint="Smaller errors cost more of the budget."
+    >
+      {(control) => (
+        <input
+          {...control}
+          type="range"
+          min={ERROR_STEPS.least}
+          max={ERROR_STEPS.most}
+          step={1}
+          value={stepOfError(wanted)}
+          aria-valuetext={`${roundedText(wanted)} records`}
+          onInput={(event) => onChange(errorOfStep(Number(event.currentTarget.value)))}
+        />
+      )}
+    </Field>
+  );
+}
+
 export function Price({ dataset, workload, onAsk }: Props) {
+  const { who } = useStore(sessionState);
   const [wanted, setWanted] = useState(USUAL_ERROR);
   const settled = useSettled(wanted);
   useAmountOfAddress(dataset, workload, setWanted);
@@ -274,34 +309,34 @@ export function Price({ dataset, workload, onAsk }: Props) {
     { live: dataset },
   );
   // The price before stays in its place while the next one is on its way, and cannot be paid.
-  const [shown, setShown] = useState(data);
-  if (data !== undefined && data !== shown) setShown(data);
+  const [last, setLast] = useState(data);
+  if (data !== undefined && data !== last) setLast(data);
+  const shown = error && !data ? undefined : last;
   const isSettled = data !== undefined && settled === wanted;
+  const canAsk = isSettled && who !== undefined;
+  const isFree = shown !== undefined && shown.free_from.length > 0;
+  const ask = (part: { spend?: Partial<Spend>; prefer_free?: boolean }) =>
+    onAsk({ request_id: newRequestId(), dataset, workload, confidence_level: CONFIDENCE, ...part });
   return (
     <Card title="Price">
-      <Field
-        label={`Largest error that you accept: ± ${roundedText(wanted)} records`}
-        hint="Smaller errors cost more of the budget."
-      >
-        {(control) => (
-          <input
-            {...control}
-            type="range"
-            min={ERROR_STEPS.least}
-            max={ERROR_STEPS.most}
-            step={1}
-            value={stepOfError(wanted)}
-            aria-valuetext={`${roundedText(wanted)} records`}
-            onInput={(event) => setWanted(errorOfStep(Number(event.currentTarget.value)))}
-          />
-        )}
-      </Field>
+      {isFree && (
+        <>
+          <FreeOffer estimate={shown} disabled={!canAsk} onAsk={() => ask({ prefer_free: true })} />
+          <h3>A new answer instead</h3>
+        </>
+      )}
+      <ErrorSlider wanted={wanted} onChange={setWanted} />
       {error && <ErrorNotice error={error} what="The price" onRetry={reload} />}
       {!shown && !error && <Skeleton height={20} />}
-      {shown && !(error && !data) && (
+      {shown && (
         <div class="stack" aria-busy={loading || !isSettled}>
           <Figures estimate={shown} />
-          <Pay dataset={dataset} workload={workload} estimate={shown} isSettled={isSettled} onAsk={onAsk} />
+          <Pay
+            dataset={dataset}
+            estimate={shown}
+            canAsk={canAsk}
+            onPay={() => ask(shown.spend ? { spend: spendOf(shown.spend) } : {})}
+          />
           <Costs dataset={dataset} costs={shown.costs} />
           <Choices estimate={shown} onChoose={setWanted} />
           <p class="small quiet">
