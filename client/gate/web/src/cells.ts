@@ -4,6 +4,10 @@ import { compare, isDecimal } from "./decimal.ts";
 
 const TIME = /^\d{4}-\d\d-\d\dT/;
 
+export function isTime(cell: Cell): boolean {
+  return TIME.test(String(cell ?? ""));
+}
+
 // Numbers, exact decimals and times by size, everything else by alphabet.
 export function compareCells(left: Cell, right: Cell): number {
   if (typeof left === "number" && typeof right === "number") return left - right;

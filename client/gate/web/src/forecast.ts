@@ -15,7 +15,8 @@ export interface Point {
 }
 
 export interface Forecast {
-  days: 7 | 30;
+  // How many days it rests on: 7 or 30, or fewer where the history is younger.
+  days: number;
   // Spent in a second: the slope, and the ends of its band.
   rate: number;
   slow: number;
@@ -26,9 +27,9 @@ export interface Forecast {
 }
 
 const DAY = 86400;
-const MOST_POINTS = 60;
+const MOST_POINTS = 40;
 const LEAST_CHARGES = 3;
-const RESAMPLES = 200;
+const RESAMPLES = 100;
 const SEED = 20261122;
 const TAIL = 0.1;
 
@@ -98,7 +99,8 @@ export function forecast(points: Point[], left: number, now: number): Forecast |
   if (left <= 0) return { days: 7, rate: 0, slow: 0, fast: 0, earliest: 0, latest: 0 };
   const [first] = points;
   if (!first || now - first.time < DAY) return undefined;
-  for (const days of [7, 30] as const) {
+  const age = Math.max(1, Math.floor((now - first.time) / DAY));
+  for (const days of [7, 30]) {
     const window = inWindow(points, now - days * DAY, now);
     const charges = window.filter((point, i) => i > 0 && point.spent > (window[i - 1] as Point).spent).length;
     const isFlat = charges === 0 && first.time <= now - days * DAY;
@@ -111,7 +113,7 @@ export function forecast(points: Point[], left: number, now: number): Forecast |
     const slow = Math.max(Math.min(low, rate), 0);
     const fast = Math.max(high, rate);
     const until = (speed: number) => (speed > 0 ? left / speed : Infinity);
-    return { days, rate, slow, fast, earliest: until(fast), latest: until(slow) };
+    return { days: Math.min(days, age), rate, slow, fast, earliest: until(fast), latest: until(slow) };
   }
   return undefined;
 }
@@ -124,20 +126,25 @@ function unitOf(seconds: number): [number, string] {
   return [DAY, "days"];
 }
 
-// "12 to 19 days", "never"
+// "1 hour", never "0 hours".
+function inUnit(seconds: number): { count: number; unit: string } {
+  const [size, unit] = unitOf(seconds);
+  const count = Math.max(Math.round(seconds / size), 1);
+  return { count, unit: count === 1 ? unit.slice(0, -1) : unit };
+}
+
+// "12 to 19 days", "40 minutes to 3 days", "never"
 export function durationText({ earliest, latest }: Pick<Forecast, "earliest" | "latest">): string {
   if (latest <= 0) return "nothing is left";
   if (earliest > MOST_DAYS * DAY) return Number.isFinite(earliest) ? "more than 10 years" : "never";
   if (latest > MOST_DAYS * DAY) {
-    const [size, unit] = unitOf(earliest);
-    return `${Math.max(Math.round(earliest / size), 1)} ${unit} or more`;
+    const { count, unit } = inUnit(earliest);
+    return `${count} ${unit} or more`;
   }
-  const [size, unit] = unitOf(latest);
-  const low = Math.round(earliest / size);
-  const high = Math.max(Math.round(latest / size), 1);
-  return low === high
-    ? `about ${high} ${high === 1 ? unit.slice(0, -1) : unit}`
-    : `${low} to ${high} ${unit}`;
+  const [low, high] = [inUnit(earliest), inUnit(latest)];
+  if (low.count === high.count && low.unit === high.unit) return `about ${high.count} ${high.unit}`;
+  const isOneUnit = low.unit.replace(/s$/, "") === high.unit.replace(/s$/, "");
+  return `${low.count}${isOneUnit ? "" : ` ${low.unit}`} to ${high.count} ${high.unit}`;
 }
 
 // The answer, and what it rests on.
@@ -147,12 +154,24 @@ export function forecastText(result: Forecast | undefined): { when: string; why:
   if (result.rate === 0 && result.fast === 0) return { when: "never", why: "nothing was spent in 30 days" };
   const when = durationText(result);
   const isSpan = /^(about |more than |\d)/.test(when);
-  return { when: isSpan ? `in ${when}` : when, why: `at the rate of the last ${result.days} days` };
+  return { when: isSpan ? `in ${when}` : when, why: `at the rate of the last ${result.days === 1 ? "day" : `${result.days} days`}` };
 }
+
+const MOMENT = 300;
+
+// The last forecast of each counter of a burn-down: it changes with what is spent, and slowly with the time.
+const found = new WeakMap<BurnDown, Map<string, { key: string; result: Forecast | undefined }>>();
 
 // Of one counter in a burn-down.
 export function counterForecast(burnDown: BurnDown, counter: Counter, now: number): Forecast | undefined {
+  const counters = found.get(burnDown) ?? new Map<string, { key: string; result: Forecast | undefined }>();
+  found.set(burnDown, counters);
+  const key = `${counter.remaining} ${Math.floor(now / MOMENT)}`;
+  const known = counters.get(counter.name);
+  if (known?.key === key) return known.result;
   const points = burnDown.counters.find((candidate) => candidate.name === counter.name)?.points ?? [];
   const numbers = points.map((point) => ({ time: secondsOf(point.time), spent: toNumber(point.spent) }));
-  return forecast(numbers, toNumber(counter.remaining), now);
+  const result = forecast(numbers, toNumber(counter.remaining), now);
+  counters.set(counter.name, { key, result });
+  return result;
 }

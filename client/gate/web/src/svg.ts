@@ -13,6 +13,7 @@ const FILE_STYLE =
   ".heading{font-size:15px;font-weight:bold}.grid{stroke:#dde1e8}.zero{stroke:#8a93a3}" +
   ".interval{stroke:#2f5fd0;stroke-width:2;fill:none}.dot{fill:#2f5fd0}.hit{fill:none}" +
   ".line-spent{stroke:#2f5fd0;stroke-width:2;fill:none}.line-limit{stroke:#7a3fb5;stroke-width:2;fill:none}" +
+  ".line-limit-ahead{stroke:#7a3fb5;stroke-width:2;stroke-dasharray:5 4}" +
   ".line-forecast{stroke:#515c6d;stroke-width:1.5;stroke-dasharray:5 4;fill:none}" +
   ".area-spent{fill:#2f5fd0;fill-opacity:.12}.area-held{fill:#c98a12;fill-opacity:.4}" +
   ".area-forecast{fill:#515c6d;fill-opacity:.15}.marker{stroke:#7a3fb5;stroke-dasharray:2 3}";

@@ -27,17 +27,26 @@ export function timeText(seconds: number, withSeconds = false): string {
   return `${dayText(seconds)}, ${format.format(new Date(seconds * 1000))}`;
 }
 
-function span(seconds: number): string {
-  const whole = (count: number, unit: string) => `${count} ${unit}${count === 1 ? "" : "s"}`;
+// `round`: to whole units.
+function span(seconds: number, round: (count: number) => number): string {
   if (seconds < MINUTE) return "less than a minute";
-  if (seconds < HOUR) return whole(Math.floor(seconds / MINUTE), "minute");
-  if (seconds < DAY) return whole(Math.floor(seconds / HOUR), "hour");
-  return whole(Math.floor(seconds / DAY), "day");
+  // In the largest unit of which it is at least one; 59.7 minutes that are rounded are an hour.
+  for (const [size, unit] of [
+    [DAY, "day"],
+    [HOUR, "hour"],
+  ] as const) {
+    const smaller = unit === "day" ? HOUR : MINUTE;
+    if (round(seconds / smaller) * smaller < size) continue;
+    const count = Math.max(round(seconds / size), 1);
+    return `${count} ${unit}${count === 1 ? "" : "s"}`;
+  }
+  const minutes = round(seconds / MINUTE);
+  return `${minutes} minute${minutes === 1 ? "" : "s"}`;
 }
 
 // "3 hours ago", "in 2 days"
 export function relativeText(seconds: number, now: number): string {
   const ago = now - seconds;
   if (Math.abs(ago) < 10) return "just now";
-  return ago > 0 ? `${span(ago)} ago` : `in ${span(-ago)}`;
+  return ago > 0 ? `${span(ago, Math.floor)} ago` : `in ${span(-ago, Math.round)}`;
 }

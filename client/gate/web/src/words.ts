@@ -54,3 +54,17 @@ export function shortAccount(name: string, dataset: string): string {
   if (name === prefix) return "the dataset";
   return name.startsWith(`${prefix}/`) ? name.slice(prefix.length + 1).replace("/", " ") : name;
 }
+
+const TIMED_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+// "…9c1e44d2", "a81f03bb…"
+export function shortId(id: string, length = 8): string {
+  if (TIMED_ID.test(id)) return `…${id.slice(-8)}`;
+  return id.length > length ? `${id.slice(0, length)}…` : id;
+}
+
+// What the server says, as a sentence: "no such dataset" as "No such dataset." A name of a field stays as it is.
+export function sentence(text: string): string {
+  const begun = /^[a-z]+(?=[ ,])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+  return /[.!?:…)\]"']$/.test(begun) || begun === "" ? begun : `${begun}.`;
+}

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../src/api/error.ts";
+import { Kept } from "../src/api/kept.ts";
+import type { Account, Budget, Release } from "../src/api/types.ts";
+import { requestIds } from "../src/api/use-request-id.ts";
 import { compareCells } from "../src/cells.ts";
 import { expireTimeOf, expiryOptions, firstExpiry } from "../src/expiry.ts";
+import { mainAccount } from "../src/main-account.ts";
 import { outcomeOf } from "../src/pending.ts";
+import { withEarlier, withNewest } from "../src/releases.ts";
+import { sentence, shortId } from "../src/words.ts";
 
 const NOW = Date.parse("2026-11-27T12:00:00Z");
 
@@ -52,4 +58,67 @@ test("after a failure that says nothing, no refusal says that a request was not 
 test("what the gate refuses by itself was not charged, and may be sent again", () => {
   assert.equal(outcomeOf(failed(403, "PERMISSION_DENIED", "CSRF"), false), "waits");
   assert.equal(outcomeOf(failed(401, "UNAUTHENTICATED", "NO_SESSION"), false), "waits");
+});
+
+test("an order that is sent again keeps its id, and another order has another one", () => {
+  let made = 0;
+  const idOf = requestIds(() => String((made += 1)));
+  assert.equal(idOf({ epsilon: "2" }), "1");
+  assert.equal(idOf({ epsilon: "2" }), "1");
+  assert.equal(idOf({ epsilon: "3" }), "2");
+  assert.equal(idOf({ epsilon: "2" }), "3");
+});
+
+test("answers are kept while they fit, the newest longest", () => {
+  const kept = new Kept(10);
+  kept.set("a", "1234");
+  kept.set("b", "12");
+  assert.equal(kept.get("a"), "1234");
+  kept.set("c", "1");
+  assert.ok(!kept.has("a") && kept.has("b") && kept.has("c"));
+  kept.set("b", "12345678901");
+  assert.ok(!kept.has("b") && kept.has("c"), "what is too large pushes nothing out");
+  kept.clear();
+  kept.set("d", "12345678");
+  assert.ok(kept.has("d"));
+});
+
+function release(id: string, day: number): Release {
+  return { id, create_time: `2026-11-${String(day).padStart(2, "0")}T00:00:00Z` } as Release;
+}
+
+test("a release stays when newer ones push it off the newest page, unless it was removed", () => {
+  const ids = (releases: Release[]) => releases.map(({ id }) => id).join("");
+  const first = withNewest([], [release("c", 3), release("b", 2)], false);
+  const all = withEarlier(first, [release("a", 1)]);
+  assert.equal(ids(all), "cba");
+  assert.equal(ids(withNewest(all, [release("d", 4), release("c", 3)], false)), "dcba");
+  assert.equal(ids(withNewest(all, [release("d", 4), release("b", 2)], false)), "dba", "c was removed");
+  assert.equal(ids(withNewest(all, [release("d", 4)], true)), "d");
+});
+
+function account(name: string, remaining: string, part?: string): Account {
+  const counter = { name: "rho", limit: "1", spent: "0", held: "0", remaining };
+  return { name, counters: [counter], ...(part === undefined ? {} : { part }) } as Account;
+}
+
+test("the card of a dataset speaks of its own account, or of its fullest part", () => {
+  const parts = [account("p1", "0.9", "1"), account("p2", "0.1", "2"), account("p3", "0.5", "3")];
+  assert.equal(mainAccount({ accounts: parts } as Budget)?.account.name, "p2");
+  assert.equal(mainAccount({ accounts: parts } as Budget)?.parts, 3);
+  assert.equal(mainAccount({ accounts: [...parts, account("own", "1")] } as Budget)?.account.name, "own");
+  assert.equal(mainAccount({ accounts: [] as Account[] } as Budget), undefined);
+});
+
+test("ids that begin with their time are told apart by their end", () => {
+  assert.equal(shortId("0193a5f0-1c2d-7abc-8def-0123456789ab"), "…456789ab");
+  assert.equal(shortId("a81f03bb-1c2d-4abc-8def-0123456789ab"), "a81f03bb…");
+  assert.equal(shortId("short"), "short");
+});
+
+test("what the server says is a sentence", () => {
+  assert.equal(sentence("the dataset is sealed"), "The dataset is sealed.");
+  assert.equal(sentence("request_id: missing"), "request_id: missing.");
+  assert.equal(sentence("Is it?"), "Is it?");
+  assert.equal(sentence(""), "");
 });

@@ -66,10 +66,12 @@ test("thirty days are used when the last seven have too few charges", () => {
   const points = daily(30, (day) => (day % 9 === 0 ? 0.1 : 0)).filter(
     (point, i, all) => i === 0 || point.spent > (all[i - 1] as Point).spent,
   );
-  assert.equal(forecast(points, 1, NOW)?.days, 30);
+  assert.equal(forecast(points, 1, NOW)?.days, 29, "or as many as there are");
 });
 
 test("where nothing is left, nothing is forecast", () => {
+  const flat = forecast([{ time: NOW - 90 * DAY, spent: 1 }], 0, NOW);
+  assert.equal(forecastText(flat).when, "nothing is left", "and not: never");
   assert.equal(
     forecastText(
       forecast(
@@ -87,6 +89,10 @@ test("spans are in words", () => {
   assert.equal(durationText({ earliest: 12 * DAY, latest: Infinity }), "12 days or more");
   assert.equal(durationText({ earliest: Infinity, latest: Infinity }), "never");
   assert.equal(durationText({ earliest: 3 * 3600, latest: 20 * 3600 }), "3 to 20 hours");
+  assert.equal(durationText({ earliest: 20 * 60, latest: 3 * DAY }), "20 minutes to 3 days");
+  assert.equal(durationText({ earliest: 1, latest: 5 * 3600 }), "1 minute to 5 hours");
+  assert.equal(durationText({ earliest: 30 * 3600, latest: 20 * DAY }), "30 hours to 20 days");
+  assert.equal(durationText({ earliest: 60, latest: 60 * 50 }), "1 to 50 minutes");
   assert.equal(durationText({ earliest: 5000 * DAY, latest: 9000 * DAY }), "more than 10 years");
 });
 

@@ -102,6 +102,7 @@ test("changes of a limit are found, and a chart is a file without a script", () 
     forecast: { until: 40, slow: 0, rate: 0.01, fast: 0.02 },
   });
   assert.ok(svg.includes("Spending &lt;x&gt; (rho)"));
+  assert.ok(svg.includes("line-limit-ahead\" "), "the limit goes on as far as the forecast");
   assert.ok(!svg.includes("NaN"));
   assert.ok(!spendingSvg({ title: "Empty", unit: "rho", points: [], now: 30 }).includes("NaN"));
 });
@@ -165,4 +166,9 @@ test("times are relative in words", () => {
   assert.equal(relativeText(1000, 1005), "just now");
   assert.equal(relativeText(0, 3 * 3600), "3 hours ago");
   assert.equal(relativeText(86400, 0), "in 1 day");
+  assert.equal(relativeText(30 * 86400 - 60, 0), "in 30 days", "what comes is rounded");
+  assert.equal(relativeText(0, 30 * 86400 - 60), "29 days ago", "what is past is whole");
+  assert.equal(relativeText(3600 - 20, 0), "in 1 hour");
+  assert.equal(relativeText(86400 - 60, 0), "in 1 day");
+  assert.equal(relativeText(100, 0), "in 2 minutes");
 });

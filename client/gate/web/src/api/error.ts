@@ -1,5 +1,7 @@
 // An error as the gate answers it. Every failed call of the page rejects with one of these.
 
+import { sentence } from "../words.ts";
+
 export interface ErrorBody {
   code?: string;
   message?: string;
@@ -22,7 +24,7 @@ export class ApiError extends Error {
     readonly status: number,
     body: ErrorBody,
   ) {
-    super(body.message || "The server gave no reason.");
+    super(sentence(body.message ?? "") || "The server gave no reason.");
     this.name = "ApiError";
     this.code = body.code ?? "UNKNOWN";
     this.reason = body.reason ?? "";

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { call } from "./client.ts";
 import { asApiError, type ApiError } from "./error.ts";
 import { onLive, watchDataset } from "./events.ts";
+import { Kept } from "./kept.ts";
 import type { Method, RequestOf, ResponseOf } from "./types.ts";
 
 export interface Loaded<Data> {
@@ -24,19 +25,12 @@ const POLL_MS = 30000;
 const DEBOUNCE_MS = 200;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 30000;
-const MOST_KEPT = 200;
+const MOST_KEPT = 8 * 1024 * 1024;
 
-// What was answered last, so that a page that is visited again is there at once. In memory alone.
-const kept = new Map<string, unknown>();
+// What was answered last. In memory alone.
+const kept = new Kept(MOST_KEPT);
 // Counts the persons whose answers these are: an answer for the one before may still be on its way.
 let generation = 0;
-
-function keep(key: string, data: unknown): void {
-  kept.delete(key);
-  kept.set(key, data);
-  const oldest = kept.keys().next();
-  if (kept.size > MOST_KEPT && !oldest.done) kept.delete(oldest.value);
-}
 
 export function forgetAnswers(): void {
   kept.clear();
@@ -82,7 +76,7 @@ export function useLoad<Data>(
       try {
         const data = await loader.current(mine.signal);
         if (mine.signal.aborted || begun !== generation) return;
-        keep(key, data);
+        kept.set(key, data);
         failed = false;
         retryMs = FIRST_RETRY_MS;
         loadedAt = Date.now();

@@ -104,7 +104,7 @@ function subtitle(table: AnswerTable): string {
   return [
     counted(table.rows.length, table.isMarginal ? "cell" : "answer"),
     table.noise,
-    halves.size === 1 && half ? `${levelText(table.level)} within ± ${half}` : "",
+    halves.size === 1 && half ? `${levelText(table.level)} within ±\u00a0${half}` : "",
   ]
     .filter((part) => part !== "")
     .join(", ");

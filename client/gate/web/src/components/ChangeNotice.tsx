@@ -62,6 +62,9 @@ export function ChangeNotice({ error, what, back }: Props) {
           ? "The server does not answer. Nothing may have changed; try again in a moment."
           : error.message}
       </p>
+      {error.code === "ALREADY_EXISTS" && (
+        <p>Another one with this name or id is there already: look whether an earlier attempt has made it.</p>
+      )}
       <ErrorFields error={error} />
     </Notice>
   );

@@ -1,10 +1,12 @@
 // Around every chart: its title, the same numbers as a table, and files.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { isTime } from "../cells.ts";
 import { csvOf, type Cell } from "../csv.ts";
 import { download } from "../download.ts";
 import { Button } from "./Button.tsx";
 import { Table } from "./Table.tsx";
+import { Time } from "./Values.tsx";
 
 interface Props {
   title: string;
@@ -17,6 +19,16 @@ interface Props {
   // What the marks mean.
   legend?: ComponentChildren;
   children: ComponentChildren;
+}
+
+// "standard_deviation" as "Standard deviation".
+function headingOf(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
+}
+
+// Times in the reader's zone; files have them as the server says them.
+function shownCell(cell: Cell): ComponentChildren {
+  return isTime(cell) ? <Time value={String(cell)} seconds /> : (cell ?? "");
 }
 
 export function ChartFrame({ title, remark, file, data, svg, legend, children }: Props) {
@@ -64,9 +76,9 @@ export function ChartFrame({ title, remark, file, data, svg, legend, children }:
           rowKey={(row) => row.key}
           columns={shown.header.map((name, i) => ({
             key: name,
-            title: name.replaceAll("_", " "),
+            title: headingOf(name),
             value: (row) => row.cells[i],
-            cell: (row) => row.cells[i] ?? "",
+            cell: (row) => shownCell(row.cells[i]),
             right:
               shown.rows.length > 0 &&
               shown.rows.every(

@@ -1,4 +1,5 @@
 // The pages of one dataset.
+import { useEffect, useRef } from "preact/hooks";
 import { useCall } from "../api/use-call.ts";
 import { place, to } from "../router.ts";
 import { sessionState } from "../session.ts";
@@ -20,8 +21,16 @@ export function DatasetTabs({ dataset }: { dataset: string }) {
   const { session } = useStore(sessionState);
   const { data } = useCall("DatasetService/GetDataset", { dataset });
   const isOwner = data !== undefined && data.owner === session?.principal;
+  const nav = useRef<HTMLElement>(null);
+  // Where they do not fit, the present one is not out of sight.
+  useEffect(() => {
+    const [frame, current] = [nav.current, nav.current?.querySelector<HTMLElement>("[aria-current]")];
+    if (!frame || !current) return;
+    const hidden = current.getBoundingClientRect().right - frame.getBoundingClientRect().right;
+    if (hidden > 0) frame.scrollLeft += hidden;
+  }, [path, isOwner]);
   return (
-    <nav class="tabs" aria-label={`Pages of ${dataset}`}>
+    <nav class="tabs" ref={nav} aria-label={`Pages of ${dataset}`}>
       <ul>
         {(isOwner ? [...TABS, ACCESS] : TABS).map(({ title, pattern }) => {
           const href = to(pattern, { dataset });

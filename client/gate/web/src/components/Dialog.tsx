@@ -8,9 +8,11 @@ interface Props {
   children: ComponentChildren;
   // Buttons.
   foot?: ComponentChildren;
+  // Escape does not close it: only its buttons do.
+  isLocked?: boolean;
 }
 
-export function Dialog({ title, onClose, children, foot }: Props) {
+export function Dialog({ title, onClose, children, foot, isLocked = false }: Props) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
@@ -24,9 +26,13 @@ export function Dialog({ title, onClose, children, foot }: Props) {
     <dialog
       ref={dialog}
       aria-labelledby={id}
+      onKeyDown={(event) => {
+        // A browser closes it at the second Escape, whatever "cancel" is answered.
+        if (isLocked && event.key === "Escape") event.preventDefault();
+      }}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        if (!isLocked) onClose();
       }}
     >
       <div class="dialog-body">

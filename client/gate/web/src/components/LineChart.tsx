@@ -22,6 +22,8 @@ interface Columns {
   slow: Row;
   rate: Row;
   fast: Row;
+  // The limit as it is now, from now on.
+  ahead: Row;
 }
 
 // The last point is repeated at this moment, where the forecast begins.
@@ -36,6 +38,7 @@ function columnsOf({ points, now, forecast }: SpendingChart): Columns {
     slow: steps.map(() => null),
     rate: steps.map(() => null),
     fast: steps.map(() => null),
+    ahead: steps.map(() => null),
   };
   if (!forecast || !last) return columns;
   // Ends where the limit is reached, so that no line leaves the chart.
@@ -50,7 +53,14 @@ function columnsOf({ points, now, forecast }: SpendingChart): Columns {
   columns.slow.push(slow);
   columns.rate.push(rate);
   columns.fast.push(fast);
+  columns.ahead[at] = last.limit;
+  columns.ahead.push(last.limit);
   return columns;
+}
+
+function dataOf(chart: SpendingChart): uPlot.AlignedData {
+  const { times, spent, held, limit, slow, rate, fast, ahead } = columnsOf(chart);
+  return [times, spent, held, limit, slow, rate, fast, ahead];
 }
 
 // The present colour of a custom property: light-dark() is not resolved by reading the property.
@@ -67,11 +77,11 @@ function faded(color: string, share: number): string {
   return `rgba(${numbers.slice(0, 3).join(",")},${share})`;
 }
 
-function markLimits(points: StepPoint[], color: string): uPlot.Plugin {
-  const changes = limitChanges(points);
+function markLimits(points: () => StepPoint[], color: string): uPlot.Plugin {
   return {
     hooks: {
       draw: (plot) => {
+        const changes = limitChanges(points());
         const { ctx, bbox } = plot;
         ctx.save();
         ctx.strokeStyle = color;
@@ -89,8 +99,19 @@ function markLimits(points: StepPoint[], color: string): uPlot.Plugin {
   };
 }
 
+// The labels have minutes, so that ticks are at least a minute apart.
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const STEPS = [
+  ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
+  ...[1, 2, 3, 6, 12].map((count) => count * HOUR),
+  ...[1, 2, 3, 7, 14, 30, 60, 90, 180, 365, 730, 1825].map((count) => count * DAY),
+];
+const LEAST_SPAN = 10 * MINUTE;
+
+// `chart` is the one that is drawn then: its data come and go without another plot.
 function optionsOf(
-  chart: SpendingChart,
+  chart: () => SpendingChart,
   width: number,
   element: HTMLElement,
   onIndex: (index: number | undefined) => void,
@@ -105,7 +126,6 @@ function optionsOf(
   };
   const stepped = uPlot.paths.stepped?.({ align: 1 });
   const step = stepped ? { paths: stepped } : {};
-  const isLong = (chart.forecast?.until ?? chart.now) - (chart.points[0]?.time ?? chart.now) > 2 * DAY;
   const forecastLine = { stroke: color("--ink-2"), width: 1.5, dash: [5, 4], points: { show: false } };
   return {
     width,
@@ -113,15 +133,22 @@ function optionsOf(
     pxAlign: 1,
     cursor: { y: false, points: { size: 8 }, drag: { x: false, y: false } },
     legend: { show: false },
-    scales: { x: { time: true }, y: { range: (_plot, _low, high) => [0, (high || 1) * 1.08] } },
+    scales: {
+      x: { time: true, range: (_plot, low, high) => [Math.min(low, high - LEAST_SPAN), high] },
+      y: { range: (_plot, _low, high) => [0, (high || 1) * 1.08] },
+    },
     axes: [
       {
         ...axis,
         space: 90,
-        values: (_plot, ticks) =>
-          ticks.map((tick) =>
+        incrs: STEPS,
+        values: (plot, ticks) => {
+          const { min = 0, max = 0 } = plot.scales["x"] ?? {};
+          const isLong = (max ?? 0) - (min ?? 0) > 2 * DAY;
+          return ticks.map((tick) =>
             isLong ? dayText(tick).replace(/ \d{4}$/, "") : timeText(tick).replace(/^.*, /, ""),
-          ),
+          );
+        },
       },
       {
         ...axis,
@@ -144,12 +171,13 @@ function optionsOf(
       { label: "slow", ...forecastLine, stroke: "transparent" },
       { label: "rate", ...forecastLine },
       { label: "fast", ...forecastLine, stroke: "transparent" },
+      { ...forecastLine, label: "limit ahead", stroke: color("--limit"), width: 2 },
     ],
     bands: [
       { series: [2, 1], fill: faded(color("--held"), 0.5) },
       { series: [6, 4], fill: faded(color("--ink-2"), 0.15) },
     ],
-    plugins: [markLimits(chart.points, color("--limit"))],
+    plugins: [markLimits(() => chart().points, color("--limit"))],
     hooks: { setCursor: [(plot) => onIndex(plot.cursor.idx ?? undefined)] },
   };
 }
@@ -166,10 +194,13 @@ function readout({ points, unit, now }: SpendingChart, index: number | undefined
 export function LineChart({ chart }: { chart: SpendingChart }) {
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | undefined>(undefined);
+  const drawn = useRef<SpendingChart | undefined>(undefined);
   const width = useWidth(frame);
   const choice = useStore(theme);
   const [systemTheme, setSystemTheme] = useState(false);
   const [index, setIndex] = useState<number>();
+  const latest = useRef(chart);
+  latest.current = chart;
 
   useEffect(() => {
     const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -182,15 +213,29 @@ export function LineChart({ chart }: { chart: SpendingChart }) {
   useEffect(() => {
     const element = frame.current;
     if (!element || width === 0) return undefined;
-    const { times, spent, held, limit, slow, rate, fast } = columnsOf(chart);
     const made = new uPlot(
-      optionsOf(chart, width, element, setIndex),
-      [times, spent, held, limit, slow, rate, fast],
+      optionsOf(() => latest.current, width, element, setIndex),
+      dataOf(latest.current),
       element,
     );
     plot.current = made;
-    return () => made.destroy();
-  }, [chart, width, choice, systemTheme]);
+    drawn.current = latest.current;
+    return () => {
+      made.destroy();
+      plot.current = undefined;
+    };
+  }, [width, choice, systemTheme]);
+
+  // The same plot with newer data; what is read out stays at its time.
+  useEffect(() => {
+    const made = plot.current;
+    if (!made || drawn.current === chart) return;
+    const at = made.cursor.idx;
+    const time = at === null || at === undefined ? undefined : made.data[0][at];
+    drawn.current = chart;
+    made.setData(dataOf(chart));
+    if (time !== undefined) made.setCursor({ left: made.valToPos(time, "x"), top: made.cursor.top ?? 10 });
+  }, [chart]);
 
   const onKey = (event: KeyboardEvent) => {
     const made = plot.current;

@@ -54,7 +54,7 @@ export function ErrorFields({ error }: { error: ApiError }) {
 export function ErrorNotice({ error, what, onRetry }: Props) {
   return (
     <Notice kind={error.isPassing || error.isHidden ? "warn" : "bad"} title={titleOf(error, what)}>
-      {!error.isUnreachable && <p>{error.message}</p>}
+      {!error.isUnreachable && error.code !== "NOT_FOUND" && <p>{error.message}</p>}
       <ErrorFields error={error} />
       {error.isPassing && <p class="quiet">It is tried again by itself until it succeeds.</p>}
       {onRetry && !error.isHidden && (

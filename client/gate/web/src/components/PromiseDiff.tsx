@@ -76,7 +76,8 @@ function Meaning({
         <Amount value={amount} unit={name} /> {isRaise ? "more" : "less"} may be spent
         {counter && left !== undefined && (
           <>
-            : <Amount value={left} /> would be left instead of <Amount value={counter.remaining} />
+            : <Amount value={left} rounding="down" /> would be left instead of{" "}
+            <Amount value={counter.remaining} rounding="down" />
           </>
         )}
         .

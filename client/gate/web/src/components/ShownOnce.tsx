@@ -26,6 +26,7 @@ export function ShownOnce({ title, secret, note, onClose }: Props) {
     <Dialog
       title={title}
       onClose={onClose}
+      isLocked={state !== "copied"}
       foot={
         <Button kind="primary" onClick={onClose}>
           I have kept it

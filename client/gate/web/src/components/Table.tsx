@@ -48,6 +48,11 @@ function sorted<Row>(rows: Row[], columns: Column<Row>[], order: Order | undefin
   return [...rows].sort((a, b) => direction * compare(a, b));
 }
 
+// The column with the buttons stays in sight while the others scroll below it.
+function cellClass<Row>({ key, right }: Column<Row>): string | undefined {
+  return [right ? "right" : "", key === "actions" ? "sticky" : ""].filter(Boolean).join(" ") || undefined;
+}
+
 function HeadCell<Row>({
   column,
   order,
@@ -60,7 +65,7 @@ function HeadCell<Row>({
   const canSort = column.sortable !== false && (column.value !== undefined || column.compare !== undefined);
   const direction = order?.key !== column.key ? undefined : order.down ? "descending" : "ascending";
   return (
-    <th scope="col" class={column.right ? "right" : undefined} aria-sort={direction}>
+    <th scope="col" class={cellClass(column)} aria-sort={direction}>
       {canSort ? (
         <button type="button" class="sort" onClick={onSort}>
           {column.title}
@@ -170,7 +175,7 @@ export function Table<Row>({
                   ) : (
                     <td
                       key={column.key}
-                      class={column.right ? "right" : undefined}
+                      class={cellClass(column)}
                       data-title={stacks ? column.title : undefined}
                     >
                       {column.cell(row)}

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { BudgetLimit } from "../api/types.ts";
 import { shorten, type Rounding } from "../decimal.ts";
 import { relativeText, secondsOf, timeText } from "../time.ts";
+import { shortId } from "../words.ts";
 import { Gloss } from "./Gloss.tsx";
 
 // An exact decimal amount.
@@ -24,6 +25,15 @@ export function Amount({
       {short}
       {suffix}
     </data>
+  );
+}
+
+// Of a principal, a dataset or an account: cut where it is very long, whole on hover.
+export function Name({ value, title = value }: { value: string; title?: string }) {
+  return (
+    <span class="name" title={title}>
+      {value}
+    </span>
   );
 }
 
@@ -75,8 +85,9 @@ export function Promise({ promise }: { promise: BudgetLimit | undefined }) {
   );
 }
 
-// The beginning of a long id or hash, all of it on hover.
+// The beginning of a long id or hash, all of it on hover. Ids that begin with the time (UUIDs of version 7) begin
+// alike when they were made together, so that their end is shown.
 export function ShortId({ value, length = 8 }: { value: string; length?: number }) {
   if (value === "") return <span class="quiet">none</span>;
-  return <code title={value}>{value.length > length ? `${value.slice(0, length)}…` : value}</code>;
+  return <code title={value}>{shortId(value, length)}</code>;
 }

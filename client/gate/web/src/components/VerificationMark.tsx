@@ -1,5 +1,6 @@
 import type { Verification } from "../api/types.ts";
 import type { Loaded } from "../api/use-call.ts";
+import { counted } from "../numbers.ts";
 import { Icon } from "./icons.tsx";
 import { Time } from "./Values.tsx";
 
@@ -13,7 +14,7 @@ export function VerificationMark({ verification: { data, error } }: { verificati
           History verified
         </span>
         <span class="quiet">
-          {data.entries_checked} entries, <Time value={data.verify_time} relative />
+          {counted(data.entries_checked, "entry", "entries")}, <Time value={data.verify_time} relative />
         </span>
       </span>
     );

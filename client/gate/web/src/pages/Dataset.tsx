@@ -16,6 +16,7 @@ import { Meter } from "../components/Meter.tsx";
 import { compare, ratio } from "../decimal.ts";
 import { grouped } from "../numbers.ts";
 import { binsOf } from "../answer.ts";
+import { to } from "../router.ts";
 import type { PageProps } from "../routes.tsx";
 import { DATASET_STATES, RULES, shortAccount } from "../words.ts";
 import { Comparison } from "./dataset/Comparison.tsx";
@@ -98,7 +99,12 @@ function AccountsTable({
     right: true,
     value: ({ counter }: AccountRow) => counter[key],
     compare: (a: AccountRow, b: AccountRow) => compare(a.counter[key], b.counter[key]),
-    cell: ({ counter }: AccountRow) => <Amount value={counter[key]} />,
+    cell: ({ counter }: AccountRow) => (
+      <Amount
+        value={counter[key]}
+        rounding={key === "limit" ? "nearest" : key === "remaining" ? "down" : "up"}
+      />
+    ),
   });
   return (
     <Table
@@ -251,6 +257,18 @@ function Accounts({ name, budget }: { name: string; budget: Budget }) {
   );
 }
 
+// Access to answers may outlast that to the budget.
+function StillReleased({ dataset }: { dataset: string }) {
+  const { data } = useCall("QueryService/ListReleases", { dataset, page_size: 1 });
+  if (!data || data.releases.length === 0) return null;
+  return (
+    <p>
+      What was released to you is still under{" "}
+      <Link href={to("/datasets/:dataset/releases", { dataset })}>Releases</Link>.
+    </p>
+  );
+}
+
 export function DatasetPage({ params }: PageProps) {
   const name = params["dataset"] ?? "";
   const { data: dataset, error: datasetError } = useCall("DatasetService/GetDataset", { dataset: name });
@@ -278,12 +296,7 @@ export function DatasetPage({ params }: PageProps) {
         </Notice>
       )}
       {error && <ErrorNotice error={error} what="The budget" onRetry={reload} />}
-      {error?.isHidden && !budget && (
-        <p>
-          What was released to you is still under{" "}
-          <Link href={`/datasets/${encodeURIComponent(name)}/releases`}>Releases</Link>.
-        </p>
-      )}
+      {error?.isHidden && !budget && <StillReleased dataset={name} />}
       {isPublic && (
         <Card title="Budget">
           <p>Public: nothing is charged, and nobody is protected.</p>

@@ -15,14 +15,16 @@ import { Icon } from "../components/icons.tsx";
 import { ErrorNotice, Notice } from "../components/Notice.tsx";
 import { Card, Page } from "../components/Page.tsx";
 import { Table } from "../components/Table.tsx";
-import { ShortId, Time } from "../components/Values.tsx";
+import { Name, ShortId, Time } from "../components/Values.tsx";
 import { VerificationMark } from "../components/VerificationMark.tsx";
 import { linkState, merged } from "../history.ts";
+import { grouped } from "../numbers.ts";
 import type { PageProps } from "../routes.tsx";
 import { kindWords } from "../words.ts";
 import { ReceiptCheck } from "./history/ReceiptCheck.tsx";
 
 const PAGE = 50;
+const MOST_ENTRIES = 1000;
 const RETRY_MS = 3000;
 const REFUSED_RETRY_MS = 30000;
 
@@ -57,12 +59,17 @@ function useHistory(dataset: string): { history: History; loadEarlier: () => voi
   const take = (messages: LedgerEntry[], isArrival: boolean) => {
     for (const { sequence } of messages)
       if (BigInt(sequence) > newest.current) newest.current = BigInt(sequence);
-    update((before) => ({
-      entries: merged(before.entries, messages),
-      arrived: isArrival
-        ? new Set([...before.arrived, ...messages.map((entry) => entry.sequence)])
-        : before.arrived,
-    }));
+    update((before) => {
+      const all = merged(before.entries, messages);
+      const entries = all.slice(0, MOST_ENTRIES);
+      const isShown = new Set(entries.map((entry) => entry.sequence));
+      const arrivals = isArrival ? messages.map((entry) => entry.sequence) : [];
+      return {
+        entries,
+        hasEarlier: before.hasEarlier || all.length > entries.length,
+        arrived: new Set([...before.arrived, ...arrivals].filter((sequence) => isShown.has(sequence))),
+      };
+    });
   };
 
   const load = async (before?: LedgerEntry) => {
@@ -222,7 +229,7 @@ function Entries({
             key: "actor_name",
             title: "By",
             value: ({ entry }) => entry.actor_name,
-            cell: ({ entry }) => <span title={entry.actor}>{entry.actor_name}</span>,
+            cell: ({ entry }) => <Name value={entry.actor_name} title={`${entry.actor_name} (${entry.actor})`} />,
           },
           {
             key: "summary",
@@ -245,7 +252,12 @@ function Entries({
           },
         ]}
       />
-      {history.hasEarlier && (
+      {history.hasEarlier && entries.length >= MOST_ENTRIES && (
+        <p class="small quiet">
+          These are the newest {grouped(MOST_ENTRIES)}; <code>curator ledger show {dataset}</code> has all.
+        </p>
+      )}
+      {history.hasEarlier && entries.length < MOST_ENTRIES && (
         <div>
           <Button busy={history.isLoading} onClick={loadEarlier}>
             Load earlier entries

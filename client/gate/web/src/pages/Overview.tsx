@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useAllDatasets } from "../api/datasets.ts";
 import { useInbox } from "../api/inbox.ts";
-import type { Account, Budget, Counter, Dataset, InboxItem } from "../api/types.ts";
+import type { Budget, Counter, Dataset, InboxItem } from "../api/types.ts";
 import { useCall } from "../api/use-call.ts";
 import { useVerification } from "../api/verification.ts";
 import { Empty, Skeleton } from "../components/Empty.tsx";
@@ -12,28 +12,12 @@ import { ErrorNotice, Notice } from "../components/Notice.tsx";
 import { Page } from "../components/Page.tsx";
 import { Promise, useNow } from "../components/Values.tsx";
 import { VerificationMark } from "../components/VerificationMark.tsx";
-import { compare, ratio } from "../decimal.ts";
+import { compare } from "../decimal.ts";
 import { counterForecast, forecastText } from "../forecast.ts";
+import { mainAccount, tightest } from "../main-account.ts";
 import { counted } from "../numbers.ts";
 import { to } from "../router.ts";
 import { DATASET_STATES } from "../words.ts";
-
-// The account that the promise of the dataset is about: its own, or that of its part that has spent most.
-export function mainAccount(budget: Budget): Account | undefined {
-  const own = budget.accounts.find(
-    (account) => account.analyst === undefined && account.group === undefined && account.part === undefined,
-  );
-  return own ?? budget.accounts.find((account) => account.part !== undefined);
-}
-
-// The counter that will be full first.
-export function tightest(counters: Counter[]): Counter | undefined {
-  return counters.reduce<Counter | undefined>((least, counter) => {
-    if (compare(counter.limit, "0") <= 0 && least) return least;
-    if (!least) return counter;
-    return ratio(counter.remaining, counter.limit) < ratio(least.remaining, least.limit) ? counter : least;
-  }, undefined);
-}
 
 function ForecastText({ dataset, account, counter }: { dataset: string; account: string; counter: Counter }) {
   const { data } = useCall("BudgetService/GetBurnDown", { dataset, account, points: 200 }, { live: dataset });
@@ -62,13 +46,20 @@ function requestsLeft(budget: Budget): string {
 }
 
 function Figures({ dataset, budget }: { dataset: string; budget: Budget }) {
-  const account = mainAccount(budget);
-  const counter = account && tightest(account.counters);
-  if (!account || !counter) {
+  const main = mainAccount(budget);
+  const counter = main && tightest(main.account.counters);
+  if (!main || !counter) {
     return <p class="quiet">There is no account that you may see.</p>;
   }
+  const { account, parts } = main;
   return (
     <>
+      {account.part !== undefined && (
+        <p class="small quiet">
+          Part {account.part}
+          {parts > 1 && `, the fullest of ${parts}`}
+        </p>
+      )}
       <Meter counter={counter} />
       <dl class="facts">
         <div>
@@ -145,7 +136,7 @@ function DatasetCard({ dataset, waiting }: { dataset: Dataset; waiting: number }
           <Skeleton height={8} />
         </div>
       )}
-      <div class="small">
+      <div class="small verified">
         <Verified dataset={name} />
       </div>
     </article>

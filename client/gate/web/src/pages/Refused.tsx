@@ -41,7 +41,7 @@ function Fitted({ row, may }: { row: RefusalRow; may: Actions["may"] }) {
   const { unit, amount } = fitting;
   const text = (
     <>
-      up to <Amount value={amount} unit={unit} />
+      up to <Amount value={amount} unit={unit} rounding="down" />
     </>
   );
   if (!row.refusal.method.endsWith("/AnswerWorkload") || may(row.dataset) === undefined) return text;
@@ -59,7 +59,9 @@ function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) 
     right: true,
     value: (row: RefusalRow) => row.account[key],
     compare: (a: RefusalRow, b: RefusalRow) => compare(a.account[key], b.account[key]),
-    cell: (row: RefusalRow) => <Amount value={row.account[key]} />,
+    cell: (row: RefusalRow) => (
+      <Amount value={row.account[key]} rounding={key === "remaining" ? "down" : "up"} />
+    ),
   });
   return (
     <Table

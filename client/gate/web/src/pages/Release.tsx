@@ -89,7 +89,7 @@ function Facts({ release, costs }: { release: Release; costs: Cost[] }) {
           <div key={`${cost.account} ${cost.counter}`}>
             <dt>Cost of {shortAccount(cost.account, release.dataset)}</dt>
             <dd>
-              <Amount value={cost.amount} unit={cost.counter} />
+              <Amount value={cost.amount} unit={cost.counter} rounding="up" />
             </dd>
           </div>
         ))}

@@ -1,9 +1,9 @@
 // Stored answers: of one dataset, and the way there.
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../api/client.ts";
-import { asApiError, type ApiError } from "../api/error.ts";
 import type { Release } from "../api/types.ts";
 import { useCall } from "../api/use-call.ts";
+import { useChange } from "../api/use-change.ts";
 import { Button } from "../components/Button.tsx";
 import { DatasetList } from "../components/DatasetList.tsx";
 import { DatasetCrumb, DatasetTabs } from "../components/DatasetTabs.tsx";
@@ -13,8 +13,9 @@ import { Link } from "../components/Link.tsx";
 import { ErrorNotice } from "../components/Notice.tsx";
 import { Card, Page } from "../components/Page.tsx";
 import { Table } from "../components/Table.tsx";
-import { Time } from "../components/Values.tsx";
+import { Name, Time } from "../components/Values.tsx";
 import { bytesText } from "../numbers.ts";
+import { withEarlier, withNewest } from "../releases.ts";
 import { to } from "../router.ts";
 import type { PageProps } from "../routes.tsx";
 
@@ -82,7 +83,7 @@ function ReleaseTable({ dataset, releases }: { dataset: string; releases: Releas
             key: "principal",
             title: "Paid by",
             value: (release) => release.principal,
-            cell: (release) => release.principal,
+            cell: (release) => <Name value={release.principal} />,
           },
           {
             key: "create_time",
@@ -114,33 +115,25 @@ function ReleaseTable({ dataset, releases }: { dataset: string; releases: Releas
 // The newest page follows the history; earlier ones are loaded once.
 function useReleases(dataset: string) {
   const newest = useCall("QueryService/ListReleases", { dataset, page_size: PAGE_SIZE }, { live: dataset });
-  const [earlier, setEarlier] = useState<Release[]>([]);
+  const [releases, setReleases] = useState<Release[]>([]);
   const [token, setToken] = useState<string>();
-  const [error, setError] = useState<ApiError>();
-  const [busy, setBusy] = useState(false);
+  const { data, error: newestError } = newest;
+  const next = token ?? data?.next_page_token ?? "";
   useEffect(() => {
-    setEarlier([]);
-    setToken(undefined);
-  }, [dataset]);
-  const next = token ?? newest.data?.next_page_token ?? "";
-  const loadMore = async () => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      const page = await call("QueryService/ListReleases", {
-        dataset,
-        page_size: PAGE_SIZE,
-        page_token: next,
-      });
-      setEarlier((before) => [...before, ...page.releases]);
-      setToken(page.next_page_token);
-    } catch (thrown) {
-      setError(asApiError(thrown));
-    }
-    setBusy(false);
-  };
-  const all = new Map([...(newest.data?.releases ?? []), ...earlier].map((release) => [release.id, release]));
-  return { newest, releases: [...all.values()], hasMore: next !== "", loadMore, error, busy };
+    if (data) setReleases((before) => withNewest(before, data.releases, data.next_page_token === ""));
+    // What the reader may no longer see is not shown any longer.
+    else if (newestError?.isHidden) setReleases([]);
+  }, [data, newestError]);
+  const { start, busy, error } = useChange(async () => {
+    const page = await call("QueryService/ListReleases", {
+      dataset,
+      page_size: PAGE_SIZE,
+      page_token: next,
+    });
+    setReleases((before) => withEarlier(before, page.releases));
+    setToken(page.next_page_token);
+  });
+  return { newest, releases, hasMore: next !== "", loadMore: start, error, busy };
 }
 
 export function ReleasesPage({ params }: PageProps) {
@@ -158,7 +151,7 @@ export function ReleasesPage({ params }: PageProps) {
       )}
       <Card title="Releases">
         {!newest.data && !newest.error && <SkeletonLines lines={8} />}
-        {newest.data && releases.length === 0 && (
+        {newest.data?.releases.length === 0 && releases.length === 0 && (
           <Empty title="Nothing was released yet, or nothing to you.">
             <p>
               Each answer that you pay for is kept here.{" "}

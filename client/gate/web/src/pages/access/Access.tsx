@@ -4,6 +4,7 @@ import { call } from "../../api/client.ts";
 import type { Grant, GranteeRole } from "../../api/types.ts";
 import { useCall } from "../../api/use-call.ts";
 import { useChange } from "../../api/use-change.ts";
+import { useRequestId } from "../../api/use-request-id.ts";
 import { AskDialog } from "../../components/AskDialog.tsx";
 import { Button } from "../../components/Button.tsx";
 import { ChangeNotice } from "../../components/ChangeNotice.tsx";
@@ -14,7 +15,7 @@ import { SelectField, TextField } from "../../components/Field.tsx";
 import { ErrorNotice, Notice } from "../../components/Notice.tsx";
 import { Card, Page } from "../../components/Page.tsx";
 import { Table } from "../../components/Table.tsx";
-import { Time, useNow } from "../../components/Values.tsx";
+import { Name, Time, useNow } from "../../components/Values.tsx";
 import { expireTimeOf, expiryOptions, firstExpiry } from "../../expiry.ts";
 import { newRequestId } from "../../pending.ts";
 import { GRANTEE_ROLES } from "../../people.ts";
@@ -45,7 +46,7 @@ function GrantDialog({
   onClose: () => void;
   onDone: (what: string) => void;
 }) {
-  const [requestId] = useState(newRequestId);
+  const requestIdOf = useRequestId();
   const [principal, setPrincipal] = useState(grant?.principal ?? "");
   const [roles, setRoles] = useState<GranteeRole[]>(
     grant?.roles.filter((role) => role !== "FORMER") ?? ["ANALYST"],
@@ -61,13 +62,13 @@ function GrantDialog({
     );
   const { start, busy, error } = useChange(async () => {
     const end = expireTimeOf(expiry, grant, openedAt);
-    await call("DatasetService/GrantAccess", {
+    const order = {
       dataset,
       principal: principal.trim(),
       roles,
-      request_id: requestId,
       ...(end === undefined ? {} : { expire_time: end }),
-    });
+    };
+    await call("DatasetService/GrantAccess", { ...order, request_id: requestIdOf(order) });
     onDone(
       grant ? `The access of ${grant.principal} is changed.` : `${principal.trim()} has access now.`,
     );
@@ -221,6 +222,7 @@ function Grants({
     <Table
       caption="Principals with access, and their roles"
       hideCaption
+      stacks
       file="grants"
       rows={grants}
       rowKey={({ principal }) => principal}
@@ -230,7 +232,7 @@ function Grants({
           key: "principal",
           title: "Who",
           value: ({ principal }) => principal,
-          cell: ({ principal }) => principal,
+          cell: ({ principal }) => <Name value={principal} />,
         },
         { key: "roles", title: "Roles", value: rolesText, cell: rolesText },
         {

@@ -43,7 +43,7 @@ function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
           cell: (cost) => <span title={cost.account}>{shortAccount(cost.account, dataset)}</span>,
         },
         { key: "counter", title: "Counts", cell: (cost) => <CounterName name={cost.counter} /> },
-        { key: "amount", title: "Cost", right: true, cell: (cost) => <Amount value={cost.amount} /> },
+        { key: "amount", title: "Cost", right: true, cell: (cost) => <Amount value={cost.amount} rounding="up" /> },
         {
           key: "remaining",
           title: "Left after",
@@ -52,7 +52,7 @@ function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
             cost.remaining === "" ? (
               <span class="state bad">does not fit</span>
             ) : (
-              <Amount value={cost.remaining} />
+              <Amount value={cost.remaining} rounding="down" />
             ),
         },
       ]}
@@ -62,7 +62,7 @@ function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
 
 function firstCost(costs: Cost[]): string {
   const [cost] = costs;
-  return cost ? `${cost.counter.replaceAll("_", " ")} ${shorten(cost.amount)}` : "nothing";
+  return cost ? `${cost.counter.replaceAll("_", " ")} ${shorten(cost.amount, 4, "up")}` : "nothing";
 }
 
 function Choices({ estimate, onChoose }: { estimate: WorkloadEstimate; onChoose: (error: number) => void }) {
@@ -136,13 +136,13 @@ function Figures({ estimate }: { estimate: WorkloadEstimate }) {
         </span>
         {cost && cost.remaining !== "" && (
           <span class="small quiet">
-            <Amount value={cost.remaining} /> would be left
+            <Amount value={cost.remaining} rounding="down" /> would be left
           </span>
         )}
       </div>
       <div class="price">
         <span class="small quiet">Every number within</span>
-        <span class="figure">± {roundedText(estimate.max_error)}</span>
+        <span class="figure">±&nbsp;{roundedText(estimate.max_error)}</span>
         <span class="small quiet">with a probability of {percent(CONFIDENCE)}, all together</span>
       </div>
       <div class="price">
@@ -274,7 +274,7 @@ function Pay({
 function ErrorSlider({ wanted, onChange }: { wanted: number; onChange: (error: number) => void }) {
   return (
     <Field
-      label={`Largest error that you accept: ± ${roundedText(wanted)} records`}
+      label={`Largest error that you accept: ±\u00a0${roundedText(wanted)} records`}
       hint="Smaller errors cost more of the budget."
     >
       {(control) => (

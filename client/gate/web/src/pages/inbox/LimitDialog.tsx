@@ -5,6 +5,7 @@ import { call } from "../../api/client.ts";
 import type { Account, Dataset, LimitProposal } from "../../api/types.ts";
 import { useCall } from "../../api/use-call.ts";
 import { useChange } from "../../api/use-change.ts";
+import { useRequestId } from "../../api/use-request-id.ts";
 import { Button } from "../../components/Button.tsx";
 import { ChangeNotice } from "../../components/ChangeNotice.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
@@ -182,7 +183,9 @@ function ValueField({
 }
 
 export function LimitDialog({ kind, datasets, start = {}, onClose, onDone }: Props) {
-  const [requestId] = useState(newRequestId);
+  // Of what is only looked at, which is never made.
+  const [previewId] = useState(newRequestId);
+  const requestIdOf = useRequestId();
   const [form, setForm] = useState(() => firstForm(start, datasets));
   const change = (part: Partial<Form>) => setForm((before) => ({ ...before, ...part }));
   const { data: budget, error } = useCall(
@@ -220,7 +223,8 @@ export function LimitDialog({ kind, datasets, start = {}, onClose, onDone }: Pro
     busy,
     error: problem,
   } = useChange(async () => {
-    const order = orderOf(form, requestId, form.reason.trim());
+    const order = orderOf(form, "", form.reason.trim());
+    order.request_id = requestIdOf([kind, takesUp?.id, order]);
     const made =
       kind === "request"
         ? await call("BudgetService/RequestLimitChange", order)
@@ -279,7 +283,7 @@ export function LimitDialog({ kind, datasets, start = {}, onClose, onDone }: Pro
             <Preview
               kind={kind}
               form={form}
-              requestId={requestId}
+              requestId={previewId}
               account={account}
               protects={budget?.protects ?? ""}
               lacking={lacking}

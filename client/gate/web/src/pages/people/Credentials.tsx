@@ -102,6 +102,7 @@ export function Credentials({ principal, credentials, current = "", me, mayAppro
         caption={`Credentials of ${principal}`}
         hideCaption
         rows={credentials}
+        stacks
         rowKey={({ id }) => id}
         empty={<p class="quiet">None: nobody can call as {principal}.</p>}
         columns={[
@@ -126,7 +127,12 @@ export function Credentials({ principal, credentials, current = "", me, mayAppro
             key: "identity",
             title: "Names",
             value: identityWords,
-            cell: (credential) => <code>{identityWords(credential)}</code>,
+            cell: ({ identity }) => (
+              <span class="identity">
+                <code>{identity?.subject ?? ""}</code>
+                {identity?.kind === "OIDC" && <span class="quiet small">{identity.issuer}</span>}
+              </span>
+            ),
           },
           {
             key: "state",

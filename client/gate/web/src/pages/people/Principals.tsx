@@ -13,7 +13,7 @@ import { Link } from "../../components/Link.tsx";
 import { ErrorNotice } from "../../components/Notice.tsx";
 import { Card } from "../../components/Page.tsx";
 import { Table } from "../../components/Table.tsx";
-import { Time } from "../../components/Values.tsx";
+import { Name, Time } from "../../components/Values.tsx";
 import { counted } from "../../numbers.ts";
 import { pendingParts, roleWords } from "../../people.ts";
 import { navigate, to } from "../../router.ts";
@@ -96,7 +96,11 @@ export function Principals() {
                 key: "name",
                 title: "Name",
                 value: ({ name }) => name,
-                cell: ({ name }) => <Link href={to("/people/:principal", { principal: name })}>{name}</Link>,
+                cell: ({ name }) => (
+                  <Link href={to("/people/:principal", { principal: name })}>
+                    <Name value={name} />
+                  </Link>
+                ),
               },
               {
                 key: "kind",

@@ -98,6 +98,7 @@ export function Roles({
         caption={`Roles of ${principal.name}`}
         hideCaption
         rows={principal.roles}
+        stacks
         rowKey={({ role, dataset }) => `${role} ${dataset}`}
         empty={<p class="quiet">None given by administrators.</p>}
         columns={[
