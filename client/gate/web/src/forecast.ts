@@ -154,7 +154,8 @@ export function forecastText(result: Forecast | undefined): { when: string; why:
   if (result.rate === 0 && result.fast === 0) return { when: "never", why: "nothing was spent in 30 days" };
   const when = durationText(result);
   const isSpan = /^(about |more than |\d)/.test(when);
-  return { when: isSpan ? `in ${when}` : when, why: `at the rate of the last ${result.days === 1 ? "day" : `${result.days} days`}` };
+  const days = result.days === 1 ? "day" : `${result.days} days`;
+  return { when: isSpan ? `in ${when}` : when, why: `at the rate of the last ${days}` };
 }
 
 const MOMENT = 300;

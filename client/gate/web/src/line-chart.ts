@@ -119,8 +119,9 @@ export function spendingSvg(chart: SpendingChart): string {
         d: `M${x0} ${y0}L${x1} ${px(y.at(end(forecast.fast)))}V${px(y.at(end(forecast.slow)))}Z`,
       },
     });
-    shapes.push(line("line-limit-ahead", x.at(now), y.at(last.limit), x.at(forecast.until), y.at(last.limit)));
+    const limit = y.at(last.limit);
     shapes.push(
+      line("line-limit-ahead", x.at(now), limit, x.at(forecast.until), limit),
       line("line-forecast", x.at(now), y.at(last.spent), x.at(forecast.until), y.at(end(forecast.rate))),
     );
   }

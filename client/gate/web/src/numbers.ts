@@ -63,11 +63,13 @@ export function grouped(value: number | bigint | string): string {
   return sign + (whole.length > 4 ? whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") : whole) + rest;
 }
 
+// "8.8 KiB", "120 MiB": two significant digits of the fraction, and all of the whole.
 export function bytesText(size: number): string {
   if (size < 1024) return `${size} bytes`;
-  if (size < 1024 ** 2) return `${roundedText(size / 1024)} KiB`;
-  if (size < 1024 ** 3) return `${roundedText(size / 1024 ** 2)} MiB`;
-  return `${roundedText(size / 1024 ** 3)} GiB`;
+  const short = (value: number) => roundedText(value < 10 ? Number(value.toPrecision(2)) : Math.round(value));
+  if (size < 1024 ** 2) return `${short(size / 1024)} KiB`;
+  if (size < 1024 ** 3) return `${short(size / 1024 ** 2)} MiB`;
+  return `${short(size / 1024 ** 3)} GiB`;
 }
 
 // "1 charge", "2 charges".

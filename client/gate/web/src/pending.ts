@@ -55,8 +55,8 @@ export function forgetPendingRequests(): void {
 }
 
 // What a failure says about a request that is paid for. "refused": it was not charged, and is over. "waits":
-// it was not begun, and is sent again. "unknown": it may have been charged, and only the same request with the
-// same id finds out.
+// it was not begun, and is sent again. "unknown": it may have been charged, and only the same request with
+// the same id finds out.
 export type Outcome = "refused" | "waits" | "unknown";
 
 const REFUSALS = ["INVALID_ARGUMENT", "FAILED_PRECONDITION", "PERMISSION_DENIED"];

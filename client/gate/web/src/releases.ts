@@ -7,7 +7,8 @@ function byTime(left: Release, right: Release): number {
   return difference || (left.id < right.id ? 1 : -1);
 }
 
-// What was loaded stays when newer releases push it off the newest page. `isWhole`: the page has all there are.
+// What was loaded stays when newer releases push it off the newest page. `isWhole`: the page has all there
+// are.
 export function withNewest(have: Release[], newest: Release[], isWhole: boolean): Release[] {
   if (isWhole) return [...newest].sort(byTime);
   const oldest = [...newest].sort(byTime).pop();

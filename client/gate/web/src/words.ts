@@ -1,5 +1,5 @@
 // The names of things as the command line and the documents have them.
-import type { Account, DatasetState, OperationState, ProposalState, Rule } from "./api/types.ts";
+import type { DatasetState, OperationState, ProposalState, Rule } from "./api/types.ts";
 
 export const RULES: Record<Rule, string> = {
   RULE_UNSPECIFIED: "unknown",
@@ -40,19 +40,14 @@ export function kindWords(kind: string): string {
   return kind.toLowerCase().replaceAll("_", " ");
 }
 
-// Whose account it is, for people: "the dataset", "analyst ana", "group interns".
-export function holderWords(account: Account): string {
-  if (account.analyst !== undefined) return `analyst ${account.analyst}`;
-  if (account.group !== undefined) return `group ${account.group.name}`;
-  if (account.part !== undefined) return `part ${account.part}`;
-  return "the dataset";
-}
-
-// Without the dataset's name, which the page has said: "analyst/ana".
+// Without the dataset's name, which the page has said: "the analyst “ana”".
 export function shortAccount(name: string, dataset: string): string {
   const prefix = `dataset/${dataset}`;
   if (name === prefix) return "the dataset";
-  return name.startsWith(`${prefix}/`) ? name.slice(prefix.length + 1).replace("/", " ") : name;
+  if (!name.startsWith(`${prefix}/`)) return name;
+  const parts = name.slice(prefix.length + 1).split("/");
+  if (parts.length % 2 !== 0) return parts.join(" ");
+  return parts.map((part, i) => (i % 2 === 0 ? `the ${part}` : `“${part}”`)).join(" ");
 }
 
 const TIMED_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -63,7 +58,8 @@ export function shortId(id: string, length = 8): string {
   return id.length > length ? `${id.slice(0, length)}…` : id;
 }
 
-// What the server says, as a sentence: "no such dataset" as "No such dataset." A name of a field stays as it is.
+// What the server says, as a sentence: "no such dataset" as "No such dataset." A name of a field stays as it
+// is.
 export function sentence(text: string): string {
   const begun = /^[a-z]+(?=[ ,])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
   return /[.!?:…)\]"']$/.test(begun) || begun === "" ? begun : `${begun}.`;

@@ -50,7 +50,8 @@ test("a refusal of the first attempt ends a request that is paid for", () => {
 });
 
 test("after a failure that says nothing, no refusal says that a request was not charged", () => {
-  for (const status of [0, 499, 500, 502, 503]) assert.equal(outcomeOf(failed(status, "X"), false), "unknown");
+  for (const status of [0, 499, 500, 502, 503])
+    assert.equal(outcomeOf(failed(status, "X"), false), "unknown");
   assert.equal(outcomeOf(failed(403, "PERMISSION_DENIED"), true), "unknown");
   assert.equal(outcomeOf(failed(429, "RESOURCE_EXHAUSTED", "BUDGET_FULL"), true), "unknown");
 });

@@ -40,5 +40,5 @@ test("counts and sizes agree with their words", () => {
   assert.equal(counted(1, "charge"), "1 charge");
   assert.equal(counted("2", "entry", "entries"), "2 entries");
   assert.equal(grouped("-1234567"), "-1\u202f234\u202f567");
-  assert.equal(bytesText(9023), "8.812 KiB");
+  assert.equal(bytesText(9023), "8.8 KiB");
 });

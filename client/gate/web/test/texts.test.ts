@@ -19,6 +19,7 @@ import { match, to } from "../src/router.ts";
 import { numberAxis, stepOf, timeAxis } from "../src/scale.ts";
 import { markup, type Shape } from "../src/svg.ts";
 import { relativeText } from "../src/time.ts";
+import { shortAccount } from "../src/words.ts";
 
 test("CSV fields with commas, quotes and line breaks survive", () => {
   const rows = [
@@ -171,4 +172,11 @@ test("times are relative in words", () => {
   assert.equal(relativeText(3600 - 20, 0), "in 1 hour");
   assert.equal(relativeText(86400 - 60, 0), "in 1 day");
   assert.equal(relativeText(100, 0), "in 2 minutes");
+});
+
+test("accounts are named without their dataset", () => {
+  assert.equal(shortAccount("dataset/demo", "demo"), "the dataset");
+  assert.equal(shortAccount("dataset/demo/analyst/ana", "demo"), "the analyst “ana”");
+  assert.equal(shortAccount("dataset/demo/part/3", "demo"), "the part “3”");
+  assert.equal(shortAccount("dataset/other", "demo"), "dataset/other");
 });

@@ -176,7 +176,7 @@ export function AnswerView({ answer, schema, file }: Props) {
   const options = tables.map((table, i) => ({ value: String(i), text: table.title }));
   return (
     <>
-      <div class="row">
+      <div class="row ends">
         {tables.length > 1 && (
           <SelectField
             label="Table"

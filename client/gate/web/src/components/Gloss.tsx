@@ -93,3 +93,7 @@ export function Gloss({ term, children }: { term: Term; children?: ComponentChil
 export function CounterName({ name }: { name: string }) {
   return name in TEXTS ? <Gloss term={name as Term} /> : <>{name.replaceAll("_", " ")}</>;
 }
+
+export function RuleName({ rule }: { rule: string }) {
+  return rule in TEXTS ? <Gloss term={rule as Term} /> : <>{rule}</>;
+}

@@ -33,7 +33,8 @@ export function Meter({ counter, bare }: { counter: Counter; bare?: boolean }) {
           <li>
             <span class="swatch left" />
             <span>
-              <Gloss term="left" /> {percent(share(remaining))} (<Amount value={remaining} unit={name} rounding="down" />)
+              <Gloss term="left" /> {percent(share(remaining))} (
+              <Amount value={remaining} unit={name} rounding="down" />)
             </span>
           </li>
         </ul>

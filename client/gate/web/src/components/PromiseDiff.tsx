@@ -89,7 +89,7 @@ function Meaning({
           <span class="number">{factorText(before.epsilon)}</span>
           {after.delta && after.delta !== "0" && (
             <>
-              , up to <Gloss term="delta" />
+              , except with probability <Gloss term="delta" />
             </>
           )}
           .

@@ -85,8 +85,8 @@ export function Promise({ promise }: { promise: BudgetLimit | undefined }) {
   );
 }
 
-// The beginning of a long id or hash, all of it on hover. Ids that begin with the time (UUIDs of version 7) begin
-// alike when they were made together, so that their end is shown.
+// The beginning of a long id or hash, all of it on hover. Ids that begin with the time (UUIDs of version 7)
+// begin alike when they were made together, so that their end is shown.
 export function ShortId({ value, length = 8 }: { value: string; length?: number }) {
   if (value === "") return <span class="quiet">none</span>;
   return <code title={value}>{shortId(value, length)}</code>;

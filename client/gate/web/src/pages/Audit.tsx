@@ -143,7 +143,7 @@ function Records({ records }: { records: AuditRecord[] }) {
           title: "Outcome",
           value: recordWords,
           cell: (record) =>
-            record.kind === "CALL" ? <span class="nowrap">{recordWords(record)}</span> : recordWords(record),
+            record.kind === "CALL" ? <Outcome text={recordWords(record)} /> : recordWords(record),
         },
         {
           key: "peer",
@@ -182,6 +182,15 @@ function Records({ records }: { records: AuditRecord[] }) {
         },
       ]}
     />
+  );
+}
+
+// "PERMISSION_DENIED" as "permission denied".
+function Outcome({ text }: { text: string }) {
+  return (
+    <span class="nowrap" title={text}>
+      {text.toLowerCase().replaceAll("_", " ")}
+    </span>
   );
 }
 

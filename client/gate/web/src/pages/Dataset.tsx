@@ -5,7 +5,7 @@ import { useCall } from "../api/use-call.ts";
 import { useVerification } from "../api/verification.ts";
 import { DatasetCrumb, DatasetTabs } from "../components/DatasetTabs.tsx";
 import { SkeletonLines, Skeleton } from "../components/Empty.tsx";
-import { CounterName } from "../components/Gloss.tsx";
+import { CounterName, RuleName } from "../components/Gloss.tsx";
 import { Link } from "../components/Link.tsx";
 import { ErrorNotice, Notice } from "../components/Notice.tsx";
 import { Card, Page } from "../components/Page.tsx";
@@ -31,7 +31,15 @@ function custodyWords(budget: Budget): string {
   return "nobody proves who they are: development mode";
 }
 
-function Facts({ name, dataset, budget }: { name: string; dataset: Dataset | undefined; budget: Budget | undefined }) {
+function Facts({
+  name,
+  dataset,
+  budget,
+}: {
+  name: string;
+  dataset: Dataset | undefined;
+  budget: Budget | undefined;
+}) {
   const verification = useVerification(name);
   return (
     <Card title="Promise">
@@ -141,7 +149,7 @@ function AccountsTable({
           key: "rule",
           title: "Rule",
           value: ({ account }) => RULES[account.promise?.rule ?? "RULE_UNSPECIFIED"],
-          cell: ({ account }) => RULES[account.promise?.rule ?? "RULE_UNSPECIFIED"],
+          cell: ({ account }) => <RuleName rule={RULES[account.promise?.rule ?? "RULE_UNSPECIFIED"]} />,
         },
         {
           key: "counter",

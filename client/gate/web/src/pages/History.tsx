@@ -12,6 +12,7 @@ import { Empty, SkeletonLines } from "../components/Empty.tsx";
 import { SelectField, TextField } from "../components/Field.tsx";
 import { Gloss } from "../components/Gloss.tsx";
 import { Icon } from "../components/icons.tsx";
+import { Link as PageLink } from "../components/Link.tsx";
 import { ErrorNotice, Notice } from "../components/Notice.tsx";
 import { Card, Page } from "../components/Page.tsx";
 import { Table } from "../components/Table.tsx";
@@ -19,6 +20,7 @@ import { Name, ShortId, Time } from "../components/Values.tsx";
 import { VerificationMark } from "../components/VerificationMark.tsx";
 import { linkState, merged } from "../history.ts";
 import { grouped } from "../numbers.ts";
+import { to } from "../router.ts";
 import type { PageProps } from "../routes.tsx";
 import { kindWords } from "../words.ts";
 import { ReceiptCheck } from "./history/ReceiptCheck.tsx";
@@ -150,6 +152,17 @@ function Link({ entries, index }: { entries: LedgerEntry[]; index: number }) {
   );
 }
 
+// What was released is one step away.
+function Summary({ text }: { text: string }) {
+  const id = /^release ([0-9a-f-]{36})$/.exec(text)?.[1];
+  if (id === undefined) return <>{text}</>;
+  return (
+    <>
+      release <PageLink href={to("/releases/:release", { release: id })}>{id}</PageLink>
+    </>
+  );
+}
+
 interface EntryRow {
   entry: LedgerEntry;
   index: number;
@@ -229,13 +242,19 @@ function Entries({
             key: "actor_name",
             title: "By",
             value: ({ entry }) => entry.actor_name,
-            cell: ({ entry }) => <Name value={entry.actor_name} title={`${entry.actor_name} (${entry.actor})`} />,
+            cell: ({ entry }) => (
+              <Name value={entry.actor_name} title={`${entry.actor_name} (${entry.actor})`} />
+            ),
           },
           {
             key: "summary",
             title: "Summary",
             value: ({ entry }) => entry.summary,
-            cell: ({ entry }) => <span class="summary">{entry.summary}</span>,
+            cell: ({ entry }) => (
+              <span class="summary">
+                <Summary text={entry.summary} />
+              </span>
+            ),
           },
           {
             key: "charge_id",

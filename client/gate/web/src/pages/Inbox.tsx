@@ -81,7 +81,7 @@ function WaitingItems({ items, onOpen }: { items: InboxItem[]; onOpen: (open: Op
     <ul class="decisions" aria-label="Limits and publications">
       {items.map(({ dataset, proposal }) =>
         proposal ? (
-          <ProposalItem key={proposal.id} dataset={dataset} proposal={proposal}>
+          <ProposalItem key={proposal.id} dataset={dataset} proposal={proposal} waitsForReader>
             {proposal.is_request ? (
               <Button
                 kind="primary"

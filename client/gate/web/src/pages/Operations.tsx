@@ -116,6 +116,7 @@ function OwnTable({ operations, onEnd }: { operations: Operation[]; onEnd: (endi
     <Table<Operation>
       caption="Your operations"
       hideCaption
+      stacks
       file="operations"
       rows={operations}
       rowKey={(operation) => operation.id}
@@ -128,7 +129,7 @@ function OwnTable({ operations, onEnd }: { operations: Operation[]; onEnd: (endi
           cell: (operation) => <span class="wide-text">{operation.summary}</span>,
         },
         {
-          key: "end",
+          key: "actions",
           title: "Action",
           right: true,
           cell: (operation) =>
@@ -161,6 +162,7 @@ function EverybodysTable({
     <Table
       caption="Everybody's operations"
       hideCaption
+      stacks
       rows={rows}
       rowKey={({ operation }) => operation.id}
       columns={[
@@ -172,7 +174,7 @@ function EverybodysTable({
         },
         ...columnsOf<(typeof rows)[number]>(({ operation }) => operation),
         {
-          key: "end",
+          key: "actions",
           title: "Action",
           right: true,
           cell: (row) =>

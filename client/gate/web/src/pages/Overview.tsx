@@ -37,7 +37,7 @@ function requestsLeft(budget: Budget): string {
   const counts = budget.accounts
     .map((account) => account.requests_left_like_last)
     .filter((count): count is string => count !== undefined);
-  if (counts.length === 0) return "your last one cost nothing";
+  if (counts.length === 0) return "your last one was free";
   return counted(
     counts.reduce((least, count) => (compare(count, least) < 0 ? count : least)),
     "more fits",
@@ -69,7 +69,7 @@ function Figures({ dataset, budget }: { dataset: string; budget: Budget }) {
           </dd>
         </div>
         <div>
-          <dt>Requests like your last</dt>
+          <dt>Questions like your last</dt>
           <dd>{requestsLeft(budget)}</dd>
         </div>
         <div>

@@ -68,6 +68,7 @@ function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) 
       caption="Refused charges"
       hideCaption
       file="refused"
+      stacks
       rows={rows}
       rowKey={({ refusal, account }) =>
         `${refusal.time} ${refusal.request_id} ${account.account} ${account.counter}`
@@ -133,7 +134,7 @@ function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) 
           ),
         },
         {
-          key: "raise",
+          key: "actions",
           title: "Action",
           right: true,
           cell: (row) => {

@@ -220,6 +220,9 @@ function Sample({ release }: { release: Release }) {
 }
 
 function Synthesis({ release, summary }: { release: Release; summary: SynthesisSummary }) {
+  const settings = Object.entries(summary.settings).sort(([left], [right]) =>
+    left.localeCompare(right, "en"),
+  );
   return (
     <>
       <Sample release={release} />
@@ -241,7 +244,7 @@ function Synthesis({ release, summary }: { release: Release; summary: SynthesisS
             <dt>Recorded as</dt>
             <dd>{summary.event}</dd>
           </div>
-          {Object.entries(summary.settings).map(([key, value]) => (
+          {settings.map(([key, value]) => (
             <div key={key}>
               <dt>{key}</dt>
               <dd>{value}</dd>

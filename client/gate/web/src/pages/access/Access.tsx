@@ -25,7 +25,7 @@ import { useStore } from "../../store.ts";
 
 const ROLE_NOTES: [GranteeRole, string][] = [
   ["ANALYST", "asks questions and creates syntheses"],
-  ["SERVICE", "charges the dataset for what mechanisms outside release"],
+  ["SERVICE", "programs of your own that charge this dataset"],
   ["AUDITOR", "sees budgets and the history, and no answers"],
 ];
 

@@ -208,11 +208,13 @@ export function Answering(props: Props) {
     <Card title="Answer">
       {!isKept && (
         <Notice kind="warn" title="This browser keeps nothing: do not reload.">
-          <p>After a reload this page could not find the request again, and you would pay for another one.</p>
+          <p>
+            After a reload this page could not find the question again, and you would pay for another answer.
+          </p>
         </Notice>
       )}
       {isResumed && !failure && (
-        <Notice title="A request was under way when the page was left.">
+        <Notice title="A question was under way when the page was left.">
           <p>It is sent again with the same id, so it is paid for once.</p>
         </Notice>
       )}

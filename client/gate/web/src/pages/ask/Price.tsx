@@ -43,7 +43,12 @@ function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
           cell: (cost) => <span title={cost.account}>{shortAccount(cost.account, dataset)}</span>,
         },
         { key: "counter", title: "Counts", cell: (cost) => <CounterName name={cost.counter} /> },
-        { key: "amount", title: "Cost", right: true, cell: (cost) => <Amount value={cost.amount} rounding="up" /> },
+        {
+          key: "amount",
+          title: "Cost",
+          right: true,
+          cell: (cost) => <Amount value={cost.amount} rounding="up" />,
+        },
         {
           key: "remaining",
           title: "Left after",
@@ -62,7 +67,7 @@ function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
 
 function firstCost(costs: Cost[]): string {
   const [cost] = costs;
-  return cost ? `${cost.counter.replaceAll("_", " ")} ${shorten(cost.amount, 4, "up")}` : "nothing";
+  return cost ? `${shorten(cost.amount, 4, "up")} ${cost.counter.replaceAll("_", " ")}` : "nothing";
 }
 
 function Choices({ estimate, onChoose }: { estimate: WorkloadEstimate; onChoose: (error: number) => void }) {
@@ -100,7 +105,7 @@ function Choices({ estimate, onChoose }: { estimate: WorkloadEstimate; onChoose:
           cell: (choice) => (choice.fits ? "yes" : <span class="state bad">no</span>),
         },
         {
-          key: "use",
+          key: "actions",
           title: "Choice",
           cell: (choice) =>
             spendText(choice.spend) === spendText(current) ? (
@@ -249,7 +254,7 @@ function Pay({
         </Notice>
       )}
       {estimate.refused_by_rule !== "" && (
-        <Notice kind="warn" title="The owner refuses this request.">
+        <Notice kind="warn" title="The owner refuses this question.">
           <span>
             Its rule is called <code>{estimate.refused_by_rule}</code>.
           </span>

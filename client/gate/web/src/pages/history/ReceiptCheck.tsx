@@ -260,10 +260,16 @@ export function ReceiptCheck({ dataset }: { dataset: string }) {
                 />
               )}
             </Field>
-            <label class="small">
-              Or choose the file:{" "}
-              <input type="file" onChange={(event) => void file.read(event.currentTarget.files?.[0])} />
-            </label>
+            <div>
+              <label class="button file-button">
+                Choose the file…
+                <input
+                  type="file"
+                  class="visually-hidden"
+                  onChange={(event) => void file.read(event.currentTarget.files?.[0])}
+                />
+              </label>
+            </div>
           </div>
           <KeyField value={key} onChange={(next) => setKey(next.trim())} />
           <div>

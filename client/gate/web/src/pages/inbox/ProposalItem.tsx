@@ -11,10 +11,12 @@ import { PROPOSAL_STATES, shortAccount } from "../../words.ts";
 export function ProposalItem({
   dataset,
   proposal,
+  waitsForReader = false,
   children,
 }: {
   dataset: string;
   proposal: LimitProposal;
+  waitsForReader?: boolean;
   children: ComponentChildren;
 }) {
   const short = shortAccount(proposal.account, dataset);
@@ -26,7 +28,7 @@ export function ProposalItem({
           {verb} the limit of {short !== "the dataset" && `${short} on `}
           <Link href={to("/datasets/:dataset", { dataset })}>{dataset}</Link>
         </h3>
-        <span class="tag">{PROPOSAL_STATES[proposal.state]}</span>
+        <span class="tag">{waitsForReader ? "waits for you" : PROPOSAL_STATES[proposal.state]}</span>
       </div>
       <p class="small quiet">
         {proposal.is_request ? "Asked for" : "Proposed"} by <strong>{proposal.proposed_by}</strong>,{" "}
