@@ -71,4 +71,35 @@ export const suite = () => describe("asks", () => {
     assert.ok(!(await ana.text("main")).includes("sent again"), "and nothing is left of it in the browser");
     await ana.leave();
   });
+
+  it("once, although an error hid whether it was charged and the next attempt was refused", async () => {
+    const world = await development();
+    const cli = world.as("ana");
+    const ana = await Person.arrive(world.url);
+    await ana.signInByName("ana", "/datasets/asked/ask");
+    const before = units(await cli.spent("asked"));
+    const price = await askFor(ana, "occupation");
+
+    const network = await ana.page.createCDPSession();
+    await network.send("Fetch.enable", { patterns: [{ urlPattern: "*/QueryService/AnswerWorkload", requestStage: "Response" }] });
+    // Answers the page in the server's place. The id of the request.
+    const answerNext = async (status, body, send) => {
+      const paused = new Promise((resolve) => network.once("Fetch.requestPaused", resolve));
+      await send();
+      const { requestId, request } = await paused;
+      await network.send("Fetch.fulfillRequest", { requestId, responseCode: status, body: Buffer.from(JSON.stringify(body)).toString("base64") });
+      return JSON.parse(request.postData).request_id;
+    };
+    const first = await answerNext(500, { code: "INTERNAL", message: "something broke" }, () => pay(ana));
+    await ana.sees("It may have been charged.", "main");
+    const refusal = { code: "PERMISSION_DENIED", message: "access has ended" };
+    assert.equal(await answerNext(403, refusal, () => ana.press("Send it again")), first);
+    await ana.sees("Access has ended.", "main .notice");
+    await network.send("Fetch.disable");
+
+    await ana.press("Send it again");
+    await showsRelease(ana);
+    assert.equal(units(await cli.spent("asked")) - before, units(price), "it is paid for once");
+    await ana.leave();
+  });
 });

@@ -28,6 +28,44 @@ export const suite = () => describe("says in place what is wrong, and recovers b
     await ana.leave();
   });
 
+  it("another person who signs in in a second window: nothing of the first one is shown under the new name", async () => {
+    const person = await Person.arrive(world.url, { isHasty: true });
+    await person.signInByName("olga", "/datasets/demo/access");
+    await person.sees("Take away…", "main table");
+    await person.page.evaluate(() => {
+      window.isMixed = false;
+      new MutationObserver(() => {
+        const who = document.querySelector(".side .who")?.textContent;
+        if (who !== "olga" && document.querySelector("main table")) window.isMixed = true;
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    const second = await person.newPage();
+    await second.goto(`${world.url}/`, { waitUntil: "domcontentloaded" });
+    await second.evaluate(() => fetch("/auth/login", {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ name: "ana" }),
+    }));
+    await person.sees("ana", ".side .who");
+    await person.sees("The owner of a dataset sees who has access to it.", "main");
+    assert.equal(await person.page.evaluate(() => window.isMixed), false);
+    await person.leave();
+  });
+
+  it("signing out without a connection, which keeps the session and a request that is paid for", async () => {
+    const ana = await Person.arrive(world.url);
+    await ana.signInByName("ana");
+    const kept = () => ana.page.evaluate(() => sessionStorage.getItem("curator.ask.demo"));
+    await ana.page.evaluate(() => sessionStorage.setItem("curator.ask.demo", "{}"));
+    await ana.page.setOfflineMode(true);
+    await ana.press("Sign out");
+    await ana.sees("You are still signed in", ".side");
+    assert.equal(await kept(), "{}");
+    await ana.page.setOfflineMode(false);
+    await ana.press("Sign out");
+    await ana.sees("Sign in", "h1");
+    assert.equal(await kept(), null);
+    await ana.leave();
+  });
+
   it("a server that is lost, on a page that is open and on one that is loaded then", async () => {
     const [open, loaded] = await Promise.all([Person.arrive(world.url), Person.arrive(world.url)]);
     await Promise.all([open.signInByName("ana", "/datasets/demo"), loaded.signInByName("ana")]);
