@@ -1,5 +1,6 @@
 // In place of nothing: why there is nothing, and what to do.
 import type { ComponentChildren } from "preact";
+import { Command } from "./Command.tsx";
 
 export function Empty({
   title,
@@ -14,7 +15,7 @@ export function Empty({
     <div class="empty">
       <strong>{title}</strong>
       {children}
-      {command && <pre>{command}</pre>}
+      {command && <Command text={command} />}
     </div>
   );
 }

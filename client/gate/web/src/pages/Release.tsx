@@ -8,6 +8,7 @@ import { useCall } from "../api/use-call.ts";
 import { bytesOfBase64 } from "../bytes.ts";
 import { AnswerView } from "../components/AnswerView.tsx";
 import { Button } from "../components/Button.tsx";
+import { Command } from "../components/Command.tsx";
 import { SkeletonLines, Skeleton } from "../components/Empty.tsx";
 import { ChoiceField } from "../components/Field.tsx";
 import { Gloss } from "../components/Gloss.tsx";
@@ -119,7 +120,7 @@ function TooLarge({ release }: { release: string }) {
   return (
     <Notice kind="warn" title="This is too large for the browser.">
       <p>The command line has all of it, free:</p>
-      <pre class="command">curator release show {release} --out FILE.csv</pre>
+      <Command text={`curator release show ${release} --out FILE.csv`} />
     </Notice>
   );
 }
@@ -212,7 +213,7 @@ function Sample({ release }: { release: Release }) {
       {error && <ErrorNotice error={error} what="The sample" />}
       {isTooLarge && (
         <Notice kind="warn" title="It is too large for the browser.">
-          <pre class="command">curator release sample {release.id} --out FILE.csv</pre>
+          <Command text={`curator release sample ${release.id} --out FILE.csv`} />
         </Notice>
       )}
     </Card>
@@ -253,7 +254,7 @@ function Synthesis({ release, summary }: { release: Release; summary: SynthesisS
         </dl>
         <details>
           <summary>Transcript, {counted(summary.transcript.length, "step")}</summary>
-          <pre class="command">{summary.transcript.join("\n")}</pre>
+          <Command text={summary.transcript.join("\n")} label="Transcript" />
         </details>
       </Card>
     </>

@@ -6,6 +6,7 @@ import { asApiError, type ApiError } from "../../api/error.ts";
 import type { ChainLink } from "../../api/types.ts";
 import { bytesOfHex, hexOfBase64 } from "../../bytes.ts";
 import { Button } from "../../components/Button.tsx";
+import { Command } from "../../components/Command.tsx";
 import { Field, TextField } from "../../components/Field.tsx";
 import { Icon } from "../../components/icons.tsx";
 import { ErrorNotice, Notice } from "../../components/Notice.tsx";
@@ -130,7 +131,7 @@ function Results({ receipts, findings }: Outcome) {
 }
 
 function Offline({ dataset }: { dataset: string }) {
-  return <pre class="command">curator ledger verify {dataset} --receipts FILE --key HEX</pre>;
+  return <Command text={`curator ledger verify ${dataset} --receipts FILE --key HEX`} />;
 }
 
 function useReceiptFile(onText: (text: string) => void) {
@@ -265,7 +266,7 @@ export function ReceiptCheck({ dataset }: { dataset: string }) {
                 Choose the file…
                 <input
                   type="file"
-                  class="visually-hidden"
+                  class="unseen"
                   onChange={(event) => void file.read(event.currentTarget.files?.[0])}
                 />
               </label>
