@@ -22,9 +22,9 @@ enum class ChargeOutcome : uint8_t {
   kExpiry,     // was not started in time
 };
 
-// Thread-safe. Called by the threads that do the work, after it, while no lock is held: must not block, must not
-// call the ledger, and must not throw: the change it is told of is made, and other threads may wait for this one.
-// Does nothing by itself.
+// Thread-safe. Called by the threads that do the work, after it, while no lock is held: must not block, must
+// not call the ledger, and must not throw: the change is made, and other threads may wait for this one. Does
+// nothing by itself.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -48,8 +48,8 @@ struct HistoryState {
 };
 
 // Which balances to read: of the first so many datasets by name that are not archived, with at most so many
-// accounts together. Of datasets that are known to be damaged each is listed, also an archived one and one beyond
-// that number, up to as many again.
+// accounts together. Datasets that are known to be damaged are listed too, up to as many again: also archived
+// ones and those beyond that number.
 struct BalanceQuery {
   int64_t most_datasets = 1000;
   int64_t most_accounts = 2000;

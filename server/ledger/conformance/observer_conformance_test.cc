@@ -198,6 +198,25 @@ TEST_P(ObserverConformance, BalancesAreBoundedAndWithoutArchivedDatasets) {
   EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger_->ReadBalances({.most_accounts = 0}).status());
 }
 
+TEST_P(ObserverConformance, DamagedDatasetsAreListedAlsoWhenTheyAreArchivedOrBeyondTheBound) {
+  for (const char* const name : {"a", "b", "z"}) MakeDataset(*ledger_, name, 5);
+  const Dataset z = Must(ledger_->GetDataset("z", "olga"));
+  ASSERT_TRUE(ledger_->ArchiveDataset(dataset_.id, TestPrincipal("olga")).ok());
+  const auto names = [this] {
+    std::vector<std::string> listed;
+    for (const MeasuredDataset& each : Must(ledger_->ReadBalances({.most_datasets = 2})).datasets)
+      listed.push_back(each.name);
+    return listed;
+  };
+  EXPECT_THAT(names(), ElementsAre("a", "b"));
+  for (const std::string& id : {dataset_.id, z.id}) {
+    Tamper(absl::StrCat("UPDATE entries SET actor = 'mallory' WHERE seq = 1 AND dataset_id = '", id, "'"));
+    EXPECT_FALSE(Must(ledger_->Verify(id)).ok);
+    EXPECT_FALSE(ledger_->DatasetHealth(id).ok());
+  }
+  EXPECT_THAT(names(), ElementsAre("a", "b", "census", "z"));
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryBackend, ObserverConformance, ::testing::ValuesIn(LedgerBackendNames()));
 
 }  // namespace
