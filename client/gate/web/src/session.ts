@@ -36,6 +36,7 @@ export const sessionState = createStore<SessionState>({
 
 const RETRY_MS = 3000;
 const SERVER_RETRY_MS = 5000;
+const LOOK_AGAIN_MS = 1000;
 
 // At most one load is under way, and at most one is to come.
 let loading: Promise<void> | undefined;
@@ -43,6 +44,8 @@ let sessionTimer: ReturnType<typeof setTimeout> | undefined;
 let whoTimer: ReturnType<typeof setTimeout> | undefined;
 // A session ended while the page was open, and nobody has signed in since.
 let isLost = false;
+// A session ends when somebody signs in in another window: their cookie may come a moment after that.
+let looksAgain = false;
 
 function update(part: Partial<SessionState>): void {
   sessionState.set({ ...sessionState.get(), ...part });
@@ -95,6 +98,8 @@ async function load(): Promise<void> {
     take(session);
     // How to sign in is known when the server answers.
     if (session.server === null && !session.signed_in) loadLater(SERVER_RETRY_MS);
+    else if (looksAgain && !session.signed_in) loadLater(LOOK_AGAIN_MS);
+    looksAgain = false;
   } catch (error) {
     update({ error: asApiError(error) });
     loadLater(RETRY_MS);
@@ -131,8 +136,17 @@ export async function leave(): Promise<void> {
 onSessionLoss(() => {
   if (!sessionState.get().session?.signed_in) return;
   isLost = true;
+  looksAgain = true;
   void loadSession();
 });
+
+// A person who has signed in in another window meanwhile is signed in here, too.
+if (typeof document !== "undefined") {
+  document.addEventListener("visibilitychange", () => {
+    const { session } = sessionState.get();
+    if (document.visibilityState === "visible" && session && !session.signed_in) void loadSession();
+  });
+}
 
 // The token against forgery is another one after signing in again in another window.
 renewSessionWith(async () => {

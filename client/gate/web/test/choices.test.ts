@@ -5,6 +5,7 @@ import { Kept } from "../src/api/kept.ts";
 import type { Account, Budget, Release } from "../src/api/types.ts";
 import { requestIds } from "../src/api/use-request-id.ts";
 import { compareCells } from "../src/cells.ts";
+import { sameCosts } from "../src/costs.ts";
 import { expireTimeOf, expiryOptions, firstExpiry } from "../src/expiry.ts";
 import { mainAccount } from "../src/main-account.ts";
 import { outcomeOf } from "../src/pending.ts";
@@ -122,4 +123,15 @@ test("what the server says is a sentence", () => {
   assert.equal(sentence("request_id: missing"), "request_id: missing.");
   assert.equal(sentence("Is it?"), "Is it?");
   assert.equal(sentence(""), "");
+});
+
+test("what several accounts are charged alike is one line", () => {
+  const cost = (account: string, counter: string, amount: string) => ({ account, counter, amount, remaining: "" });
+  assert.deepEqual(
+    sameCosts([cost("a", "rho", "0.1"), cost("b", "rho", "0.1"), cost("a", "delta", "1e-9")]),
+    [
+      { amount: "0.1", counter: "rho", accounts: ["a", "b"] },
+      { amount: "1e-9", counter: "delta", accounts: ["a"] },
+    ],
+  );
 });

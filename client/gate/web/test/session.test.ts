@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
-import { call, signOut } from "../src/api/client.ts";
+import { call, reportSessionLoss, signOut } from "../src/api/client.ts";
 import { leave, loadSession, sessionState } from "../src/session.ts";
 
 // What the gate answers to each address, and what it was asked.
@@ -80,6 +80,20 @@ test("nothing is sent again in the name of another person", async () => {
   await assert.rejects(call("DatasetService/GetDataset", { dataset: "d" }), { reason: "CSRF" });
   assert.equal(timesAsked("/api/v1/DatasetService/GetDataset"), 1);
   assert.equal(sessionState.get().session?.principal, "olga");
+});
+
+test("a session that another window has replaced is found a moment later", async () => {
+  answers["/api/v1/session"] = () => signedIn("ana", "1");
+  await loadSession();
+  answers["/api/v1/session"] = () => [200, { signed_in: false, server: SERVER }];
+  reportSessionLoss();
+  await loadSession();
+  assert.equal(sessionState.get().wasLost, true);
+  answers["/api/v1/session"] = () => signedIn("olga", "2");
+  mock.timers.tick(1000);
+  for (let i = 0; i < 10; i += 1) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(sessionState.get().session?.principal, "olga");
+  assert.equal(timesAsked("/api/v1/session"), 3);
 });
 
 test("who signs out without a connection is told so, and stays signed in", async () => {

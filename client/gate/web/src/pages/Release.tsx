@@ -18,6 +18,7 @@ import { Card, Page } from "../components/Page.tsx";
 import { Table } from "../components/Table.tsx";
 import { Amount, Time } from "../components/Values.tsx";
 import { LEVELS, levelText, storedLevel, storeLevel, type Level } from "../confidence.ts";
+import { sameCosts } from "../costs.ts";
 import { parseCsv } from "../csv.ts";
 import { download } from "../download.ts";
 import { bytesText, counted } from "../numbers.ts";
@@ -86,11 +87,14 @@ function Facts({ release, costs }: { release: Release; costs: Cost[] }) {
             <Time value={release.create_time} />
           </dd>
         </div>
-        {costs.map((cost) => (
-          <div key={`${cost.account} ${cost.counter}`}>
-            <dt>Cost of {shortAccount(cost.account, release.dataset)}</dt>
-            <dd>
-              <Amount value={cost.amount} unit={cost.counter} rounding="up" />
+        {sameCosts(costs).map(({ amount, counter, accounts }) => (
+          <div key={`${counter} ${amount}`}>
+            <dt>Cost</dt>
+            <dd title={accounts.join(", ")}>
+              <Amount value={amount} unit={counter} rounding="up" />
+              {accounts.length === 1
+                ? ` on ${shortAccount(accounts[0] ?? "", release.dataset)}`
+                : ` on each of ${accounts.length} accounts`}
             </dd>
           </div>
         ))}
