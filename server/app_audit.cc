@@ -74,12 +74,7 @@ AppAudit::AppAudit(std::unique_ptr<audit::AuditStore> store, int64_t name_days)
 
 void AppAudit::Note(const rpc::CallEnd& call) {
   if (!call.is_audited()) return;
-  log_.Add(call.record);
-  audit::AuditRecord more = call.record;
-  for (const std::string& dataset : call.more_datasets) {
-    more.dataset = dataset;
-    log_.Add(more);
-  }
+  for (audit::AuditRecord& record : call.Records()) log_.Add(std::move(record));
 }
 
 }  // namespace curator

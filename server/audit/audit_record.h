@@ -40,7 +40,7 @@ enum class PeerClass {
 };
 
 enum class Decision {
-  kNone,  // of a record that is no call's
+  kNone,  // of a record that is no call's, or of a watch that its caller left before anything was decided
   kAllowed,
   kRefused,
 };

@@ -1,6 +1,8 @@
 #include "rpc/budget_rpc.h"
 
+#include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <string>
@@ -283,9 +285,13 @@ absl::StatusOr<std::vector<service::HistoryPosition>> PositionsOf(const v1::Watc
 }
 
 // Sends what the watch finds, or ends the stream when the principal may no longer watch a dataset. Returns
-// whether it sent something.
-bool SendNew(service::HistoryWatch& watch, MessageStream<v1::LedgerEntry>& stream) {
+// whether it sent something. `note` is called with datasets that the principal may watch, while the call is
+// being answered.
+bool SendNew(service::HistoryWatch& watch, MessageStream<v1::LedgerEntry>& stream,
+             const std::function<void(std::vector<std::string> allowed)>& note) {
   const absl::StatusOr<std::vector<service::WatchedEntry>> found = watch.Look();
+  if (std::vector<std::string> allowed = watch.TakeAllowed(); !allowed.empty())
+    stream.WhileOpen([&] { note(std::move(allowed)); });
   // While the store is away there is nothing to show; the next look may find it back.
   if (absl::IsUnavailable(found.status())) return false;
   if (!found.ok()) {
@@ -471,7 +477,15 @@ grpc::ServerWriteReactor<v1::LedgerEntry>* BudgetRpc::WatchLedger(grpc::Callback
         }
         const auto watch = std::make_shared<service::HistoryWatch>(
             calls_.services.access(), histories_.heads(), principal, *std::move(positions));
-        return histories_.followers().Follow([stream, watch] { return SendNew(*watch, *stream); },
+        const auto note = [&calls = calls_, context](std::vector<std::string> allowed) {
+          try {
+            calls.on_noted(*context, {.allowed_datasets = std::move(allowed)});
+          } catch (const std::bad_alloc&) {
+            // The audit will lack them. The entries that were found must not be lost.
+            return;
+          }
+        };
+        return histories_.followers().Follow([stream, watch, note] { return SendNew(*watch, *stream, note); },
                                              [stream] { stream->End(ToGrpcStatus(ServerIsStopping())); });
       });
 }

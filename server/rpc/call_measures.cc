@@ -35,12 +35,12 @@ Measured MeasuredOf(std::string_view path) {
   constexpr std::string_view kOfRecords[] = {"DatasetService/ImportRecords", "DatasetService/CheckSchema",
                                              "DatasetService/SealDataset"};
   constexpr std::string_view kOfDraws[] = {"QueryService/AnswerWorkload", "SynthesisService/CreateSynthesis",
-                                           "OperationService/WaitOperation",
-                                           "OperationService/WatchOperation"};
+                                           "OperationService/WaitOperation"};
   if (!path.starts_with(kApiPrefix)) return Measured::kAsItIs;
   const std::string_view name = path.substr(kApiPrefix.size());
   if (name.starts_with("OwnerService/")) return Measured::kNothing;
   if (std::ranges::find(kOfRecords, name) != std::end(kOfRecords)) return Measured::kNothing;
+  if (name == "OperationService/WatchOperation") return Measured::kStepWithoutBytes;
   return std::ranges::find(kOfDraws, name) != std::end(kOfDraws) ? Measured::kInSteps : Measured::kAsItIs;
 }
 

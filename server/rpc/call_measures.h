@@ -2,7 +2,7 @@
 //
 // Numbers of records are private (docs/PRIVACY.md), so what reveals them is not measured: nothing of the
 // calls that send records, seal them, or show them to their owner; and of the calls that wait for a draw no
-// more than between which two of a few durations their time was.
+// more than between which two of a few durations their time was, and no bytes where these depend on it.
 //
 // Thread-safe: constants and pure functions.
 #pragma once
@@ -23,8 +23,13 @@ inline constexpr std::array<double, 10> kDurationBounds = {0.001, 0.005, 0.025, 
                                                            1,     2.5,   10,    60,  600};
 
 enum class Measured : uint8_t {
-  kNothing,  // the call handles records: neither duration nor bytes
-  kInSteps,  // the call waits for a draw: its duration rounded up to one of kDurationBounds
+  // The call handles records: neither duration nor bytes.
+  kNothing,
+  // The call waits for a draw: its duration rounded up to one of kDurationBounds.
+  kInSteps,
+  // The same, and no bytes: it sends messages while the draw goes on, so their number depends on how long
+  // that is.
+  kStepWithoutBytes,
   kAsItIs,
 };
 

@@ -30,6 +30,12 @@ TEST(CallMeasures, OfCallsThatWaitForADrawOnlyTheStepIsMeasured) {
   EXPECT_EQ(of(601), absl::Seconds(1200)) << "above the greatest bound";
 }
 
+TEST(CallMeasures, OfACallThatSendsStatesOfADrawTheStepAloneIsMeasured) {
+  const Measured measured = MeasuredOf("/curator.v1.OperationService/WatchOperation");
+  EXPECT_EQ(measured, Measured::kStepWithoutBytes);
+  EXPECT_EQ(MeasuredDuration(measured, absl::Seconds(3)), absl::Seconds(10));
+}
+
 TEST(CallMeasures, AnyOtherCallIsMeasuredAsItIs) {
   for (const char* const path :
        {"/curator.v1.BudgetService/GetBudget", "/grpc.health.v1.Health/Check", "/unknown"}) {

@@ -47,13 +47,13 @@ absl::Status CannotRead() {
       "100 deep");
 }
 
-// ErrorInfo.reason, which ToGrpcStatus() gave the status.
-std::string ReasonIn(const grpc::Status& status) {
+// Which ToGrpcStatus() gave the status; empty where it has none.
+google::rpc::ErrorInfo InfoIn(const grpc::Status& status) {
   google::rpc::Status details;
   google::rpc::ErrorInfo info;
   if (!details.ParseFromString(status.error_details())) return {};
   for (const google::protobuf::Any& detail : details.details()) {
-    if (detail.UnpackTo(&info)) return info.reason();
+    if (detail.UnpackTo(&info)) return info;
   }
   return {};
 }
@@ -94,7 +94,7 @@ audit::AuditRecord RecordOf(std::string_view path, CallNotes notes, const grpc::
   record.dataset = std::move(notes.dataset);
   record.request_id = std::move(notes.request_id);
   record.status = static_cast<absl::StatusCode>(status.error_code());
-  record.reason = ReasonIn(status);
+  record.reason = InfoIn(status).reason();
   record.decision = DecisionOf(record);
   record.full_accounts = std::move(notes.full_accounts);
   record.trace_id = std::move(notes.trace_id);
@@ -104,7 +104,38 @@ audit::AuditRecord RecordOf(std::string_view path, CallNotes notes, const grpc::
   return record;
 }
 
+// A watch is allowed or refused for each dataset that was looked at. An error is that of the dataset that it
+// names, or of the call as a whole.
+void DivideByDataset(CallEnd& end, std::vector<std::string> allowed, const grpc::Status& status) {
+  audit::AuditRecord& record = end.record;
+  const auto metadata = InfoIn(status).metadata();
+  const auto concerned = metadata.find("dataset");
+  if (concerned != metadata.end()) record.dataset = concerned->second;
+  if (record.decision == audit::Decision::kAllowed) {
+    if (allowed.empty()) record.decision = audit::Decision::kNone;
+    if (!allowed.empty()) record.dataset = allowed.front();
+  }
+  std::erase(allowed, record.dataset);
+  end.more_allowed = std::move(allowed);
+}
+
 }  // namespace
+
+std::vector<audit::AuditRecord> CallEnd::Records() const {
+  std::vector<audit::AuditRecord> records = {record};
+  for (const std::string& dataset : more_allowed) {
+    audit::AuditRecord more = record;
+    more.dataset = dataset;
+    more.full_accounts.clear();
+    if (record.decision != audit::Decision::kAllowed) {
+      more.decision = audit::Decision::kAllowed;
+      more.status = absl::StatusCode::kOk;
+      more.reason.clear();
+    }
+    records.push_back(std::move(more));
+  }
+  return records;
+}
 
 bool CallEnd::is_audited() const {
   const bool is_public = record.decision == audit::Decision::kAllowed && !IsIdentified(record);
@@ -137,13 +168,14 @@ class CallObserver::Interceptor final : public grpc::experimental::Interceptor {
       if (CouldNotParse(info_, methods->GetSendStatus()))
         methods->ModifySendStatus(ToGrpcStatus(CannotRead()));
       CallNotes notes = calls_.NotesOf(info_.server_context());
-      std::vector<std::string> more_datasets = std::move(notes.more_datasets);
+      const bool is_watch = notes.is_watch_of_datasets;
+      std::vector<std::string> allowed = std::move(notes.allowed_datasets);
       audit::AuditRecord record = RecordOf(info_.method(), std::move(notes), methods->GetSendStatus());
       record.time_us = began_us_;
       record.peer = peer_;
       const TraceScope trace(trace_id_);
       CallEnd end = EndOf(std::move(record));
-      end.more_datasets = std::move(more_datasets);
+      if (is_watch) DivideByDataset(end, std::move(allowed), methods->GetSendStatus());
       calls_.on_end_(end);
     }
     methods->Proceed();
@@ -154,6 +186,8 @@ class CallObserver::Interceptor final : public grpc::experimental::Interceptor {
     CallEnd end{.path = info_.method(), .record = std::move(record)};
     end.took = MeasuredDuration(measured_, absl::FromChrono(std::chrono::steady_clock::now() - began_));
     if (measured_ == Measured::kNothing) return end;
+    // How many states of a draw it sends depends on how long the draw takes.
+    if (measured_ == Measured::kStepWithoutBytes) return end;
     end.received_bytes = received_bytes_;
     end.sent_bytes = sent_bytes_;
     return end;
@@ -198,7 +232,9 @@ void CallObserver::Note(const grpc::ServerContextBase& context, const CallNotes&
        {&CallNotes::principal, &CallNotes::credential_id, &CallNotes::dataset, &CallNotes::request_id}) {
     if (!(notes.*member).empty()) known.*member = notes.*member;
   }
-  if (!notes.more_datasets.empty()) known.more_datasets = notes.more_datasets;
+  known.is_watch_of_datasets |= notes.is_watch_of_datasets;
+  known.allowed_datasets.insert(known.allowed_datasets.end(), notes.allowed_datasets.begin(),
+                                notes.allowed_datasets.end());
   if (!notes.full_accounts.empty()) known.full_accounts = notes.full_accounts;
 }
 

@@ -31,8 +31,8 @@ namespace curator::rpc {
 struct CallEnd {
   std::string path;           // "/curator.v1.QueryService/AnswerWorkload"
   audit::AuditRecord record;  // without the server that writes it
-  // Where the request names several datasets, those besides the record's: the audit has a record for each.
-  std::vector<std::string> more_datasets = {};
+  // Of a watch of several datasets: those that the caller was allowed to watch, without the record's.
+  std::vector<std::string> more_allowed = {};
   // Of all messages of the call; none where it may not be measured.
   std::optional<absl::Duration> took = std::nullopt;
   std::optional<int64_t> received_bytes = std::nullopt;
@@ -41,6 +41,9 @@ struct CallEnd {
   // Whether the audit has such calls. It lacks those that anybody may make and that say nothing: of the
   // server's health and version, and of what is public.
   bool is_audited() const;
+
+  // Those of the audit: the call's, and one for each of more_allowed. At most one of them is a refusal.
+  std::vector<audit::AuditRecord> Records() const;
 };
 
 // What becomes known of a call while it is being answered. Empty: nothing.
@@ -49,7 +52,9 @@ struct CallNotes {
   audit::IdentityKind identity = audit::IdentityKind::kNone;
   std::string credential_id = {};
   std::string dataset = {};
-  std::vector<std::string> more_datasets = {};
+  // Of a watch: the caller is allowed to watch each dataset for itself, when the server looks at it.
+  bool is_watch_of_datasets = false;
+  std::vector<std::string> allowed_datasets = {};  // is added to what was known before
   std::string request_id = {};
   std::vector<FullAccount> full_accounts = {};
   std::string trace_id = {};

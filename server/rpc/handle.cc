@@ -5,7 +5,6 @@
 #include <memory>
 #include <new>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -128,15 +127,12 @@ const Message& HeaderOf(const Message& message) {
   return is_header ? message.GetReflection()->GetMessage(message, field) : message;
 }
 
-// Those of its positions, each once, and no more than a request may have.
-std::vector<std::string> DatasetsIn(const Message& watch) {
-  std::set<std::string> names;
-  v1::WatchLedgerRequest request;
-  request.CopyFrom(watch);
-  for (const v1::LedgerPosition& position : request.positions()) {
-    if (names.size() < kMostPositions) names.insert(position.dataset());
-  }
-  return {names.begin(), names.end()};
+// The one dataset of a watch; empty where it has several, of which each is known when it was looked at.
+std::string OnlyDatasetIn(const Message& message) {
+  v1::WatchLedgerRequest watch;
+  watch.CopyFrom(message);
+  if (!watch.dataset().empty()) return watch.dataset();
+  return watch.positions_size() == 1 ? watch.positions(0).dataset() : std::string();
 }
 
 audit::IdentityKind KindOf(const Proof& proof) {
@@ -205,11 +201,8 @@ void NoteNames(const Calls& calls, const grpc::ServerContextBase& context, const
     CallNotes notes{.dataset = TextIn(message, creates ? "name" : "dataset"),
                     .request_id = TextIn(message, "request_id")};
     if (message.GetDescriptor() == v1::WatchLedgerRequest::descriptor()) {
-      notes.more_datasets = DatasetsIn(message);
-      if (notes.dataset.empty() && !notes.more_datasets.empty()) {
-        notes.dataset = std::move(notes.more_datasets.back());
-        notes.more_datasets.pop_back();
-      }
+      notes.dataset = OnlyDatasetIn(message);
+      notes.is_watch_of_datasets = true;
     }
     calls.on_noted(context, notes);
   } catch (const std::bad_alloc&) {
@@ -310,6 +303,7 @@ absl::Status CheckLoginIsFresh(const Proof& proof, std::chrono::seconds most_age
 
 absl::StatusOr<Admitted> Admit(Calls& calls, const grpc::CallbackServerContext& context,
                                const service::Permission& permission, CallKind kind) {
+  const TraceScope trace(calls.trace_of(context));
   absl::StatusOr<Caller> caller = OrOverloaded<Caller>([&] { return calls.authenticator.Identify(context); });
   if (PublicErrorOf(caller.status())) calls.on_hidden_error(caller.status());
   RETURN_IF_ERROR(caller.status());

@@ -117,7 +117,7 @@ struct Admitted {
 };
 // A call that a missing role of the server or an old login refuses counts among the caller's calls, too.
 // Errors as of Authenticator::Identify(), Admission::Admit(), service::CheckServerRole() and
-// CheckLoginIsFresh(), in this order.
+// CheckLoginIsFresh(), in this order. Lines about them in the log have the call's trace.
 absl::StatusOr<Admitted> Admit(Calls& calls, const grpc::CallbackServerContext& context,
                                const service::Permission& permission, CallKind kind);
 
@@ -129,7 +129,8 @@ absl::Status CheckLoginIsFresh(const Proof& proof, std::chrono::seconds most_age
 inline constexpr size_t kMostPositions = 100;
 
 // Notes what a request names, in its fields `dataset` and `request_id` or in those of its header, whatever
-// the client wrote there; of a watch of several histories, each dataset. Without memory it is not noted.
+// the client wrote there; of a watch of histories, that it is one, and its dataset where it names one alone.
+// Without memory it is not noted.
 void NoteNames(const Calls& calls, const grpc::ServerContextBase& context,
                const google::protobuf::Message& request);
 

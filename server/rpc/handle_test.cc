@@ -406,21 +406,27 @@ TEST_F(HandleTest, WhatMayBeMeasuredOfACallIsKnownWhenItEnds) {
   EXPECT_EQ(in_flight_, 0);
 }
 
-TEST_F(HandleTest, OfAWatchOfSeveralHistoriesEachDatasetIsKnownOnce) {
-  v1::WatchLedgerRequest request;
-  for (int i = 0; i < 300; ++i) request.add_positions()->set_dataset(absl::StrCat("d", i % 150));
-  for (const char* const name : {"census", "schools", "census"}) request.add_positions()->set_dataset(name);
+TEST_F(HandleTest, OfAWatchOfHistoriesItsNameIsKnownWhereItHasOne) {
   std::vector<CallNotes> noted;
   Calls calls = calls_;
   calls.on_noted = [&](const grpc::ServerContextBase&, const CallNotes& notes) { noted.push_back(notes); };
   const grpc::CallbackServerContext context;
+  v1::WatchLedgerRequest request;
+  request.set_dataset("census");
   NoteNames(calls, context, request);
-  request.mutable_positions()->DeleteSubrange(0, 300);
+  request.clear_dataset();
+  request.add_positions()->set_dataset("schools");
   NoteNames(calls, context, request);
-  ASSERT_EQ(noted.size(), 2u);
-  EXPECT_EQ(noted[0].more_datasets.size() + 1, kMostPositions) << "no more than a request may have";
+  for (int i = 0; i < 100; ++i) request.add_positions()->set_dataset(absl::StrCat("junk", i));
+  NoteNames(calls, context, request);
+  ASSERT_EQ(noted.size(), 3u);
+  EXPECT_EQ(noted[0].dataset, "census");
   EXPECT_EQ(noted[1].dataset, "schools");
-  EXPECT_THAT(noted[1].more_datasets, ::testing::ElementsAre("census"));
+  EXPECT_EQ(noted[2].dataset, "");
+  for (const CallNotes& each : noted) {
+    EXPECT_TRUE(each.is_watch_of_datasets);
+    EXPECT_TRUE(each.allowed_datasets.empty());
+  }
 }
 
 TEST_F(HandleTest, ACallThatIsRefusedBeforeItsCallerIsKnownIsNobodys) {

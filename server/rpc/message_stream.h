@@ -16,6 +16,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "base/trace.h"
 #include "rpc/handle.h"
 
 namespace curator::rpc {
@@ -44,6 +45,13 @@ class MessageStream final : public grpc::ServerWriteReactor<Message> {
       is_writing_ = true;
     }
     this->StartWrite(&messages_[next_++]);
+  }
+
+  // Calls `note` unless the stream has ended, which it does not do before that returns: so the call's context
+  // is there. It must not block, nor use the stream.
+  void WhileOpen(const std::function<void()>& note) {
+    const absl::MutexLock lock(&mutex_);
+    if (!end_) note();
   }
 
   // Ends the stream after the message that is being sent. Later calls have no effect.
@@ -109,6 +117,7 @@ grpc::ServerWriteReactor<Message>* StreamToFollower(Calls& calls, grpc::Callback
                                                     const service::Permission& permission,
                                                     SomeFollowers& followers, const Follow& follow) {
   using Stream = MessageStream<Message>;
+  const TraceScope trace(calls.trace_of(context));
   absl::StatusOr<Admitted> admitted = Admit(calls, context, permission, CallKind::kWatch);
   if (!admitted.ok()) {
     const std::shared_ptr<Stream> refusal = Stream::Create([] {}, [] {});

@@ -155,6 +155,19 @@ absl::StatusOr<Roles> RolesOn(const Access& access, const ledger::Dataset& datas
   return roles;
 }
 
+Standing StandingOf(const directory::DirectoryStore* store,
+                    const directory::DirectoryStore::Snapshot& directory, const Principal& principal) {
+  Standing standing;
+  if (store == nullptr) return standing;
+  const directory::PrincipalRecord* const record = directory->FindPrincipal(principal.name());
+  standing.is_active = record != nullptr && !record->is_disabled;
+  standing.custody = store->CustodyHere(*directory);
+  for (const directory::RoleBinding* role : directory->RolesOf(principal.name())) {
+    if (!role->is_pending) standing.roles.emplace_back(role->role, role->dataset_id);
+  }
+  return standing;
+}
+
 absl::StatusOr<ledger::AlsoListed> RolesBesideGrants(const Access& access, const Principal& principal) {
   ledger::AlsoListed also;
   if (access.directory == nullptr) return also;
@@ -178,19 +191,25 @@ absl::Status CheckMay(Method method, const ledger::Dataset& dataset, Roles roles
 
 namespace {
 
+// `none`: the error where there is no dataset for the principal.
+absl::StatusOr<DatasetRoles> RolesOr(const Access& access, Method method, const Principal& principal,
+                                     const ledger::Dataset& dataset, const absl::Status& none) {
+  ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, dataset, principal.name()));
+  if (roles.empty()) return none;
+  RETURN_IF_ERROR(CheckMay(method, dataset, roles));
+  const ledger::Grant* const grant = GrantOf(dataset, principal.name());
+  return DatasetRoles{.roles = roles, .end_at_us = grant == nullptr ? 0 : grant->expires_at_us};
+}
+
 // The dataset that was read for `principal`, or `none` where there is none for him.
 absl::StatusOr<DatasetView> ViewFor(const Access& access, Method method, const Principal& principal,
                                     absl::StatusOr<ledger::Dataset> read, const absl::Status& none) {
   if (absl::IsNotFound(read.status())) return none;
   RETURN_IF_ERROR(read.status());
-  ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, *read, principal.name()));
-  if (roles.empty()) return none;
-  RETURN_IF_ERROR(CheckMay(method, *read, roles));
-  const ledger::Grant* const grant = GrantOf(*read, principal.name());
-  const int64_t end_at_us = grant == nullptr ? 0 : grant->expires_at_us;
+  ASSIGN_OR_RETURN(const DatasetRoles found, RolesOr(access, method, principal, *read, none));
   ASSIGN_OR_RETURN(DatasetView view, ViewOf(*std::move(read)));
-  view.roles = roles;
-  view.roles_end_at_us = end_at_us;
+  view.roles = found.roles;
+  view.roles_end_at_us = found.end_at_us;
   return view;
 }
 
@@ -206,6 +225,11 @@ absl::StatusOr<DatasetView> FindDatasetById(const Access& access, Method method,
                                             std::string_view dataset_id) {
   return ViewFor(access, method, principal, access.ledger.GetDatasetById(dataset_id, principal.name()),
                  absl::NotFoundError("there is no such dataset that you may see"));
+}
+
+absl::StatusOr<DatasetRoles> RolesFor(const Access& access, Method method, const Principal& principal,
+                                      const ledger::Dataset& dataset) {
+  return RolesOr(access, method, principal, dataset, NoSuchDataset(dataset.name));
 }
 
 absl::Status CheckIsOwner(const ledger::Dataset& dataset, const Principal& principal) {
@@ -317,10 +341,10 @@ absl::Status CheckCanHoldRights(const directory::DirectoryStore* directory, std:
                       "identity first");
 }
 
-bool MayReadEntry(const DatasetView& dataset, const ledger::Entry& entry, const Principal& principal) {
+bool MayReadEntry(Roles roles, const ledger::Entry& entry, const Principal& principal) {
   if (entry.kind == ledger::kEqualContent) return false;
   const bool is_own_charge = !entry.charge_id.empty() && ledger::ActorName(entry) == principal.name();
-  return is_own_charge || dataset.MayAll(Method::kListLedgerEntries);
+  return is_own_charge || PermissionFor(Method::kListLedgerEntries).ExtentFor(roles) == Extent::kAll;
 }
 
 absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, const Principal& principal,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -63,6 +64,19 @@ std::string WhatItProtects(const DatasetView& dataset);
 // the directory's.
 absl::StatusOr<Roles> RolesOn(const Access& access, const ledger::Dataset& dataset, std::string_view name);
 
+// What roles on datasets depend on besides the datasets' rows: equal values give a principal equal roles by
+// equal rows, until a grant expires.
+struct Standing {
+  bool is_active = true;
+  directory::Custody custody = directory::Custody::kTwoPersons;
+  std::vector<std::pair<directory::Role, std::string>> roles =
+      {};  // in force, with the ids of their datasets
+  bool operator==(const Standing&) const = default;
+};
+// `directory` is one of the store's. Without a store, as in development mode, all standings are equal.
+Standing StandingOf(const directory::DirectoryStore* store,
+                    const directory::DirectoryStore::Snapshot& directory, const Principal& principal);
+
 // The datasets on which the principal has a role by the directory. Errors: the directory's.
 absl::StatusOr<ledger::AlsoListed> RolesBesideGrants(const Access& access, const Principal& principal);
 
@@ -77,6 +91,15 @@ absl::StatusOr<DatasetView> FindDataset(const Access& access, Method method, con
 // The same for the dataset of a release or a charge.
 absl::StatusOr<DatasetView> FindDatasetById(const Access& access, Method method, const Principal& principal,
                                             std::string_view dataset_id);
+
+// The roles of a principal on a dataset, and when the first of them expires (0: never).
+struct DatasetRoles {
+  Roles roles = {};
+  int64_t end_at_us = 0;
+};
+// By a row that was read with all grants, or with the principal's alone. Errors: those of FindDataset().
+absl::StatusOr<DatasetRoles> RolesFor(const Access& access, Method method, const Principal& principal,
+                                      const ledger::Dataset& dataset);
 
 // PERMISSION_DENIED unless `principal` is the owner.
 absl::Status CheckIsOwner(const ledger::Dataset& dataset, const Principal& principal);
@@ -124,7 +147,7 @@ absl::Status CheckCanHoldRights(const directory::DirectoryStore* directory, std:
 
 // Owners, approvers and auditors read the content of all entries of the history, others that of their own
 // charges. No principal reads EQUAL_CONTENT: it names a dataset that may be another's.
-bool MayReadEntry(const DatasetView& dataset, const ledger::Entry& entry, const Principal& principal);
+bool MayReadEntry(Roles roles, const ledger::Entry& entry, const Principal& principal);
 
 // The charge for the principal who made it; NOT_FOUND ("there is no NOUN of yours ...") for all others.
 absl::StatusOr<ledger::Charge> FindOwnCharge(ledger::Ledger& ledger, const Principal& principal,

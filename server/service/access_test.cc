@@ -41,7 +41,7 @@ TEST(MayReadEntry, NoPrincipalReadsAnOldNoteOfEqualContent) {
   DatasetView view = ViewOf(StoredPeople()).value();
   view.roles = {Role::kOwner};
   const auto may_read = [&](const ledger::Entry& entry) {
-    return MayReadEntry(view, entry, TestPrincipal("mallory"));
+    return MayReadEntry(view.roles, entry, TestPrincipal("mallory"));
   };
   ledger::Entry entry{.kind = ledger::kGranted, .payload = ledger::EncodeNote("ana"), .actor = "mallory"};
   EXPECT_TRUE(may_read(entry));
@@ -57,10 +57,11 @@ TEST(MayReadEntry, APrincipalReadsTheEntriesOfItsChargesByItsNameAndNobodyElses)
   view.roles = {Role::kAnalyst};
   const std::string pseudonym = "~" + std::string(32, 'a');
   ledger::Entry entry{.kind = ledger::kCharged, .charge_id = "c", .actor = pseudonym, .actor_name = "ana"};
-  EXPECT_TRUE(MayReadEntry(view, entry, TestPrincipal("ana")));
-  EXPECT_FALSE(MayReadEntry(view, entry, TestPrincipal("bob")));
+  EXPECT_TRUE(MayReadEntry(view.roles, entry, TestPrincipal("ana")));
+  EXPECT_FALSE(MayReadEntry(view.roles, entry, TestPrincipal("bob")));
   entry.actor_name = pseudonym;
-  EXPECT_FALSE(MayReadEntry(view, entry, TestPrincipal("ana"))) << "another ana, after she was forgotten";
+  EXPECT_FALSE(MayReadEntry(view.roles, entry, TestPrincipal("ana")))
+      << "another ana, after she was forgotten";
 }
 
 TEST(Summary, HasNamesWhereTheEntryHasPseudonyms) {

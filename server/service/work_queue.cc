@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
+#include "base/trace.h"
 #include "host/scheduling.h"
 
 namespace curator::service {
@@ -84,7 +85,8 @@ void WorkQueue::Run(Place place, Work work) {
   const absl::MutexLock lock(&mutex_);
   Share& share = shares_.at(place.holder_);
   if (share.waiting.empty()) share.due = std::max(share.due, due_now_);
-  share.waiting.push_back({std::move(place), std::move(work), ++arrivals_, std::chrono::steady_clock::now()});
+  share.waiting.push_back(
+      {std::move(place), std::move(work), ++arrivals_, std::chrono::steady_clock::now(), CurrentTraceId()});
 }
 
 WorkQueue::Load WorkQueue::CurrentLoad() {
@@ -147,7 +149,10 @@ void WorkQueue::WorkerLoop() {
     }
     stopped.clear();
     if (!item) continue;
-    item->work.run();
+    {
+      const TraceScope trace(item->trace_id);
+      item->work.run();
+    }
     EndRun(item->place.holder_);
   }
 }

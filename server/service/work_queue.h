@@ -47,7 +47,7 @@ class WorkQueue {
     std::string holder_;
   };
 
-  // A piece of work. It must not throw.
+  // A piece of work. It must not throw. It runs with the trace (base/trace.h) of the thread that queued it.
   struct Work {
     std::string id;  // of its operation; unique
     std::function<void()> run;
@@ -105,6 +105,7 @@ class WorkQueue {
     Work work;
     uint64_t arrival = 0;
     std::chrono::steady_clock::time_point queued_at = {};
+    std::string trace_id = {};
   };
   // Of one principal: what it has here, and when its first waiting piece is due, in pieces of work. The next
   // ones are due one piece later each.

@@ -14,6 +14,7 @@
 #include "absl/synchronization/notification.h"
 #include "base/errors.h"
 #include "base/testing/names.h"
+#include "base/trace.h"
 
 namespace curator::service {
 namespace {
@@ -174,6 +175,23 @@ TEST_F(WorkQueueTest, OnePrincipalNeverHasAllThreads) {
   queue_->PublishPositions();
   EXPECT_EQ(queue_->PositionOf("s2"), 1) << "a thread is free, and it waits all the same";
   EXPECT_THAT(RanInAll(), ElementsAre("s2"));
+}
+
+TEST(WorkQueueTraces, WorkHasTheTraceOfWhatQueuedIt) {
+  std::vector<std::string> traces;
+  {
+    WorkQueue queue(1, 4);
+    const auto run = [&](const char* id) {
+      queue.Run(queue.Reserve(TestPrincipal("ana")).value(),
+                {.id = id, .run = [&] { traces.push_back(CurrentTraceId()); }});
+    };
+    {
+      const TraceScope trace("of the call");
+      run("first");
+    }
+    run("second");
+  }
+  EXPECT_THAT(traces, ElementsAre("of the call", ""));
 }
 
 TEST(WorkQueuePositions, ArePublishedByThemselves) {

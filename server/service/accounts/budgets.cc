@@ -308,17 +308,18 @@ std::optional<AccountView> LargestPart(std::string_view dataset, const std::vect
 }
 
 absl::StatusOr<EntriesPage> ReadVisibleEntries(const Access& access, Method method,
-                                               const Principal& principal, const DatasetView& view,
-                                               const ledger::EntryRange& range) {
+                                               const Principal& principal, std::string_view dataset_id,
+                                               Roles roles, const ledger::EntryRange& range) {
+  const bool sees_all = PermissionFor(method).ExtentFor(roles) == Extent::kAll;
   ledger::EntryRange visible = range;
-  if (!view.MayAll(method)) visible.charges_of = principal.name();
+  if (!sees_all) visible.charges_of = principal.name();
   EntriesPage read;
-  ASSIGN_OR_RETURN(read.entries, access.ledger.ListEntries(view.record.id, visible));
+  ASSIGN_OR_RETURN(read.entries, access.ledger.ListEntries(dataset_id, visible));
   read.last_seq = read.entries.empty() ? range.after_seq : read.entries.back().seq;
   read.has_more = static_cast<int64_t>(read.entries.size()) == range.limit;
-  const auto is_hidden = [&](const ledger::Entry& entry) { return !MayReadEntry(view, entry, principal); };
+  const auto is_hidden = [&](const ledger::Entry& entry) { return !MayReadEntry(roles, entry, principal); };
   // Viewers of the whole history see that there is an entry of which no principal reads the content.
-  if (!view.MayAll(method)) std::erase_if(read.entries, is_hidden);
+  if (!sees_all) std::erase_if(read.entries, is_hidden);
   for (ledger::Entry& entry : read.entries) {
     if (is_hidden(entry)) entry.payload.clear();
   }
@@ -329,7 +330,7 @@ absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Princi
                                               const DatasetName& dataset, const ledger::EntryRange& range) {
   constexpr Method kMethod = Method::kListLedgerEntries;
   ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, kMethod, principal, dataset));
-  return ReadVisibleEntries(access, kMethod, principal, view, range);
+  return ReadVisibleEntries(access, kMethod, principal, view.record.id, view.roles, range);
 }
 
 std::string Summary(const ledger::Entry& entry) {
@@ -380,7 +381,7 @@ absl::StatusOr<std::vector<LinkView>> ListChainLinks(const Access& access, const
       access.ledger.ListEntries(view.record.id, {.after_seq = page.after_seq, .limit = page.limit}));
   std::vector<LinkView> links;
   for (ledger::Entry& entry : entries) {
-    const bool shows_content = MayReadEntry(view, entry, principal);
+    const bool shows_content = MayReadEntry(view.roles, entry, principal);
     links.push_back({std::move(entry), shows_content});
   }
   return links;

@@ -101,10 +101,10 @@ struct EntriesPage {
 absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Principal& principal,
                                               const DatasetName& dataset, const ledger::EntryRange& range);
 
-// The same of a dataset that was found for the principal by FindDataset() with this method.
+// The same of a dataset on which the principal has these roles, which allow this method.
 absl::StatusOr<EntriesPage> ReadVisibleEntries(const Access& access, Method method,
-                                               const Principal& principal, const DatasetView& view,
-                                               const ledger::EntryRange& range);
+                                               const Principal& principal, std::string_view dataset_id,
+                                               Roles roles, const ledger::EntryRange& range);
 
 // One line for display: the content of the entry beyond its kind. Empty when there is none.
 std::string Summary(const ledger::Entry& entry);

@@ -39,7 +39,7 @@ class HistoryWatchTest : public ServiceTest {
   // What a thread of a server does twice a second.
   absl::StatusOr<std::vector<WatchedEntry>> Look(HistoryWatch& watch,
                                                  HistoryWatch::Steady::time_point now = {}) {
-    heads_.Read();
+    heads_.Read(now);
     return watch.Look(now);
   }
   // Looks until nothing is new: as many as there were.
@@ -49,10 +49,11 @@ class HistoryWatchTest : public ServiceTest {
     EXPECT_THAT(Look(watch).value(), IsEmpty());
     return found;
   }
-  HistoryWatch WatchBy(const std::string& principal, const std::vector<std::string>& names) {
+  HistoryWatch WatchBy(const std::string& principal, const std::vector<std::string>& names,
+                       const directory::DirectoryStore* directory = nullptr) {
     std::vector<HistoryPosition> positions;
     for (const std::string& name : names) positions.push_back({DatasetName(name), 0});
-    return {Access{*ledger_}, heads_, TestPrincipal(principal), std::move(positions)};
+    return {Access{*ledger_, directory}, heads_, TestPrincipal(principal), std::move(positions)};
   }
   void Grant(const std::string& dataset, const std::string& grantee, int64_t roles, int64_t ends_us = 0) {
     const ledger::Grant grant{.grantee = grantee, .roles = roles, .expires_at_us = ends_us};
@@ -67,6 +68,9 @@ class HistoryWatchTest : public ServiceTest {
                            .lifetime = absl::Hours(1)}},
                          Intent::kDo)
         .status();
+  }
+  static absl::Status MakeChange(directory::DirectoryStore& directory, const directory::Change& change) {
+    return directory.Make("owner", [&](const directory::Directory&) { return change; }).status();
   }
   static std::vector<std::string> DatasetsOf(const std::vector<WatchedEntry>& found) {
     std::vector<std::string> names;
@@ -85,7 +89,7 @@ TEST_F(HistoryWatchTest, ALookAtHistoriesThatHaveNotMovedReadsNothingButTheirHea
     EXPECT_GT(CatchUp(*watches.back()), 0u);
   }
   CountedReads::count = 0;
-  heads_.Read();
+  heads_.Read({});
   EXPECT_EQ(CountedReads::count, 1);
   for (const auto& watch : watches) EXPECT_THAT(watch->Look({}).value(), IsEmpty());
   EXPECT_EQ(CountedReads::count, 1);
@@ -106,7 +110,7 @@ TEST_F(HistoryWatchTest, WhoSeesOwnChargesAloneReadsNothingMoreWhenOthersHaveCha
   EXPECT_EQ(CatchUp(watch), 1u);
   ASSERT_TRUE(Reserve("census", "owner").ok());
   EXPECT_THAT(Look(watch).value(), IsEmpty());
-  heads_.Read();
+  heads_.Read({});
   CountedReads::count = 0;
   EXPECT_THAT(watch.Look({}).value(), IsEmpty());
   EXPECT_EQ(CountedReads::count, 0) << "the entry of another was passed over";
@@ -155,15 +159,104 @@ TEST_F(HistoryWatchTest, AGrantThatExpiresEndsItThoughNothingWasWritten) {
   EXPECT_EQ(DatasetConcernedBy(ended), "census");
 }
 
-TEST_F(HistoryWatchTest, RightsAreReadAgainFromTimeToTimeWhateverSaysThatTheyAreTheSame) {
+TEST_F(HistoryWatchTest, RowsAreReadAgainFromTimeToTimeWhateverSaysThatTheyAreTheSame) {
   HistoryWatch watch = WatchBy("owner", {"census"});
   CatchUp(watch);
   const HistoryWatch::Steady::time_point start = {};
   CountedReads::count = 0;
-  EXPECT_TRUE(watch.Look(start + HistoryWatch::kLongestTrust - std::chrono::seconds(1)).ok());
-  EXPECT_EQ(CountedReads::count, 0);
-  EXPECT_TRUE(watch.Look(start + HistoryWatch::kLongestTrust).ok());
-  EXPECT_EQ(CountedReads::count, 1);
+  EXPECT_TRUE(Look(watch, start + WatchedHeads::kLongestTrust - std::chrono::seconds(1)).ok());
+  EXPECT_EQ(CountedReads::count, 1) << "of the heads";
+  EXPECT_TRUE(Look(watch, start + WatchedHeads::kLongestTrust).ok());
+  EXPECT_EQ(CountedReads::count, 3) << "of the heads, and of the row";
+}
+
+TEST_F(HistoryWatchTest, ARowThatIsReadAgainAndTakesRightsAwayEndsTheWatch) {
+  Grant("census", "uma", ledger::kGrantedAuditor);
+  HistoryWatch watch = WatchBy("uma", {"census"});
+  CatchUp(watch);
+  // As damage does, it changes no revision.
+  Corrupt("DELETE FROM grants WHERE grantee <> 'owner'");
+  EXPECT_TRUE(Look(watch, HistoryWatch::Steady::time_point() + std::chrono::seconds(1)).ok());
+  const absl::Status ended =
+      Look(watch, HistoryWatch::Steady::time_point() + WatchedHeads::kLongestTrust).status();
+  EXPECT_EQ(DatasetConcernedBy(ended), "census");
+}
+
+TEST_F(HistoryWatchTest, OldRowsAreReadInPortions) {
+  constexpr size_t kMost = WatchedHeads::kMostRowsAtOnce;
+  std::vector<std::unique_ptr<WatchedHeads::Watched>> watched;
+  for (size_t i = 0; i < kMost + 50; ++i) watched.push_back(heads_.Watch(absl::StrCat("id", i), {}));
+  const HistoryWatch::Steady::time_point later =
+      HistoryWatch::Steady::time_point() + WatchedHeads::kLongestTrust;
+  const auto reads = [&] {
+    CountedReads::count = 0;
+    heads_.Read(later);
+    return CountedReads::count - 1;
+  };
+  EXPECT_EQ(reads(), static_cast<int64_t>(kMost));
+  EXPECT_EQ(reads(), 50);
+  EXPECT_EQ(reads(), 0);
+}
+
+TEST_F(HistoryWatchTest, AGrantIsReadOnceForAllWhoWatchItsDataset) {
+  std::vector<std::unique_ptr<HistoryWatch>> watches;
+  for (int i = 0; i < 50; ++i) {
+    watches.push_back(std::make_unique<HistoryWatch>(WatchBy("owner", {"census", "schools", "visits"})));
+    CatchUp(*watches.back());
+  }
+  Grant("schools", "ana", ledger::kGrantedAnalyst);
+  CountedReads::count = 0;
+  heads_.Read({});
+  for (const auto& watch : watches) EXPECT_THAT(DatasetsOf(watch->Look({}).value()), ElementsAre("schools"));
+  EXPECT_EQ(CountedReads::count, 1 + 1 + 50) << "the heads, one row, and the entry for each";
+}
+
+TEST_F(HistoryWatchTest, AChangeOfTheDirectoryThatConcernsNobodyWhoWatchesReadsNothing) {
+  const auto directory = directory::DirectoryStore::Open(*ledger_, {}).value();
+  std::vector<std::unique_ptr<HistoryWatch>> watches;
+  for (int i = 0; i < 50; ++i) {
+    watches.push_back(
+        std::make_unique<HistoryWatch>(WatchBy("owner", {"census", "schools", "visits"}, directory.get())));
+    CatchUp(*watches.back());
+  }
+  const directory::DirectoryStore::Snapshot before = directory->Current().value();
+  ASSERT_TRUE(MakeChange(*directory, directory::PrincipalCreated{.name = "eve"}).ok());
+  ASSERT_NE(directory->Current().value(), before);
+  CountedReads::count = 0;
+  heads_.Read({});
+  for (const auto& watch : watches) EXPECT_THAT(watch->Look({}).value(), IsEmpty());
+  EXPECT_EQ(CountedReads::count, 1) << "of the heads";
+}
+
+TEST_F(HistoryWatchTest, ARoleOfTheDirectoryThatIsTakenAwayEndsTheWatch) {
+  const auto directory = directory::DirectoryStore::Open(*ledger_, {}).value();
+  const std::string census = ids_.at("census");
+  ASSERT_TRUE(MakeChange(*directory, directory::PrincipalCreated{.name = "uma"}).ok());
+  ASSERT_TRUE(MakeChange(*directory, directory::RoleBound{directory::Role::kApprover, "uma", census}).ok());
+  HistoryWatch watch = WatchBy("uma", {"census"}, directory.get());
+  CatchUp(watch);
+  ASSERT_TRUE(MakeChange(*directory, directory::RoleUnbound{directory::Role::kApprover, "uma", census}).ok());
+  EXPECT_EQ(DatasetConcernedBy(Look(watch).status()), "census");
+}
+
+TEST_F(HistoryWatchTest, APrincipalOfTheDirectoryThatIsDisabledKeepsNoRoleOfIt) {
+  const auto directory = directory::DirectoryStore::Open(*ledger_, {}).value();
+  ASSERT_TRUE(MakeChange(*directory, directory::PrincipalCreated{.name = "uma"}).ok());
+  ASSERT_TRUE(MakeChange(*directory, directory::RoleBound{directory::Role::kAuditor, "uma", ""}).ok());
+  HistoryWatch watch = WatchBy("uma", {"census"}, directory.get());
+  CatchUp(watch);
+  ASSERT_TRUE(MakeChange(*directory, directory::PrincipalDisabled{"uma"}).ok());
+  EXPECT_EQ(DatasetConcernedBy(Look(watch).status()), "census");
+}
+
+TEST_F(HistoryWatchTest, WhatMayBeWatchedIsKnownOnceItWasLookedAt) {
+  Grant("census", "uma", ledger::kGrantedAuditor);
+  HistoryWatch watch = WatchBy("uma", {"census", "schools", "visits"});
+  EXPECT_THAT(watch.TakeAllowed(), IsEmpty());
+  EXPECT_THAT(DatasetsOf(Look(watch).value()), ::testing::Each("census"));
+  EXPECT_THAT(watch.TakeAllowed(), ElementsAre("census"));
+  EXPECT_FALSE(Look(watch).ok());
+  EXPECT_THAT(watch.TakeAllowed(), IsEmpty());
 }
 
 TEST_F(HistoryWatchTest, ALongHistoryDelaysNoOther) {
@@ -187,7 +280,7 @@ TEST_F(HistoryWatchTest, AHistoryThatNobodyWatchesAnyMoreIsNotLookedAt) {
     CatchUp(watch);
   }
   CountedReads::count = 0;
-  heads_.Read();
+  heads_.Read({});
   EXPECT_EQ(CountedReads::count, 0);
 }
 
