@@ -137,11 +137,12 @@ class Ledger {
                                                                   std::string_view principal) = 0;
 
   // How a counter came to what it has, ascending: what it had when the stretch of the query began, if it
-  // existed then, and each point in it. Where these are more than query.most, the stretch is cut into as many
-  // parts of about equal length, and of each the last point is returned. Reads a number of rows that grows
-  // with `most` alone. A ledger that an earlier version made has no points of the time before schema 22.
-  // INVALID_ARGUMENT unless 1 <= most <= kMostPoints and the stretch does not end before it begins; no point
-  // where there is no such counter.
+  // existed then, and each point in it. Where the latter are more than query.most, the stretch is cut into as
+  // many parts of about equal length, and of each the last point is returned. With query.step_seconds above 1
+  // the points are those of whole steps; one that has the same amounts as the one before is left out. Reads a
+  // number of rows that grows with `most` alone. A ledger that an earlier version made has no points of the
+  // time before schema 22. INVALID_ARGUMENT unless 1 <= most <= kMostPoints, 1 <= step_seconds, and the
+  // stretch does not end before it begins; no point where there is no such counter.
   virtual absl::StatusOr<std::vector<CounterPoint>> CounterPoints(const PointsQuery& query) = 0;
 
   // ---- Charges

@@ -406,6 +406,11 @@ struct PointsQuery {
   std::optional<int64_t> from_second = {};
   std::optional<int64_t> to_second = {};
   int64_t most = kMostPoints;  // 1 to kMostPoints
+  // Above 1, time is cut into steps of so many seconds from 1970 on, and nothing is shown of when in its step
+  // something changed. The range is widened at its beginning and shortened at its end to whole steps that
+  // have passed. A point has what the counter had at the end of a step, and the last second of that step.
+  // Where the range ends now or later, or with the newest point, the last one is what the counter has, now.
+  int64_t step_seconds = 1;
 };
 
 // What a principal uses of one of its daily quotas.

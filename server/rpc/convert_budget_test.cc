@@ -28,6 +28,31 @@ TEST(ConvertAccount, CountsWhatIsSpentAndHeldAsGone) {
   EXPECT_EQ(proto.analyst(), "");
 }
 
+TEST(ConvertBurnDown, EachPointHasItsTimeAndItsAmounts) {
+  const v1::GetBurnDownResponse proto = ToProto(
+      service::BurnDown{.account = "dataset/census",
+                        .counters = {{"epsilon",
+                                      {{.second = 7205, .limit = 10 * kOne, .spent = 3 * kOne, .held = kOne},
+                                       {.second = 7210, .limit = 9 * kOne, .spent = kOne / 4, .held = 0}}},
+                                     {"delta", {}}}});
+  EXPECT_EQ(proto.account(), "dataset/census");
+  ASSERT_EQ(proto.counters_size(), 2);
+  EXPECT_EQ(proto.counters(0).name(), "epsilon");
+  EXPECT_EQ(proto.counters(1).name(), "delta");
+  EXPECT_EQ(proto.counters(1).points_size(), 0);
+  ASSERT_EQ(proto.counters(0).points_size(), 2);
+  const v1::BurnDownPoint& first = proto.counters(0).points(0);
+  EXPECT_EQ(first.time().seconds(), 7205);
+  EXPECT_EQ(first.limit(), "10");
+  EXPECT_EQ(first.spent(), "3");
+  EXPECT_EQ(first.held(), "1");
+  const v1::BurnDownPoint& second = proto.counters(0).points(1);
+  EXPECT_EQ(second.time().seconds(), 7210);
+  EXPECT_EQ(second.limit(), "9");
+  EXPECT_EQ(second.spent(), "0.25");
+  EXPECT_EQ(second.held(), "0");
+}
+
 TEST(ConvertAccount, NamesItsHolderByTheKindOfItsScope) {
   service::AccountView account = PureAccount();
   account.scope_key = "ana";

@@ -245,6 +245,55 @@ TEST_P(AccountConformance, AMalformedAccountIsRefusedByItsField) {
   EXPECT_EQ(Must(ledger->ListAccounts(dataset.id)).size(), 1U);
 }
 
+// What analysts see of accounts from which others spend, too.
+TEST_P(AccountConformance, PointsOfStepsShowNoSecondOfAChange) {
+  auto ledger = Open();
+  const Dataset dataset = MakeDataset(*ledger, "census", 1000);
+  const int64_t account = FirstAccount(*ledger, dataset);
+  // The points of three hours, of which the second has one change that was taken back.
+  const auto have = [&](const std::string& rows) {
+    Tamper(
+        "DELETE FROM counter_points; INSERT INTO counter_points (account_id, counter, second, spent, "
+        "held, limit_value) SELECT " +
+        std::to_string(account) + ", 'rho', s, x, h, 1000 FROM (" + rows + ") AS p");
+  };
+  const auto points = [&](std::optional<int64_t> from, std::optional<int64_t> to, int64_t most = 100) {
+    return Must(ledger->CounterPoints({.account_id = account,
+                                       .counter = "rho",
+                                       .from_second = from,
+                                       .to_second = to,
+                                       .most = most,
+                                       .step_seconds = 3600}));
+  };
+  const auto at = [](int64_t second, int64_t spent) {
+    return CounterPoint{.second = second, .limit = 1000, .spent = spent, .held = 0};
+  };
+  have(
+      "SELECT 3605 AS s, 1 AS x, 0 AS h UNION ALL SELECT 3700, 2, 0 UNION ALL SELECT 7300, 2, 9 UNION ALL "
+      "SELECT 7400, 2, 0 UNION ALL SELECT 10800, 3, 0");
+  EXPECT_THAT(points({}, {}), ElementsAre(at(7199, 2), at(14'399, 3)));
+  EXPECT_THAT(points(3650, 3698), ElementsAre()) << "the hour has not ended";
+  EXPECT_THAT(points(3650, 7198), ElementsAre());
+  EXPECT_THAT(points(3650, 7199), ElementsAre(at(7199, 2)));
+  EXPECT_THAT(points(7350, 14'399), ElementsAre(at(7199, 2), at(14'399, 3)));
+  EXPECT_THAT(points({}, 36'000, 1), ElementsAre(at(14'399, 3))) << "all in one stretch of whole hours";
+  EXPECT_THAT(points({}, {}, 1), ElementsAre(at(14'399, 3)));
+
+  // Of the hour that has not ended there is only what the counter has.
+  Must(ledger->Begin(RequestOf(dataset, "first", account, 5)));
+  const std::vector<CounterPoint> exact =
+      Must(ledger->CounterPoints({.account_id = account, .counter = "rho"}));
+  const std::vector<CounterPoint> now = points({}, {});
+  ASSERT_EQ(now.size(), 2U) << "the hours since 1970 are cut into few stretches";
+  EXPECT_EQ(now.back().spent, exact.back().spent);
+  EXPECT_GE(now.back().second, exact.back().second);
+  EXPECT_LT(now.back().second, exact.back().second + 600);
+  EXPECT_EQ(points(4'000'000'000, {}).size(), 1U) << "a range of the future has what is now";
+  EXPECT_STATUS_IS(
+      absl::StatusCode::kInvalidArgument,
+      ledger->CounterPoints({.account_id = account, .counter = "rho", .step_seconds = 0}).status());
+}
+
 INSTANTIATE_TEST_SUITE_P(EveryBackend, AccountConformance, ::testing::ValuesIn(LedgerBackendNames()),
                          [](const auto& test) { return test.param; });
 

@@ -11,6 +11,16 @@
 namespace curator::service {
 namespace {
 
+// Of an account that others spend from, too, those who see it as participants learn the past by the hour
+// alone: to the second it would have when the draws of others began.
+constexpr int64_t kParticipantsStepSeconds = 3600;
+
+int64_t StepFor(const DatasetView& view, const ledger::Account& account) {
+  // One that VisibleAccount() shows to a participant is its own.
+  const bool is_own = account.scope_type == ledger::ScopeType::kAnalyst;
+  return view.MayAll(Method::kGetBurnDown) || is_own ? 1 : kParticipantsStepSeconds;
+}
+
 // One error for an account of another analyst and for one that there is not.
 absl::StatusOr<ledger::Account> VisibleAccount(const Access& access, const DatasetView& view,
                                                const Principal& principal, const std::string& name) {
@@ -43,7 +53,8 @@ absl::StatusOr<BurnDown> GetBurnDown(const Access& access, const Principal& prin
                                                   .counter = counter.counter,
                                                   .from_second = query.from_second,
                                                   .to_second = query.to_second,
-                                                  .most = query.most_points}));
+                                                  .most = query.most_points,
+                                                  .step_seconds = StepFor(view, account)}));
     burn_down.counters.push_back({counter.counter, std::move(points)});
   }
   return burn_down;

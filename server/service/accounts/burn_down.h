@@ -35,6 +35,10 @@ struct BurnDown {
   std::vector<BurnDownCounter> counters;  // in the order of the account's
 };
 
+// Who sees the account as a participant, neither as owner, approver or auditor of the dataset nor as the one
+// who alone spends from it, gets what it had at the end of each hour that has passed, and what it has now
+// (PointsQuery::step_seconds).
+//
 // What it costs grows with the number of points alone, whatever the history. Errors: INVALID_ARGUMENT
 // (account) for one that there is not, or that is not the principal's to see; (points), (to).
 absl::StatusOr<BurnDown> GetBurnDown(const Access& access, const Principal& principal,
