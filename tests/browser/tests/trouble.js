@@ -132,6 +132,23 @@ export const suite = () => describe("says in place what is wrong, and recovers b
     await olga.leave();
   });
 
+  it("a secret that is shown once, which Escape does not destroy before it was kept", async () => {
+    const installation = await production();
+    const ana = await Person.arrive(installation.url);
+    await installation.logIn(ana, "ana", "/people");
+    await ana.press("New API token…");
+    await ana.fill("Label", "nightly report");
+    await ana.press("Make the token");
+    await ana.sees("It is shown this once.", "dialog[open]");
+    const secret = await ana.text("dialog[open] .secret");
+    for (let presses = 0; presses < 3; presses += 1) await ana.page.keyboard.press("Escape");
+    assert.equal(await ana.text("dialog[open] .secret"), secret);
+    await ana.press("I have kept it");
+    await ana.sees("The API token nightly report was made.");
+    assert.equal(await ana.page.$("dialog[open]"), null);
+    await ana.leave();
+  });
+
   it("an API token that was removed", async () => {
     const installation = await production();
     const cli = installation.as("ana");
