@@ -7,13 +7,16 @@ export type RefusedAccount = Refusal["accounts"][number];
 export interface RefusalRow {
   dataset: string;
   refusal: Refusal;
+  // The first one that was full, by which rows are sorted; the others are in the refusal.
   account: RefusedAccount;
 }
 
-// Newest first, a row for each account that was full.
+// Newest first, a row for each refused request.
 export function refusalRows(byDataset: ReadonlyMap<string, Refusal[]>): RefusalRow[] {
   const rows = [...byDataset].flatMap(([dataset, refusals]) =>
-    refusals.flatMap((refusal) => refusal.accounts.map((account) => ({ dataset, refusal, account }))),
+    refusals.flatMap((refusal) =>
+      refusal.accounts.slice(0, 1).map((account) => ({ dataset, refusal, account })),
+    ),
   );
   const time = ({ refusal }: RefusalRow) => Date.parse(refusal.time ?? "") || 0;
   return rows.sort((left, right) => time(right) - time(left));

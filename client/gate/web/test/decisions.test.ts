@@ -39,7 +39,8 @@ test("refusals of several datasets are one list, newest first", () => {
   );
   assert.deepEqual(
     rows.map(({ dataset }) => dataset),
-    ["b", "b", "a", "b"],
+    ["b", "a", "b"],
+    "one row for a request, however many accounts were full",
   );
 });
 

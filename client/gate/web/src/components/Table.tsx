@@ -141,7 +141,7 @@ export function Table<Row>({
         </div>
       )}
       <div
-        class={stacks ? "table-scroll stacks" : "table-scroll"}
+        class={`table-scroll${stacks ? " stacks" : ""}${scrolls ? " scrolls" : ""}`}
         ref={frame}
         {...(scrolls ? { tabIndex: 0, role: "region" as const, "aria-label": caption } : {})}
       >

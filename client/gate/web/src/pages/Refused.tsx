@@ -1,4 +1,5 @@
 // Charges that did not fit: what was asked, what was left, what would have fitted.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { call } from "../api/client.ts";
 import { useAllDatasets } from "../api/datasets.ts";
@@ -15,7 +16,14 @@ import { Card, Page } from "../components/Page.tsx";
 import { Table } from "../components/Table.tsx";
 import { Amount, Time } from "../components/Values.tsx";
 import { compare, shorten } from "../decimal.ts";
-import { fittingOf, lackingOf, methodWords, refusalRows, type RefusalRow } from "../refusals.ts";
+import {
+  fittingOf,
+  lackingOf,
+  methodWords,
+  refusalRows,
+  type RefusalRow,
+  type RefusedAccount,
+} from "../refusals.ts";
 import { navigate, place, to } from "../router.ts";
 import { sessionState } from "../session.ts";
 import { useStore } from "../store.ts";
@@ -52,15 +60,33 @@ function Fitted({ row, may }: { row: RefusalRow; may: Actions["may"] }) {
   );
 }
 
+// A line for each account that was full.
+function Lines({ refusal, line }: { refusal: Refusal; line: (account: RefusedAccount) => ComponentChildren }) {
+  return (
+    <ul class="lines">
+      {refusal.accounts.map((account) => (
+        <li key={`${account.account} ${account.counter}`}>{line(account)}</li>
+      ))}
+    </ul>
+  );
+}
+
+function joined({ refusal }: RefusalRow, text: (account: RefusedAccount) => string): string {
+  return refusal.accounts.map(text).join(" ");
+}
+
 function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) {
   const amount = (key: "asked" | "remaining", title: string) => ({
     key,
     title,
     right: true,
-    value: (row: RefusalRow) => row.account[key],
+    value: (row: RefusalRow) => joined(row, (account) => account[key]),
     compare: (a: RefusalRow, b: RefusalRow) => compare(a.account[key], b.account[key]),
     cell: (row: RefusalRow) => (
-      <Amount value={row.account[key]} rounding={key === "remaining" ? "down" : "up"} />
+      <Lines
+        refusal={row.refusal}
+        line={(account) => <Amount value={account[key]} rounding={key === "remaining" ? "down" : "up"} />}
+      />
     ),
   });
   return (
@@ -70,9 +96,7 @@ function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) 
       file="refused"
       stacks
       rows={rows}
-      rowKey={({ refusal, account }) =>
-        `${refusal.time} ${refusal.request_id} ${account.account} ${account.counter}`
-      }
+      rowKey={({ dataset, refusal }) => `${dataset} ${refusal.time} ${refusal.request_id}`}
       columns={[
         {
           key: "time",
@@ -105,18 +129,25 @@ function RefusalTable({ rows, may, onRaise }: { rows: RefusalRow[] } & Actions) 
         {
           key: "account",
           title: "Full account",
-          value: ({ account }) => account.account,
-          cell: ({ account, dataset }) => (
-            <span class="nowrap" title={account.account}>
-              {shortAccount(account.account, dataset)}
-            </span>
+          value: (row) => joined(row, ({ account }) => account),
+          cell: ({ refusal, dataset }) => (
+            <Lines
+              refusal={refusal}
+              line={({ account }) => (
+                <span class="nowrap" title={account}>
+                  {shortAccount(account, dataset)}
+                </span>
+              )}
+            />
           ),
         },
         {
           key: "counter",
           title: "Counts",
-          value: ({ account }) => account.counter,
-          cell: ({ account }) => <CounterName name={account.counter} />,
+          value: (row) => joined(row, ({ counter }) => counter),
+          cell: ({ refusal }) => (
+            <Lines refusal={refusal} line={({ counter }) => <CounterName name={counter} />} />
+          ),
         },
         amount("asked", "Asked"),
         amount("remaining", "Was left"),
@@ -161,7 +192,7 @@ function startOf({ dataset, refusal, account }: RefusalRow): LimitStart {
   return {
     dataset,
     account: account.account,
-    reason: `A ${what} was refused: it asked for ${counter} ${shorten(account.asked)}, and ${left} was left.`,
+    reason: `A ${what} was refused: it asked for ${shorten(account.asked)} ${counter}, and ${left} was left.`,
     lacking: { counter: account.counter, amount: lackingOf(account) },
   };
 }
