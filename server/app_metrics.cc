@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "app_directory_metrics.h"
 #include "base/errors.h"
 #include "dp/accounting/rule.h"
 #include "host/logging.h"
@@ -21,8 +22,6 @@ namespace {
 
 using metrics::Kind;
 using metrics::Reading;
-
-constexpr absl::Duration kTokensEndSoon = absl::Hours(7 * 24);
 
 double AmountOf(std::string_view counter, int64_t amount) {
   double value = 0;
@@ -65,13 +64,6 @@ std::vector<Reading> StatesOfCertificates(const AppIdentities& identities) {
   return readings;
 }
 
-// What the directory says of itself; 0 while the ledger does not answer.
-template <typename Count>
-double OfDirectory(const AppIdentities& identities, const Count& count) {
-  const auto directory = identities.directory().Current();
-  return directory.ok() ? static_cast<double>(count(**directory)) : 0;
-}
-
 }  // namespace
 
 AppMetrics::AppMetrics(Build build)
@@ -81,6 +73,9 @@ AppMetrics::AppMetrics(Build build)
 }
 
 void AppMetrics::AddBuild() {
+  // Not process_start_time_seconds, which node_exporter has of itself beside the metrics' file.
+  set_.Add("curator_start_timestamp_seconds", "When the server started, in seconds since 1970.", Kind::kGauge,
+           [began = SecondsOf(absl::Now())] { return began; });
   set_.Add({.name = "curator_build_info", .help = "What runs here.", .read = [this] {
               return std::vector<Reading>{{.value = 1,
                                            .labels = {{"version", build_.version},
@@ -134,20 +129,7 @@ void AppMetrics::AddIdentities(const AppIdentities& identities) {
   set_.Add({.name = "curator_certificate_valid",
             .help = "Whether the certificate files of a listener can be used.",
             .read = [&identities] { return StatesOfCertificates(identities); }});
-  set_.Add("curator_tokens_expiring", "API tokens that end within 7 days.", Kind::kGauge, [&identities] {
-    const int64_t now_us = absl::ToUnixMicros(absl::Now());
-    const int64_t until_us = now_us + absl::ToInt64Microseconds(kTokensEndSoon);
-    return OfDirectory(identities, [&](const directory::Directory& directory) {
-      return directory.CountTokensEnding(now_us, until_us);
-    });
-  });
-  set_.Add("curator_administrators_by_host_total",
-           "How often the host let a principal become an administrator since the history began.",
-           Kind::kCounter, [&identities] {
-             return OfDirectory(identities, [](const directory::Directory& directory) {
-               return directory.administrators_by_host();
-             });
-           });
+  AddDirectoryMetrics(set_, [&identities] { return identities.directory().Current(); });
 }
 
 absl::StatusOr<std::unique_ptr<metrics::MetricsFile>> AppMetrics::WriteTo(const std::string& path) const {

@@ -143,11 +143,12 @@ absl::Status Directory::Make(const EnrolmentOpened& change, const ledger::Entry&
   return absl::OkStatus();
 }
 
-int64_t Directory::CountTokensEnding(int64_t after_us, int64_t before_us) const {
+int64_t Directory::CountTokensEnding(int64_t now_us, int64_t within_us) const {
   return std::ranges::count_if(credentials_, [&](const auto& each) {
     const Credential& credential = each.second;
-    return !credential.secret_hash.empty() && !credential.is_pending && credential.expires_at_us > after_us &&
-           credential.expires_at_us < before_us;
+    const bool is_token = !credential.secret_hash.empty() && !credential.is_pending;
+    return is_token && credential.expires_at_us > now_us && credential.expires_at_us < now_us + within_us &&
+           credential.expires_at_us - credential.added_at_us > within_us;
   });
 }
 

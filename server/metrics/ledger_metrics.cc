@@ -12,7 +12,7 @@ namespace {
 using ledger::ChargeOutcome;
 
 constexpr size_t kMostDatasets = 1000;
-constexpr char kOther[] = "other";
+const std::string kOther = "other";
 
 const prometheus::Histogram::BucketBoundaries kSeconds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                                           0.1,    0.25,  0.5,    1,     2.5,  10};
@@ -90,9 +90,9 @@ void LedgerMetrics::NoteOutcome(const absl::Status& outcome) {
   if (IsFailure(outcome)) errors_.Increment();
 }
 
-void LedgerMetrics::OnCommit(std::chrono::nanoseconds took, size_t changes, const absl::Status& outcome) {
+void LedgerMetrics::OnCommit(std::chrono::nanoseconds took, size_t charges, const absl::Status& outcome) {
   commits_.Observe(SecondsOf(took));
-  batches_.Observe(static_cast<double>(changes));
+  if (charges > 0) batches_.Observe(static_cast<double>(charges));
   NoteOutcome(outcome);
 }
 
@@ -129,8 +129,8 @@ std::vector<Reading> LedgerMetrics::Charges() {
   for (const auto& [key, count] : charges_) {
     const auto& [id, kind, outcome] = key;
     const auto known = names_.find(id);
-    const bool has_name = known != names_.end() && !known->second.empty();
-    by_name[{has_name ? known->second : kOther, kind, outcome}] += count;
+    const std::string& name = id.empty() ? kOther : known->second;
+    if (!name.empty()) by_name[{name, kind, outcome}] += count;
   }
   std::vector<Reading> readings;
   readings.reserve(by_name.size());

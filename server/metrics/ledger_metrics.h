@@ -25,15 +25,15 @@ class LedgerMetrics final : public ledger::Observer {
   // Its families belong to `metrics`, which must outlive it. `backend`: "sqlite" or "postgresql".
   LedgerMetrics(MetricSet& metrics, const std::string& backend);
 
-  void OnCommit(std::chrono::nanoseconds took, size_t changes, const absl::Status& outcome) override;
+  void OnCommit(std::chrono::nanoseconds took, size_t charges, const absl::Status& outcome) override;
   void OnAnchored(std::chrono::nanoseconds took, const absl::Status& outcome) override;
   void OnCharge(std::string_view dataset_id, std::string_view kind, ledger::ChargeOutcome outcome) override;
 
   // The ids of the datasets of charges that Name() has not named yet.
   std::vector<std::string> UnnamedDatasets();
   void Name(const std::string& dataset_id, const std::string& name);
-  // curator_charges_total. Those of datasets without a name, and of datasets beyond a number of them, are of
-  // "other".
+  // curator_charges_total. None of datasets that have no name yet: a count that moved to another series later
+  // would fall. Those of datasets beyond a number of them are of "other".
   std::vector<Reading> Charges();
 
  private:

@@ -17,6 +17,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 
 TEST(LedgerMetrics, TransactionsAreCountedByTheirDurationAndSize) {
@@ -31,6 +32,14 @@ TEST(LedgerMetrics, TransactionsAreCountedByTheirDurationAndSize) {
                     HasSubstr("curator_ledger_batch_charges_bucket{backend=\"sqlite\",le=\"8\"} 1\n"),
                     HasSubstr("curator_anchor_append_seconds_bucket{backend=\"sqlite\",le=\"0.05\"} 1\n"),
                     HasSubstr("curator_ledger_errors_total{backend=\"sqlite\"} 0\n")));
+}
+
+TEST(LedgerMetrics, ATransactionWithoutChargesIsNoBatchOfThem) {
+  MetricSet metrics;
+  LedgerMetrics ledger(metrics, "sqlite");
+  ledger.OnCommit(milliseconds(3), 0, absl::OkStatus());
+  EXPECT_THAT(metrics.Text(), AllOf(HasSubstr("curator_ledger_commit_seconds_count{backend=\"sqlite\"} 1\n"),
+                                    HasSubstr("curator_ledger_batch_charges_count{backend=\"sqlite\"} 0\n")));
 }
 
 TEST(LedgerMetrics, AnErrorIsWhatTheStoreOrTheAnchorFailsWithAndNoRefusal) {
@@ -60,9 +69,21 @@ TEST(LedgerMetrics, ChargesAreCountedByTheNameOfTheirDataset) {
   EXPECT_THAT(ledger.UnnamedDatasets(), ElementsAre("id-1", "id-2"));
   ledger.Name("id-1", "census");
   EXPECT_THAT(ledger.UnnamedDatasets(), ElementsAre("id-2"));
+  EXPECT_THAT(ledger.Charges(), ElementsAre(Is(1, "census", "synthesis", "forfeited"),
+                                            Is(2, "census", "workload", "admitted")));
+  ledger.Name("id-2", "schools");
   EXPECT_THAT(ledger.Charges(),
               ElementsAre(Is(1, "census", "synthesis", "forfeited"), Is(2, "census", "workload", "admitted"),
-                          Is(1, "other", "other", "refused")));
+                          Is(1, "schools", "other", "refused")));
+}
+
+TEST(LedgerMetrics, NoCountFallsWhenADatasetGetsItsName) {
+  MetricSet metrics;
+  LedgerMetrics ledger(metrics, "sqlite");
+  ledger.OnCharge("id-1", "workload", ChargeOutcome::kAdmission);
+  EXPECT_THAT(ledger.Charges(), IsEmpty());
+  ledger.Name("id-1", "census");
+  EXPECT_THAT(ledger.Charges(), ElementsAre(Is(1, "census", "workload", "admitted")));
 }
 
 TEST(LedgerMetrics, DatasetsBeyondTheBoundAreCountedTogether) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
+
 namespace curator::metrics {
 namespace {
 
@@ -32,33 +34,58 @@ Labels LabelsOf(const MeasuredAccount& each, const CounterBalance& balance) {
           {"counter", balance.counter}};
 }
 
-double Ratio(const CounterBalance& balance) {
-  if (balance.limit <= 0) return 0;
+std::optional<double> Ratio(const CounterBalance& balance) {
+  if (balance.limit <= 0) return std::nullopt;
   return static_cast<double>(balance.limit - balance.spent - balance.held) /
          static_cast<double>(balance.limit);
 }
 
 }  // namespace
 
-std::shared_ptr<const Balances> LedgerReadings::Read() {
-  const std::scoped_lock lock(mutex_);
-  const auto now = std::chrono::steady_clock::now();
-  if (balances_ != nullptr && now - read_at_ < options_.most_age) return balances_;
-  absl::StatusOr<Balances> read = ledger_.ReadBalances({.with_analysts = options_.per_analyst});
-  failures_ += read.ok() ? 0 : 1;
-  // Old balances would look like present ones.
-  balances_ = std::make_shared<const Balances>(read.ok() ? *std::move(read) : Balances());
-  read_at_ = now;
-  return balances_;
+LedgerReadings::Snapshot LedgerReadings::Read() {
+  std::unique_lock lock(mutex_);
+  first_read_.wait(lock, [this] { return !is_reading_ || balances_ != nullptr; });
+  const bool is_young =
+      balances_ != nullptr && std::chrono::steady_clock::now() - read_at_ < options_.most_age;
+  if (is_reading_ || is_young) return balances_;
+  is_reading_ = true;
+  const Snapshot before = balances_;
+  lock.unlock();
+  const absl::Cleanup end = [this] {
+    const std::scoped_lock relock(mutex_);
+    is_reading_ = false;
+    first_read_.notify_all();
+  };
+  Snapshot read = ReadStore(before);
+  lock.lock();
+  balances_ = read;
+  read_at_ = std::chrono::steady_clock::now();
+  lock.unlock();
+  return read;
 }
 
-std::vector<Reading> LedgerReadings::Charges() {
+LedgerReadings::Snapshot LedgerReadings::ReadStore(const Snapshot& before) {
+  absl::StatusOr<Balances> read = ledger_.ReadBalances({.with_analysts = options_.per_analyst});
+  if (read.ok()) return std::make_shared<const Balances>(*std::move(read));
+  ++failures_;
+  // Old balances would look like present ones.
+  Balances datasets;
+  if (before != nullptr) datasets = {.datasets = before->datasets, .accounts = {}, .is_cut = before->is_cut};
+  return std::make_shared<const Balances>(std::move(datasets));
+}
+
+void LedgerReadings::NameDatasets() {
   const std::vector<std::string> ids = work_.UnnamedDatasets();
-  if (!ids.empty()) {
-    const absl::StatusOr<std::vector<std::string>> names = ledger_.DatasetNames(ids);
-    for (size_t i = 0; names.ok() && i < names->size(); ++i) work_.Name(ids[i], (*names)[i]);
+  if (ids.empty()) return;
+  const absl::StatusOr<std::vector<std::string>> names = ledger_.DatasetNames(ids);
+  for (size_t i = 0; names.ok() && i < names->size(); ++i) work_.Name(ids[i], (*names)[i]);
+  if (!absl::IsNotFound(names.status())) return;
+  // One that the store has lost does not keep the others without a name.
+  for (const std::string& id : ids) {
+    const absl::StatusOr<std::vector<std::string>> name = ledger_.DatasetNames({id});
+    if (name.ok()) work_.Name(id, name->front());
+    if (!name.ok() && !absl::IsNotFound(name.status())) return;
   }
-  return work_.Charges();
 }
 
 double LedgerReadings::Amount(const CounterBalance& balance, int64_t amount) const {
@@ -69,10 +96,12 @@ void LedgerReadings::AddAccounts(MetricSet& metrics, const std::string& name, co
                                  Value value) {
   metrics.Add({.name = name, .help = help, .read = [this, value = std::move(value)] {
                  std::vector<Reading> readings;
-                 const std::shared_ptr<const Balances> balances = Read();
+                 const Snapshot balances = Read();
                  for (const MeasuredAccount& each : balances->accounts) {
-                   for (const CounterBalance& balance : each.account.counters)
-                     readings.push_back({value(balance), LabelsOf(each, balance)});
+                   for (const CounterBalance& balance : each.account.counters) {
+                     if (const std::optional<double> found = value(balance); found.has_value())
+                       readings.push_back({*found, LabelsOf(each, balance)});
+                   }
                  }
                  return readings;
                }});
@@ -82,7 +111,7 @@ void LedgerReadings::AddDatasets(MetricSet& metrics, const std::string& name, co
                                  std::function<double(const std::string&)> value) {
   metrics.Add({.name = name, .help = help, .read = [this, value = std::move(value)] {
                  std::vector<Reading> readings;
-                 const std::shared_ptr<const Balances> balances = Read();
+                 const Snapshot balances = Read();
                  for (const ledger::MeasuredDataset& each : balances->datasets)
                    readings.push_back({value(each.id), {{"dataset", each.name}}});
                  return readings;
@@ -93,7 +122,10 @@ void LedgerReadings::AddTo(MetricSet& metrics) {
   metrics.Add({.name = "curator_charges_total",
                .help = "Requests for charges and what became of charges since the start.",
                .kind = Kind::kCounter,
-               .read = [this] { return Charges(); }});
+               .read = [this] {
+                 NameDatasets();
+                 return work_.Charges();
+               }});
   AddAccounts(metrics, "curator_account_limit", "The limit of a counter of an account.",
               [this](const CounterBalance& each) { return Amount(each, each.limit); });
   AddAccounts(metrics, "curator_account_spent", "What was spent of a counter of an account.",
@@ -120,12 +152,10 @@ void LedgerReadings::AddTo(MetricSet& metrics) {
                  return std::vector<Reading>{{.value = static_cast<double>(ledger_.ChangesInProgress()),
                                               .labels = {{"backend", options_.backend}}}};
                }});
-  metrics.Add("curator_metrics_datasets_cut", "Whether there are more datasets or accounts than are shown.",
+  metrics.Add("curator_metrics_cut", "Whether there are more datasets or accounts than are shown.",
               Kind::kGauge, [this] { return Read()->is_cut ? 1 : 0; });
-  metrics.Add("curator_metrics_read_errors_total", "Reads of balances that failed.", Kind::kCounter, [this] {
-    const std::scoped_lock lock(mutex_);
-    return static_cast<double>(failures_);
-  });
+  metrics.Add("curator_metrics_read_errors_total", "Reads of balances that failed.", Kind::kCounter,
+              [this] { return static_cast<double>(failures_); });
 }
 
 }  // namespace curator::metrics

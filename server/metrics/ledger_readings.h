@@ -6,10 +6,13 @@
 // Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,11 +40,15 @@ class LedgerReadings {
   void AddTo(MetricSet& metrics);
 
  private:
-  using Value = std::function<double(const ledger::CounterBalance& balance)>;
-  // As last read; read again where that is older than `most_age`. An empty one where it cannot be read.
-  std::shared_ptr<const ledger::Balances> Read();
-  // curator_charges_total, by the names of datasets.
-  std::vector<Reading> Charges();
+  // None: the counter has no such series.
+  using Value = std::function<std::optional<double>(const ledger::CounterBalance& balance)>;
+  using Snapshot = std::shared_ptr<const ledger::Balances>;
+  // As last read; read again where that is older than `most_age`, by one thread, while others get what was
+  // read before. Where it cannot be read, the datasets as they were, whose state is known without the store,
+  // and no accounts.
+  Snapshot Read();
+  Snapshot ReadStore(const Snapshot& before);
+  void NameDatasets();
   double Amount(const ledger::CounterBalance& balance, int64_t amount) const;
   void AddAccounts(MetricSet& metrics, const std::string& name, const std::string& help, Value value);
   // One series for each dataset, by its id.
@@ -52,9 +59,11 @@ class LedgerReadings {
   LedgerMetrics& work_;
   const Options options_;
   std::mutex mutex_;
-  std::shared_ptr<const ledger::Balances> balances_ ABSL_GUARDED_BY(mutex_);
+  std::condition_variable first_read_;
+  Snapshot balances_ ABSL_GUARDED_BY(mutex_);
+  bool is_reading_ ABSL_GUARDED_BY(mutex_) = false;
   std::chrono::steady_clock::time_point read_at_ ABSL_GUARDED_BY(mutex_);
-  int64_t failures_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::atomic<int64_t> failures_ = 0;
 };
 
 }  // namespace curator::metrics

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <memory>
 #include <string>
@@ -86,6 +87,14 @@ class ReadLedger : public ::testing::Test {
     return set.Text();
   }
 
+  // As somebody would who has the file.
+  void InStore(const char* statement) const {
+    sqlite3* store = nullptr;
+    EXPECT_EQ(sqlite3_open(absl::StrCat(scratch_.path(), "/ledger.db").c_str(), &store), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(store, statement, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(store);
+    sqlite3_close(store);
+  }
+
   const testing::ScratchFolder scratch_;
   int64_t drawn_ = 100'000;
   MetricSet counted_;
@@ -104,7 +113,7 @@ TEST_F(ReadLedger, HasTheBalancesAndTheStateOfEachDataset) {
                                 HasSubstr("curator_ledger_sound{dataset=\"census\"} 1\n"),
                                 HasSubstr("curator_anchor_behind_entries{dataset=\"census\"} 0\n"),
                                 HasSubstr("curator_ledger_waiting{backend=\"sqlite\"} 0\n"),
-                                HasSubstr("curator_metrics_datasets_cut 0\n")));
+                                HasSubstr("curator_metrics_cut 0\n")));
 }
 
 TEST_F(ReadLedger, CountsChargesByTheNameOfTheDatasetAlsoWhenItIsArchived) {
@@ -143,6 +152,34 @@ TEST_F(ReadLedger, ReadsBalancesAgainWhenTheyAreOldAndNotBefore) {
   ASSERT_TRUE(ledger_->Begin(Request("second", 3)).ok());
   EXPECT_THAT(set.Text(), HasSubstr("counter=\"rho\"} 7\n"));
   EXPECT_THAT(kept_set.Text(), HasSubstr("counter=\"rho\"} 4\n"));
+}
+
+TEST_F(ReadLedger, HasTheStateOfHistoriesAlsoWhileBalancesCannotBeRead) {
+  MetricSet set;
+  LedgerReadings readings(
+      *ledger_, work_,
+      {.backend = "sqlite",
+       .amount = [](std::string_view, int64_t amount) { return static_cast<double>(amount); },
+       .most_age = std::chrono::milliseconds(0)});
+  readings.AddTo(set);
+  EXPECT_THAT(set.Text(), AllOf(HasSubstr("curator_account_spent{dataset=\"census\""),
+                                HasSubstr("curator_metrics_read_errors_total 0\n")));
+  InStore("ALTER TABLE account_counters RENAME TO away");
+  EXPECT_THAT(set.Text(), AllOf(Not(HasSubstr("curator_account_spent{")),
+                                HasSubstr("curator_ledger_sound{dataset=\"census\"} 1\n"),
+                                HasSubstr("curator_anchor_behind_entries{dataset=\"census\"} 0\n"),
+                                Not(HasSubstr("curator_metrics_read_errors_total 0\n"))));
+}
+
+TEST_F(ReadLedger, NamesADatasetOfWhichThereAreChargesThoughAnotherOneIsUnknown) {
+  work_.OnCharge("a dataset that the store has lost", "workload", ledger::ChargeOutcome::kAdmission);
+  EXPECT_THAT(TextOf({}), HasSubstr("curator_charges_total{dataset=\"census\",kind=\"workload\""));
+}
+
+TEST_F(ReadLedger, HasNoRatioOfALimitOfZero) {
+  InStore("UPDATE account_counters SET limit_value = 0, spent = 0");
+  EXPECT_THAT(TextOf({}), AllOf(HasSubstr("curator_account_limit{dataset=\"census\""),
+                                Not(HasSubstr("curator_account_remaining_ratio{"))));
 }
 
 }  // namespace

@@ -57,12 +57,14 @@ absl::Status MetricsFile::Write() const {
       open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kOwnerAndGroup);
   if (descriptor < 0) return CannotWrite(beside);
   // The process creates files that nobody else may read.
-  fchmod(descriptor, kOwnerAndGroup);
-  const absl::Status written = WriteAll(descriptor, text, beside);
-  close(descriptor);
-  RETURN_IF_ERROR(written);
-  if (std::rename(beside.c_str(), options_.path.c_str()) != 0) return CannotWrite(options_.path);
-  return absl::OkStatus();
+  absl::Status written =
+      fchmod(descriptor, kOwnerAndGroup) == 0 ? WriteAll(descriptor, text, beside) : CannotWrite(beside);
+  // A network file system may say only now that it has no room.
+  if (close(descriptor) != 0 && written.ok()) written = CannotWrite(beside);
+  if (written.ok() && std::rename(beside.c_str(), options_.path.c_str()) != 0)
+    written = CannotWrite(options_.path);
+  if (!written.ok()) unlink(beside.c_str());
+  return written;
 }
 
 }  // namespace curator::metrics

@@ -68,6 +68,13 @@ TEST_F(WrittenMetrics, AFolderThatIsMissingIsNamed) {
   EXPECT_THAT(std::string(file.status().message()), HasSubstr(path));
 }
 
+TEST_F(WrittenMetrics, AFailureLeavesNoFileBeside) {
+  std::filesystem::create_directories(Path());
+  const auto file = MetricsFile::Open({.path = Path(), .text = [] { return std::string("curator_up 1\n"); }});
+  EXPECT_EQ(file.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(std::filesystem::exists(Path() + ".new"));
+}
+
 TEST_F(WrittenMetrics, AFailureIsReportedOnceAndSoIsItsEnd) {
   absl::Notification failed;
   absl::Notification works;

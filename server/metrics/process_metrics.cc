@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -31,16 +30,6 @@ Memory ReadMemory() {
   return {.virtual_bytes = RoundedUp(size), .resident_bytes = RoundedUp(resident)};
 }
 
-double SecondsOf(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-}
-
-double ProcessorSeconds() {
-  rusage used = {};
-  getrusage(RUSAGE_SELF, &used);
-  return std::ceil(SecondsOf(used.ru_utime) + SecondsOf(used.ru_stime));
-}
-
 double CountOf(const char* folder) {
   std::error_code error;
   const std::filesystem::directory_iterator entries(folder, error);
@@ -58,8 +47,6 @@ double MostOpenFiles() {
 void AddProcessMetrics(MetricSet& metrics) {
   const double began =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  metrics.Add("process_cpu_seconds_total", "Processor time, in whole seconds.", Kind::kCounter,
-              ProcessorSeconds);
   metrics.Add("process_resident_memory_bytes", "Memory in use, in steps of 64 MiB.", Kind::kGauge,
               [] { return ReadMemory().resident_bytes; });
   metrics.Add("process_virtual_memory_bytes", "Virtual memory, in steps of 64 MiB.", Kind::kGauge,

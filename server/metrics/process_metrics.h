@@ -1,7 +1,8 @@
 // The process_* metrics by which Prometheus' own dashboards know a process, from /proc/self.
 //
-// Memory and processor time grow with the records that were loaded and read, whose number is private: they
-// are rounded up to kMemoryStep and to whole seconds.
+// Memory and processor time grow with the records that were loaded and read, whose number is private. Memory
+// is rounded up to kMemoryStep. Processor time is not there: in whatever steps it came, its growth over many
+// calls would tell what one of them took.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@ is evaluated, and no label or value shows who asked or what the records are like
 
 from __future__ import annotations
 
+import datetime
 import http.server
 import json
 import re
@@ -30,6 +31,8 @@ LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 
 class Monitored(Installation):
     """With a listener that has a certificate of its own, an operator, and a principal who may ask little."""
+
+    text_of_rows = ""  # its metrics after ask(), with ROWS records
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, with_postgres=False, quotas={"hasty": {"calls_per_second": 1, "calls_after_a_pause": 1}})
@@ -132,10 +135,16 @@ class Prometheus:
         self._await(lambda: self.query(expression), expression)
 
     def await_evaluated_rules(self) -> list[dict[str, Any]]:
+        """After all have been evaluated from now on."""
+        began = datetime.datetime.now(datetime.timezone.utc)
+
         def rules() -> list[dict[str, Any]]:
             return [rule for group in self._get("rules")["groups"] for rule in group["rules"]]
 
-        self._await(lambda: all(rule["health"] != "unknown" for rule in rules()), "all rules evaluated")
+        def is_evaluated(rule: dict[str, Any]) -> bool:
+            return rule["health"] != "unknown" and datetime.datetime.fromisoformat(rule["lastEvaluation"]) > began
+
+        self._await(lambda: all(map(is_evaluated, rules())), "all rules evaluated")
         return rules()
 
     @staticmethod
@@ -146,15 +155,21 @@ class Prometheus:
             time.sleep(0.05)
 
 
+def ask(server: Monitored, rows: int) -> str:
+    """Calls of all kinds about so many records; the metrics after them."""
+    server.make_dataset("census", "--rule", "zcdp", "--epsilon", "2", "--delta", "1e-9", rows=rows)
+    server.curator("ana", "workload", "answer", "census", "--marginals", "1", "--rho", "0.0001")
+    server.curator("owner", "ledger", "verify", "census")
+    assert "budget is full" in server.refused("ana", "workload", "answer", "census", "--marginals", "1", "--rho", "50")
+    assert "PERMISSION_DENIED" in server.refused("ana", "server", "metrics")
+    return server.metrics()
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Monitored]:
     """That was asked in every way that its metrics distinguish."""
     with Monitored(tmp_path_factory.mktemp("monitored")) as started:
-        started.make_dataset("census", "--rule", "zcdp", "--epsilon", "2", "--delta", "1e-9", rows=ROWS)
-        started.curator("ana", "workload", "answer", "census", "--marginals", "1", "--rho", "0.0001")
-        started.curator("owner", "ledger", "verify", "census")
-        assert "budget is full" in started.refused("ana", "workload", "answer", "census", "--marginals", "1", "--rho", "50")
-        assert "PERMISSION_DENIED" in started.refused("ana", "server", "metrics")
+        started.text_of_rows = ask(started, ROWS)
         while "curator_quota_rejected_total" not in started.metrics():  # the command asks again until it may
             started.curator("hasty", "whoami")
         yield started
@@ -215,6 +230,26 @@ def test_no_label_or_value_shows_a_person_an_attribute_or_the_number_of_records(
             assert not set(words) & {*PEOPLE, *ATTRIBUTES}, (name, labels)
             assert not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}-", value), "no id"
     assert sum(name == "curator_account_remaining_ratio" for name, _, _ in samples_of(text)) == 1
+
+
+def without_times(text: str) -> dict[tuple[str, ...], float]:
+    """What depends on the calls alone: not durations and moments, the process, and the bytes of answers, which have noise, moments
+    and random identifiers in them."""
+    counted = {}
+    for name, labels, value in samples_of(text):
+        is_time = "_seconds" in name and not name.endswith("_seconds_count")
+        if not is_time and not name.startswith("process_") and name != "grpc_server_msg_sent_bytes_total":
+            counted[(name, *(f"{each}={labels[each]}" for each in sorted(labels)))] = value
+    return counted
+
+
+def test_no_series_depends_on_the_number_of_records(server: Monitored, tmp_path: Path) -> None:
+    with Monitored(tmp_path) as other:
+        of_few = without_times(ask(other, 10))
+    of_many = without_times(server.text_of_rows)
+    assert len(of_many) > 300
+    differences = {key: (of_many.get(key), of_few.get(key)) for key in {*of_many, *of_few} if of_many.get(key) != of_few.get(key)}
+    assert differences == {}
 
 
 def test_what_was_asked_is_counted(text: str) -> None:
