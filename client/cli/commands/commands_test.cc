@@ -341,7 +341,8 @@ TEST_F(Arguments, AHistoryIsShownFromItsEndAndSeveralAreWatched) {
 }
 
 TEST_F(Arguments, AMalformedPlaceInAHistoryIsNotSent) {
-  for (const char* const places : {"census:x", "census:-1", "census: schools", "census schools --after 7"}) {
+  for (const char* const places : {"census:x", "census:-1", "census: schools", "census schools --after 7",
+                                   "census:5 --after 7", "census:0 --after 7"}) {
     EXPECT_NE(command_line_.Run(absl::StrCat("ledger watch ", places)), ExitStatus::kDone) << places;
   }
 }

@@ -36,7 +36,7 @@ struct ShowLedger {
 
 struct WatchLedger {
   std::vector<std::string> datasets;
-  int64_t after = 0;
+  std::optional<int64_t> after;
 };
 
 // One JSON object a line, with everything that the hashes cover.
@@ -186,12 +186,17 @@ absl::Status WatchSeveral(Session& session, std::vector<v1::LedgerPosition> posi
 absl::Status Run(Session& session, const WatchLedger& command) {
   std::vector<v1::LedgerPosition> positions;
   for (const std::string& text : command.datasets) {
-    ASSIGN_OR_RETURN(v1::LedgerPosition position, PositionOf(text));
-    if (position.after_sequence() == 0) position.set_after_sequence(command.after);
-    positions.push_back(std::move(position));
+    ASSIGN_OR_RETURN(positions.emplace_back(), PositionOf(text));
   }
-  if (positions.size() > 1 && command.after != 0) {
-    return absl::InvalidArgumentError("--after is for one dataset; of several, name each as NAME:ENTRY");
+  if (command.after) {
+    if (positions.size() > 1) {
+      return absl::InvalidArgumentError("--after is for one dataset; of several, name each as NAME:ENTRY");
+    }
+    if (command.datasets.front().find(':') != std::string::npos) {
+      return absl::InvalidArgumentError(
+          "--after: the NAME has a number of an entry already: give one of them");
+    }
+    positions.front().set_after_sequence(*command.after);
   }
   if (positions.size() > 1) return WatchSeveral(session, std::move(positions));
   return WatchOne(session, positions.front().dataset(), positions.front().after_sequence());
