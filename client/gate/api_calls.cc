@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "client/error.h"
 #include "client/gate/api_json.h"
 #include "client/gate/api_methods.h"
 #include "client/gate/positions.h"
-#include "client/gate/trace.h"
 
 namespace curator::gate {
 namespace {
@@ -36,12 +36,11 @@ struct ApiCalls::Asked {
   const ApiMethod& method;
   std::unique_ptr<google::protobuf::Message> request;
   std::string key;
-  Credential credential;
   std::shared_ptr<Exchange> exchange;
-  std::shared_ptr<void> place;
-  bool was_renewed = false;
+  std::shared_ptr<CallPlaces::Place> place;
   absl::Mutex mutex = {};
-  std::weak_ptr<RunningCall> call ABSL_GUARDED_BY(mutex) = {};  // which holds this
+  std::weak_ptr<RunningCall> call ABSL_GUARDED_BY(mutex) = {};  // the newest attempt, which holds this
+  bool is_second ABSL_GUARDED_BY(mutex) = false;                // whether `call` is the second attempt
   bool has_left ABSL_GUARDED_BY(mutex) = false;
 };
 
@@ -52,28 +51,15 @@ void ApiCalls::Call(const std::string& name, const std::string& body, const std:
     return exchange->Respond(
         ErrorResponse(absl::NotFoundError(absl::StrCat("there is no call ", name, " for pages"))));
   }
-  std::shared_ptr<void> place = places_.Take(key);
+  std::shared_ptr<CallPlaces::Place> place = places_.Take(session.principal);
   if (place == nullptr) return exchange->Respond(TooManyCalls());
   absl::StatusOr<std::unique_ptr<google::protobuf::Message>> request = RequestFromJson(*method, body);
   if (!request.ok()) return exchange->Respond(ErrorResponse(request.status()));
-  Start(std::shared_ptr<Asked>(new Asked{.method = *method,
-                                         .request = *std::move(request),
-                                         .key = key,
-                                         .credential = session.credential,
-                                         .exchange = std::move(exchange),
-                                         .place = std::move(place)}));
-}
-
-void ApiCalls::Start(std::shared_ptr<Asked> asked) {
-  const std::shared_ptr<RunningCall> call =
-      StartCall(channels_, asked->method, *asked->request, asked->credential, NewTraceParent(),
-                [this, asked](const absl::StatusOr<std::string>& json) { Answer(asked, json); });
-  {
-    const absl::MutexLock lock(&asked->mutex);
-    asked->call = call;
-    if (asked->has_left && call != nullptr) call->Cancel();
-  }
-  if (asked->was_renewed) return;
+  const std::shared_ptr<Asked> asked(new Asked{.method = *method,
+                                               .request = *std::move(request),
+                                               .key = key,
+                                               .exchange = std::move(exchange),
+                                               .place = std::move(place)});
   asked->exchange->OnLeft([weak = std::weak_ptr<Asked>(asked)] {
     const std::shared_ptr<Asked> alive = weak.lock();
     if (alive == nullptr) return;
@@ -81,25 +67,44 @@ void ApiCalls::Start(std::shared_ptr<Asked> asked) {
     alive->has_left = true;
     if (const auto running = alive->call.lock()) running->Cancel();
   });
+  Start(asked, session.credential, /*was_renewed=*/false);
+}
+
+// The call can be answered, and the second attempt be made, on another thread before StartCall() returns.
+void ApiCalls::Start(const std::shared_ptr<Asked>& asked, const Credential& credential, bool was_renewed) {
+  const std::shared_ptr<RunningCall> call =
+      StartCall(channels_, asked->method, *asked->request, credential, asked->place,
+                [this, asked, credential, was_renewed](absl::StatusOr<std::string> json) {
+                  Answer(asked, credential, was_renewed, std::move(json));
+                });
+  const absl::MutexLock lock(&asked->mutex);
+  if (asked->is_second && !was_renewed) return;
+  asked->call = call;
+  asked->is_second = was_renewed;
+  if (asked->has_left && call != nullptr) call->Cancel();
 }
 
 // The place is held until the browser has taken the answer.
-void ApiCalls::Answer(const std::shared_ptr<Asked>& asked, const absl::StatusOr<std::string>& json) {
+void ApiCalls::Answer(const std::shared_ptr<Asked>& asked, const Credential& credential, bool was_renewed,
+                      absl::StatusOr<std::string> json) {
   if (json.ok()) {
-    HttpResponse response = JsonResponse(200, *json);
+    HttpResponse response = JsonResponse(200, *std::move(json));
     response.place = asked->place;
     return asked->exchange->Respond(std::move(response));
   }
-  if (!absl::IsUnauthenticated(json.status()) || asked->was_renewed) {
-    return asked->exchange->Respond(ErrorResponse(json.status()));
-  }
-  renewals_.Renew(asked->key, asked->credential, json.status(),
-                  [this, asked](bool renewed) { AfterRenewal(asked, renewed); });
+  const absl::Status& error = json.status();
+  if (!absl::IsUnauthenticated(error)) return asked->exchange->Respond(ErrorResponse(error));
+  renewals_.Renew(asked->key, credential, error, [this, asked, error, was_renewed](bool renewed) {
+    AfterRenewal(asked, error, renewed && !was_renewed);
+  });
 }
 
-void ApiCalls::AfterRenewal(const std::shared_ptr<Asked>& asked, bool renewed) {
+void ApiCalls::AfterRenewal(const std::shared_ptr<Asked>& asked, const absl::Status& refusal, bool renewed) {
   const std::optional<Session> session = sessions_.Look(asked->key);
   if (!session) return asked->exchange->Respond(NoSession());
+  if (!renewed && client::Reason(refusal) != Renewals::kExpired) {
+    return asked->exchange->Respond(ErrorResponse(refusal));
+  }
   if (!renewed) {
     return asked->exchange->Respond(ErrorResponse(
         Refusal{.status = 503,
@@ -107,9 +112,7 @@ void ApiCalls::AfterRenewal(const std::shared_ptr<Asked>& asked, bool renewed) {
                 .reason = "NO_ISSUER",
                 .message = "the identity provider, which has to renew this login, cannot be reached"}));
   }
-  asked->credential = session->credential;
-  asked->was_renewed = true;
-  Start(asked);
+  Start(asked, session->credential, /*was_renewed=*/true);
 }
 
 std::shared_ptr<LedgerFeed> ApiCalls::FeedOf(const std::string& key) {
@@ -127,12 +130,12 @@ std::shared_ptr<LedgerFeed> ApiCalls::FeedOf(const std::string& key) {
                     [this, key](const Credential& refused, const absl::Status& refusal,
                                 std::function<void(bool)> done) {
                       // Off the feed's thread, which holds its lock.
-                      later_.Run([this, key, refused, refusal, done = std::move(done)] {
+                      return later_.Run([this, key, refused, refusal, done = std::move(done)] {
                         renewals_.Renew(key, refused, refusal, done);
                       });
                     },
                 .later = [this](absl::Duration delay,
-                                std::function<void()> work) { later_.Run(std::move(work), delay); }});
+                                std::function<void()> work) { return later_.Run(std::move(work), delay); }});
   return feed;
 }
 
@@ -149,8 +152,8 @@ void ApiCalls::Follow(const HttpRequest& request, const std::string& key,
   if (const absl::Status can_add = feed->CheckRoom(*positions); !can_add.ok()) {
     return exchange->Respond(ErrorResponse(can_add));
   }
-  const auto stream = std::make_shared<CountedStream>(
-      exchange->StartEvents({{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}}), following_);
+  const auto stream =
+      std::make_shared<CountedStream>(exchange->StartEvents({{"Cache-Control", "no-store"}}), following_);
   feed->Add(stream, *std::move(positions));
   // The session may have ended meanwhile.
   if (!sessions_.Look(key)) EndSession(key);

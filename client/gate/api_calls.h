@@ -40,9 +40,11 @@ class ApiCalls {
  private:
   struct Asked;
 
-  void Start(std::shared_ptr<Asked> asked);
-  void Answer(const std::shared_ptr<Asked>& asked, const absl::StatusOr<std::string>& json);
-  void AfterRenewal(const std::shared_ptr<Asked>& asked, bool renewed);
+  // `was_renewed`: this is the second attempt, after a renewal of the session's credential.
+  void Start(const std::shared_ptr<Asked>& asked, const Credential& credential, bool was_renewed);
+  void Answer(const std::shared_ptr<Asked>& asked, const Credential& credential, bool was_renewed,
+              absl::StatusOr<std::string> json);
+  void AfterRenewal(const std::shared_ptr<Asked>& asked, const absl::Status& refusal, bool renewed);
   std::shared_ptr<LedgerFeed> FeedOf(const std::string& key);
 
   Channels& channels_;
@@ -52,7 +54,6 @@ class ApiCalls {
   Workers& later_;
   std::atomic<int> following_ = 0;
   absl::Mutex mutex_;
-  std::map<std::string, int> running_of_ ABSL_GUARDED_BY(mutex_);                               // by session
   std::unordered_map<std::string, std::shared_ptr<LedgerFeed>> feeds_ ABSL_GUARDED_BY(mutex_);  // by session
 };
 

@@ -98,7 +98,7 @@ std::string ToJson(const google::protobuf::Message& message) {
   options.preserve_proto_field_names = true;
   options.always_print_primitive_fields = true;
   std::string json;
-  // Fails for a Timestamp or a Value that is none alone, which a server never sends.
+  // Fails only for an invalid Timestamp or Value, which a server never sends.
   if (!google::protobuf::util::MessageToJsonString(message, &json, options).ok()) return "null";
   return json;
 }

@@ -122,4 +122,12 @@ std::vector<std::string> MethodsLeftOut() {
   return names;
 }
 
+std::vector<std::string> ServicesOfTheProtocol() {
+  std::vector<std::string> names;
+  for (const FileDescriptor* file : Files()) {
+    for (int s = 0; s < file->service_count(); ++s) names.push_back(file->service(s)->name());
+  }
+  return names;
+}
+
 }  // namespace curator::gate

@@ -27,5 +27,7 @@ const ApiMethod* FindApiMethod(std::string_view name);
 
 // For tests: the names of all methods of the server that are not on the list.
 std::vector<std::string> MethodsLeftOut();
+// For tests: the names of all services that the list is chosen from.
+std::vector<std::string> ServicesOfTheProtocol();
 
 }  // namespace curator::gate

@@ -3,6 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
 namespace curator::gate {
 namespace {
 
@@ -25,6 +31,21 @@ TEST(ApiMethodsTest, EveryMethodOfTheServerIsOnTheListOrIsLeftOutOnPurpose) {
                   "OwnerService/RiskReport", "OwnerService/RowCounts",
                   // By an identity that nobody is signed in as.
                   "IdentityService/Enrol"));
+}
+
+TEST(ApiMethodsTest, TheListIsOfAllServicesOfTheProtocol) {
+  std::set<std::string> written;
+  const std::regex service(R"(\nservice (\w+))");
+  for (const auto& entry : std::filesystem::directory_iterator(PROTOCOL)) {
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (std::sregex_iterator found(text.begin(), text.end(), service), end; found != end; ++found) {
+      written.insert((*found)[1]);
+    }
+  }
+  EXPECT_GE(written.size(), 10U);
+  const std::vector<std::string> known = ServicesOfTheProtocol();
+  EXPECT_EQ(std::set<std::string>(known.begin(), known.end()), written);
 }
 
 TEST(ApiMethodsTest, AMethodHasItsMessages) {

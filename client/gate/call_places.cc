@@ -2,18 +2,33 @@
 
 namespace curator::gate {
 
-std::shared_ptr<void> CallPlaces::Take(const std::string& key) {
+std::shared_ptr<CallPlaces::Place> CallPlaces::Take(const std::string& principal) {
   const absl::MutexLock lock(&mutex_);
-  const auto found = taken_by_.find(key);
-  const int of_one = found == taken_by_.end() ? 0 : found->second;
-  if (taken_ >= kMost || of_one >= (key.empty() ? kMostOfNobody : kMostOfOne)) return nullptr;
-  ++taken_;
-  ++taken_by_[key];
-  return {this, [key](CallPlaces* places) {
-            const absl::MutexLock giving_back(&places->mutex_);
-            --places->taken_;
-            if (--places->taken_by_[key] == 0) places->taken_by_.erase(key);
-          }};
+  const auto found = of_.find(principal);
+  const int of_one = found == of_.end() ? 0 : found->second.calls;
+  if (all_.calls >= kMost || of_one >= (principal.empty() ? kMostOfNobody : kMostOfOne)) return nullptr;
+  ++all_.calls;
+  ++of_[principal].calls;
+  return std::make_shared<Place>(*this, principal);
+}
+
+bool CallPlaces::Place::Grow(size_t bytes) {
+  const absl::MutexLock lock(&places_.mutex_);
+  Taken& of_one = places_.of_[principal_];
+  if (bytes > kMostBytes - places_.all_.bytes || bytes > kMostBytesOfOne - of_one.bytes) return false;
+  places_.all_.bytes += bytes;
+  of_one.bytes += bytes;
+  bytes_ += bytes;
+  return true;
+}
+
+CallPlaces::Place::~Place() {
+  const absl::MutexLock lock(&places_.mutex_);
+  places_.all_.bytes -= bytes_;
+  --places_.all_.calls;
+  const auto found = places_.of_.find(principal_);
+  found->second.bytes -= bytes_;
+  if (--found->second.calls == 0) places_.of_.erase(found);
 }
 
 }  // namespace curator::gate

@@ -13,7 +13,7 @@ std::vector<std::shared_ptr<void>> TakeAll(CallPlaces& places, const std::string
   return taken;
 }
 
-TEST(CallPlacesTest, OneSessionHasItsPlacesAndAnotherOneStillHasAll) {
+TEST(CallPlacesTest, OnePrincipalHasItsPlacesAndAnotherOneStillHasAll) {
   CallPlaces places;
   const auto first = TakeAll(places, "first");
   EXPECT_EQ(first.size(), size_t{CallPlaces::kMostOfOne});
@@ -28,12 +28,12 @@ TEST(CallPlacesTest, APlaceThatIsGivenBackIsTakenAgain) {
   EXPECT_NE(places.Take("one"), nullptr);
 }
 
-TEST(CallPlacesTest, AllSessionsTogetherAreBounded) {
+TEST(CallPlacesTest, AllPrincipalsTogetherAreBounded) {
   CallPlaces places;
   size_t taken = 0;
   std::vector<std::vector<std::shared_ptr<void>>> kept;
   for (int i = 0; i < 100; ++i) {
-    kept.push_back(TakeAll(places, "session " + std::to_string(i)));
+    kept.push_back(TakeAll(places, "principal " + std::to_string(i)));
     taken += kept.back().size();
   }
   EXPECT_EQ(taken, size_t{CallPlaces::kMost});
@@ -42,6 +42,31 @@ TEST(CallPlacesTest, AllSessionsTogetherAreBounded) {
 TEST(CallPlacesTest, ThoseWhoAreNotSignedInShareTheirs) {
   CallPlaces places;
   EXPECT_EQ(TakeAll(places, "").size(), size_t{CallPlaces::kMostOfNobody});
+}
+
+TEST(CallPlacesTest, AnswersOfOnePrincipalAreBoundedTogetherAndGiveTheirRoomBack) {
+  CallPlaces places;
+  auto first = places.Take("one");
+  const auto second = places.Take("one");
+  EXPECT_TRUE(first->Grow(CallPlaces::kMostBytesOfOne - 1));
+  EXPECT_FALSE(second->Grow(2));
+  EXPECT_TRUE(second->Grow(1));
+  EXPECT_TRUE(places.Take("another")->Grow(CallPlaces::kMostBytesOfOne));
+  first.reset();
+  EXPECT_TRUE(second->Grow(CallPlaces::kMostBytesOfOne - 1));
+  EXPECT_FALSE(second->Grow(1));
+}
+
+TEST(CallPlacesTest, AnswersOfAllPrincipalsAreBoundedTogether) {
+  CallPlaces places;
+  std::vector<std::shared_ptr<CallPlaces::Place>> full;
+  for (size_t taken = 0; taken < CallPlaces::kMostBytes; taken += CallPlaces::kMostBytesOfOne) {
+    full.push_back(places.Take("principal " + std::to_string(taken)));
+    ASSERT_TRUE(full.back()->Grow(CallPlaces::kMostBytesOfOne));
+  }
+  EXPECT_FALSE(places.Take("one more")->Grow(1));
+  full.pop_back();
+  EXPECT_TRUE(places.Take("one more")->Grow(CallPlaces::kMostBytesOfOne));
 }
 
 }  // namespace

@@ -36,16 +36,24 @@ bool IsFor(const json& audience, const std::string& client_id) {
   return audience.is_array() && std::ranges::find(audience, json(client_id)) != audience.end();
 }
 
+// `azp`: the client that asked for a token which is for several.
 bool IsForClient(const LoginProvider& provider, const json& claims) {
   const auto audience = claims.find("aud");
+  const auto party = claims.find("azp");
   return oidc::TextOf(claims, "iss") == provider.issuer && audience != claims.end() &&
-         IsFor(*audience, provider.client_id);
+         IsFor(*audience, provider.client_id) && (party == claims.end() || *party == provider.client_id);
+}
+
+absl::Status CheckForm(const Tokens& tokens) {
+  if (!tokens.is_id_token) return absl::DataLossError("the issuer gave no ID token");
+  if (CanBeSent(tokens.token) && oidc::ClaimsIn(tokens.token).is_object()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("the issuer's ID token is no JSON Web Token, or has more than ",
+                                          kLongestCredential, " bytes: ", tokens.token.size()));
 }
 
 absl::Status CheckIdToken(const LoginProvider& provider, const BegunLogin& login, const Tokens& tokens) {
-  const json claims = tokens.is_id_token ? oidc::ClaimsIn(tokens.token) : json();
-  if (!claims.is_object() || !CanBeSent(tokens.token))
-    return absl::DataLossError("the issuer gave no ID token");
+  RETURN_IF_ERROR(CheckForm(tokens));
+  const json claims = oidc::ClaimsIn(tokens.token);
   if (oidc::TextOf(claims, "nonce") != login.nonce) {
     return absl::DataLossError("the issuer's ID token is of another login");
   }
@@ -57,9 +65,9 @@ absl::Status CheckIdToken(const LoginProvider& provider, const BegunLogin& login
 absl::Status CheckIssuer(const LoginProvider& provider, const Endpoints& endpoints,
                          const CodeAnswer& answer) {
   if (answer.issuer == provider.issuer) return absl::OkStatus();
-  if (!answer.issuer.empty()) return absl::DataLossError("another issuer sent the browser back");
+  if (!answer.issuer.empty()) return absl::InvalidArgumentError("another issuer sent the browser back");
   if (!endpoints.names_itself) return absl::OkStatus();
-  return absl::DataLossError("the browser came back without the name of the issuer");
+  return absl::InvalidArgumentError("the browser came back without the name of the issuer");
 }
 
 std::string SignatureOf(std::string_view text, std::string_view key) {
@@ -74,7 +82,7 @@ std::string SignatureOf(std::string_view text, std::string_view key) {
 
 absl::StatusOr<std::string> AddressToLogInAt(const LoginProvider& provider, const BegunLogin& login,
                                              const std::string& redirect, bool fresh) {
-  ASSIGN_OR_RETURN(const Endpoints endpoints, provider.endpoints->Find(provider.issuer, provider.transport));
+  ASSIGN_OR_RETURN(const Endpoints endpoints, provider.endpoints->Find(provider.transport));
   if (endpoints.authorization.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(provider.issuer, " has no authorization_endpoint"));
   }
@@ -96,7 +104,7 @@ absl::StatusOr<std::string> AddressToLogInAt(const LoginProvider& provider, cons
 
 absl::StatusOr<Tokens> RedeemCode(const LoginProvider& provider, const BegunLogin& login,
                                   const std::string& redirect, const CodeAnswer& answer) {
-  ASSIGN_OR_RETURN(const Endpoints endpoints, provider.endpoints->Find(provider.issuer, provider.transport));
+  ASSIGN_OR_RETURN(const Endpoints endpoints, provider.endpoints->Find(provider.transport));
   RETURN_IF_ERROR(CheckIssuer(provider, endpoints, answer));
   https::Fields fields = ClientOf(provider);
   fields.insert(fields.end(), {{"grant_type", "authorization_code"},
@@ -104,6 +112,8 @@ absl::StatusOr<Tokens> RedeemCode(const LoginProvider& provider, const BegunLogi
                                {"redirect_uri", redirect},
                                {"code_verifier", login.verifier}});
   ASSIGN_OR_RETURN(const https::Response response, provider.transport.post(endpoints.token, fields));
+  const bool is_refused = response.status >= 400 && response.status < 500;
+  if (is_refused) return absl::PermissionDeniedError(oidc::Refused(response).message());
   if (response.status != 200) return oidc::Refused(response);
   ASSIGN_OR_RETURN(Tokens tokens, oidc::TokensIn(response));
   RETURN_IF_ERROR(CheckIdToken(provider, login, tokens));
@@ -112,18 +122,29 @@ absl::StatusOr<Tokens> RedeemCode(const LoginProvider& provider, const BegunLogi
 
 absl::StatusOr<Tokens> RenewLogin(const LoginProvider& provider, const std::string& token,
                                   const std::string& refresh_token) {
-  ASSIGN_OR_RETURN(const Endpoints endpoints, provider.endpoints->Find(provider.issuer, provider.transport));
+  ASSIGN_OR_RETURN(const Endpoints endpoints, provider.endpoints->Find(provider.transport));
   ASSIGN_OR_RETURN(Tokens tokens,
                    oidc::Renew(endpoints.token, ClientOf(provider),
                                Tokens{.token = token, .refresh_token = refresh_token, .is_id_token = true},
                                provider.transport));
+  if (const absl::Status form = CheckForm(tokens); !form.ok()) {
+    return absl::UnauthenticatedError(form.message());
+  }
   const json claims = oidc::ClaimsIn(tokens.token);
   const std::string subject = oidc::TextOf(claims, "sub");
-  if (!CanBeSent(tokens.token) || !IsForClient(provider, claims) || subject.empty() ||
+  if (!IsForClient(provider, claims) || subject.empty() ||
       subject != oidc::TextOf(oidc::ClaimsIn(token), "sub")) {
     return absl::UnauthenticatedError("the issuer renewed this login as another one");
   }
   return tokens;
+}
+
+void RevokeLogin(const LoginProvider& provider, const std::string& refresh_token) {
+  const absl::StatusOr<Endpoints> endpoints = provider.endpoints->Find(provider.transport);
+  if (!endpoints.ok() || endpoints->revocation.empty()) return;
+  https::Fields fields = ClientOf(provider);
+  fields.insert(fields.end(), {{"token", refresh_token}, {"token_type_hint", "refresh_token"}});
+  static_cast<void>(provider.transport.post(endpoints->revocation, fields));
 }
 
 std::string CookieOf(const BegunLogin& login, std::string_view key) {

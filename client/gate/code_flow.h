@@ -21,9 +21,9 @@ struct LoginProvider {
   std::string issuer;
   std::string client_id;
   std::string client_secret;  // empty: a public client
-  std::string scope = "openid profile offline_access";
+  std::string scope = "openid profile";
   oidc::Transport transport = {};
-  std::shared_ptr<oidc::EndpointCache> endpoints = std::make_shared<oidc::EndpointCache>();
+  std::shared_ptr<oidc::EndpointCache> endpoints = std::make_shared<oidc::EndpointCache>(issuer);
 };
 
 // A login that has begun: what its end has to match. A value.
@@ -48,15 +48,20 @@ struct CodeAnswer {
 };
 
 // The tokens for a code. Their ID token is for this client and this login; its signature is checked by the
-// server that it is presented to. Errors: of oidc::Discover(); UNAVAILABLE when the issuer refuses the code;
-// DATA_LOSS for an answer of another issuer, whose code is sent nowhere, for one that does not name this
-// issuer although it says that it does, and for tokens without an ID token, or with another's.
+// server that it is presented to. Errors: of oidc::Discover(); PERMISSION_DENIED when the issuer refuses the
+// code; INVALID_ARGUMENT for an answer of another issuer, whose code is sent nowhere, and for one that does
+// not name this issuer although it says that it does; DATA_LOSS for tokens without an ID token, or with
+// another's.
 absl::StatusOr<oidc::Tokens> RedeemCode(const LoginProvider& provider, const BegunLogin& login,
                                         const std::string& redirect, const CodeAnswer& answer);
 
 // Errors: of oidc::Discover() and oidc::Renew(); UNAUTHENTICATED for the token of another login.
 absl::StatusOr<oidc::Tokens> RenewLogin(const LoginProvider& provider, const std::string& token,
                                         const std::string& refresh_token);
+
+// Revokes the refresh token (RFC 7009) where the issuer has an endpoint for that. An issuer that refuses is
+// not asked again: the token then ends by itself.
+void RevokeLogin(const LoginProvider& provider, const std::string& refresh_token);
 
 inline constexpr absl::Duration kLongestLogin = absl::Minutes(10);
 

@@ -90,8 +90,13 @@ TEST_F(CodeFlowTest, ACodeIsRedeemedWithTheVerifierAndTheSecret) {
 }
 
 TEST_F(CodeFlowTest, ATokenOfAnotherLoginClientOrIssuerIsRefused) {
-  for (const auto& [member, value] : std::vector<std::pair<std::string, nlohmann::json>>{
-           {"nonce", "another"}, {"aud", "other"}, {"iss", "https://evil.example"}, {"aud", nullptr}}) {
+  for (const auto& [member, value] :
+       std::vector<std::pair<std::string, nlohmann::json>>{{"nonce", "another"},
+                                                           {"aud", "other"},
+                                                           {"iss", "https://evil.example"},
+                                                           {"aud", nullptr},
+                                                           {"azp", "other"},
+                                                           {"azp", nullptr}}) {
     nlohmann::json claims = GoodClaims();
     claims[member] = value;
     answer_["id_token"] = TokenWith(claims);
@@ -101,7 +106,7 @@ TEST_F(CodeFlowTest, ATokenOfAnotherLoginClientOrIssuerIsRefused) {
 
 TEST_F(CodeFlowTest, ACodeOfAnotherIssuerIsSentNowhere) {
   answered_.issuer = "https://evil.example";
-  EXPECT_TRUE(absl::IsDataLoss(Redeem().status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Redeem().status()));
   EXPECT_EQ(posted_to_, "");
   answered_.issuer = kIssuer;
   EXPECT_TRUE(Redeem().ok());
@@ -113,15 +118,58 @@ TEST_F(CodeFlowTest, AnIssuerThatNamesItselfHasToDoSo) {
   EXPECT_TRUE(Redeem().ok());
   posted_to_ = "";
   configuration_["authorization_response_iss_parameter_supported"] = true;
-  EXPECT_TRUE(absl::IsDataLoss(Redeem().status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Redeem().status()));
   EXPECT_EQ(posted_to_, "");
 }
 
 TEST_F(CodeFlowTest, ATokenForSeveralClientsIsAccepted) {
   nlohmann::json claims = GoodClaims();
   claims["aud"] = {"other", "gate"};
+  claims["azp"] = "gate";
   answer_["id_token"] = TokenWith(claims);
   EXPECT_TRUE(Redeem().ok());
+}
+
+TEST_F(CodeFlowTest, ATokenThatIsTooLongIsSaidToBe) {
+  nlohmann::json claims = GoodClaims();
+  claims["groups"] = std::string(8'192, 'x');
+  answer_["id_token"] = TokenWith(claims);
+  EXPECT_THAT(std::string(Redeem().status().message()), HasSubstr("more than 8192 bytes"));
+}
+
+TEST_F(CodeFlowTest, AnIssuerThatDoesNotAnswerIsAskedAgainAfterTenSeconds) {
+  absl::Time now = absl::FromUnixSeconds(1'800'000'000);
+  oidc::EndpointCache endpoints(kIssuer, [&] { return now; });
+  int asked = 0;
+  bool answers = false;
+  const oidc::Transport transport = {.get = [&](const std::string&) -> absl::StatusOr<https::Response> {
+                                       ++asked;
+                                       if (!answers) return absl::UnavailableError("no connection");
+                                       return https::Response{.status = 200, .body = configuration_.dump()};
+                                     },
+                                     .post = {}};
+  EXPECT_TRUE(absl::IsUnavailable(endpoints.Find(transport).status()));
+  answers = true;
+  now += absl::Seconds(9);
+  EXPECT_TRUE(absl::IsUnavailable(endpoints.Find(transport).status()));
+  EXPECT_EQ(asked, 1);
+  now += absl::Seconds(1);
+  EXPECT_TRUE(endpoints.Find(transport).ok());
+  now += absl::Minutes(9);
+  EXPECT_TRUE(endpoints.Find(transport).ok());
+  EXPECT_EQ(asked, 2);
+}
+
+TEST_F(CodeFlowTest, ARefreshTokenIsRevokedWhereTheIssuerCanDoSo) {
+  RevokeLogin(Provider(), "again");
+  EXPECT_EQ(posted_to_, "");
+  configuration_["revocation_endpoint"] = "https://idp.example/revoke";
+  RevokeLogin(Provider(), "again");
+  EXPECT_EQ(posted_to_, "https://idp.example/revoke");
+  EXPECT_EQ(posted_, (std::map<std::string, std::string>{{"token", "again"},
+                                                         {"token_type_hint", "refresh_token"},
+                                                         {"client_id", "gate"},
+                                                         {"client_secret", "s3cret"}}));
 }
 
 TEST_F(CodeFlowTest, AnAnswerWithoutAnIdTokenIsRefused) {

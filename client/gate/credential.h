@@ -31,11 +31,12 @@ struct Credential {
   }
 };
 
-// Whether a header of HTTP can carry it: printable ASCII, 1 to 8,192 bytes. Anything else is no token and no
-// name, and must not be sent.
+inline constexpr size_t kLongestCredential = 8'192;  // bytes
+
+// Whether a header of HTTP can carry it: printable ASCII, 1 to kLongestCredential bytes. Anything else is no
+// token and no name, and must not be sent.
 inline bool CanBeSent(std::string_view credential) {
-  constexpr size_t kLongest = 8'192;
-  if (credential.empty() || credential.size() > kLongest) return false;
+  if (credential.empty() || credential.size() > kLongestCredential) return false;
   for (const char c : credential) {
     if (c < '!' || c > '~') return false;
   }

@@ -6,17 +6,17 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "client/error.h"
 #include "client/gate/api_json.h"
 #include "client/gate/api_methods.h"
 #include "client/gate/pages.h"
-#include "client/gate/trace.h"
 
 namespace curator::gate {
 namespace {
 
 constexpr char kApi[] = "/api/v1/";
 constexpr absl::Duration kBetweenSweeps = absl::Seconds(10);
-constexpr absl::Duration kLongestForOperators = absl::Seconds(10);
+constexpr char kOperators[] = "/operators";  // is no principal's name
 
 // Pages are the gate's own files alone, and no text becomes markup or code.
 constexpr char kContentSecurityPolicy[] =
@@ -62,6 +62,19 @@ HttpResponse Text(int status, std::string text) {
           .body = std::move(text)};
 }
 
+// Where a page of another name makes requests of this host, the Host header has that name (DNS rebinding).
+bool IsForThisHost(const HttpRequest& request) {
+  const std::string_view host = request.Header("host");
+  const std::string_view name = host.substr(0, host.find(':'));
+  return name == "127.0.0.1" || name == "localhost";
+}
+
+std::vector<std::string> AliasesOf(const std::vector<LoginProvider>& providers) {
+  std::vector<std::string> aliases;
+  for (const LoginProvider& provider : providers) aliases.push_back(provider.alias);
+  return aliases;
+}
+
 Refusal NotAllowed(std::string_view method) {
   return {.status = 405,
           .code = "UNIMPLEMENTED",
@@ -82,17 +95,21 @@ Gate::Gate(GateOptions options)
       sessions_(options_.sessions),
       later_(1, /*most_waiting=*/100'000),
       sweeps_(1, /*most_waiting=*/1),
-      for_logins_(2, /*most_waiting=*/100),
-      for_renewals_(2, /*most_waiting=*/1'000),
+      for_logins_(AliasesOf(options_.providers), 2, /*most_waiting=*/100),
+      for_renewals_(AliasesOf(options_.providers), 2, /*most_waiting=*/1'000),
       renewals_(sessions_, options_.providers, for_renewals_),
       calls_(channels_, sessions_, renewals_, places_, later_),
       sign_in_(sign_in_options_, channels_, sessions_, places_, for_logins_) {
-  sessions_.OnEnd([this](const std::string& key) { calls_.EndSession(key); });
+  sessions_.OnEnd([this](const std::string& key, const Session& session) {
+    calls_.EndSession(key);
+    renewals_.Forget(session);
+  });
   SweepLater();
 }
 
 void Gate::Close() {
-  for (Workers* workers : {&later_, &sweeps_, &for_logins_, &for_renewals_}) workers->Stop();
+  for (Workers* workers : {&later_, &sweeps_}) workers->Stop();
+  for (IssuerWorkers* workers : {&for_logins_, &for_renewals_}) workers->Stop();
   renewals_.Close();
   channels_.Close();
 }
@@ -161,22 +178,27 @@ void Gate::ServePage(const HttpRequest& request, Exchange& exchange) const {
   exchange.Respond(
       {.status = 200,
        .headers = {{"Content-Type", std::string(ContentTypeOf(file->path))}, {"Cache-Control", caching}},
-       .body = std::string(file->content)});
+       .constant = file->content});
 }
 
 void Gate::HandleLocal(HttpRequest request, std::shared_ptr<Exchange> exchange) {
+  if (!IsForThisHost(request)) {
+    return exchange->Respond(Text(403, "the Host header is neither 127.0.0.1 nor localhost\n"));
+  }
   if (request.method != "GET") return exchange->Respond(Text(405, "GET is the only method here\n"));
   if (request.path == "/metrics") return ServeMetrics(request, exchange);
   if (request.path == "/healthz") return ServeHealth(exchange);
   exchange->Respond(Text(404, "there are /metrics and /healthz here\n"));
 }
 
-std::string Gate::OwnMetrics() const {
+std::string Gate::OwnMetrics(bool is_server_reachable) const {
   const auto series = [](std::string_view name, std::string_view type, std::string_view help, auto value) {
     return absl::StrCat("# HELP ", std::string(name), " ", std::string(help), "\n# TYPE ", std::string(name),
                         " ", std::string(type), "\n", std::string(name), " ", value, "\n");
   };
   return absl::StrCat(
+      series("curator_gate_server_reachable", "gauge", "1 where the server answers the gate, else 0.",
+             is_server_reachable ? 1 : 0),
       series("curator_gate_requests_total", "counter", "Requests of browsers.", requests_.load()),
       series("curator_gate_sessions", "gauge", "Sessions of browsers that are signed in.", sessions_.size()),
       series("curator_gate_event_streams", "gauge", "Open streams of events.", calls_.following()),
@@ -192,26 +214,37 @@ void Gate::ServeMetrics(const HttpRequest& request, std::shared_ptr<Exchange> ex
   } else if (options_.is_development) {
     credential = {.kind = Credential::Kind::kName, .text = "metrics"};
   }
-  const std::shared_ptr<void> place = places_.Take("metrics");
-  if (place == nullptr) return exchange->Respond(TooManyCalls());
-  const ApiMethod& method = *FindApiMethod("MetricsService/GetMetrics");
-  StartCall(
-      channels_, method, *method.request, credential, NewTraceParent(),
-      [this, exchange, place](const absl::StatusOr<std::string>& json) {
-        if (!json.ok()) return exchange->Respond(ErrorResponse(json.status()));
-        const auto answer = nlohmann::json::parse(*json, nullptr, /*allow_exceptions=*/false);
-        HttpResponse response = Text(200, answer.value("text", "") + OwnMetrics());
-        response.headers[0].second = "text/plain; version=0.0.4; charset=utf-8";
-        exchange->Respond(std::move(response));
-      },
-      kLongestForOperators);
+  AskForOperator("MetricsService/GetMetrics", credential, exchange,
+                 [this, exchange](const absl::StatusOr<std::string>& json) {
+                   const absl::StatusCode code = json.status().code();
+                   const bool is_lost =
+                       code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kDeadlineExceeded;
+                   // Where it cannot authenticate anybody, the server itself says that it is unavailable.
+                   const bool is_reachable = json.ok() || !client::Reason(json.status()).empty();
+                   if (!json.ok() && !is_lost) return exchange->Respond(ErrorResponse(json.status()));
+                   const auto answer =
+                       nlohmann::json::parse(is_lost ? "{}" : *json, nullptr, /*allow_exceptions=*/false);
+                   const std::string text = answer.is_object() ? answer.value("text", "") : "";
+                   HttpResponse response = Text(200, text + OwnMetrics(is_reachable));
+                   response.headers[0].second = "text/plain; version=0.0.4; charset=utf-8";
+                   exchange->Respond(std::move(response));
+                 });
 }
 
 void Gate::ServeHealth(std::shared_ptr<Exchange> exchange) {
-  const ApiMethod& method = *FindApiMethod("VersionService/GetVersion");
-  StartCall(channels_, method, *method.request, {}, "", [exchange](const absl::StatusOr<std::string>& json) {
-    exchange->Respond(json.ok() ? Text(200, "ok\n") : Text(503, "the server cannot be reached\n"));
-  });
+  AskForOperator(
+      "VersionService/GetVersion", {}, exchange, [exchange](const absl::StatusOr<std::string>& json) {
+        exchange->Respond(json.ok() ? Text(200, "ok\n") : Text(503, "the server cannot be reached\n"));
+      });
+}
+
+void Gate::AskForOperator(std::string_view method_name, const Credential& credential,
+                          const std::shared_ptr<Exchange>& exchange, OnJson on_json) {
+  std::shared_ptr<CallPlaces::Place> place = places_.Take(kOperators);
+  if (place == nullptr) return exchange->Respond(TooManyCalls());
+  const ApiMethod& method = *FindApiMethod(method_name);
+  CancelWhenLeft(*exchange, StartCall(channels_, method, *method.request, credential, std::move(place),
+                                      std::move(on_json), options_.longest_for_operators));
 }
 
 }  // namespace curator::gate

@@ -30,6 +30,7 @@ struct GateOptions {
   bool is_development = false;
   std::vector<LoginProvider> providers = {};
   SessionLimits sessions = {};
+  absl::Duration longest_for_operators = absl::Seconds(10);  // of a call for /metrics or /healthz
   // For the operator's log; thread-safe.
   std::function<void(std::string_view event, std::string_view detail)> log = [](auto, auto) {};
 };
@@ -43,8 +44,8 @@ class Gate {
 
   // Of the listener for browsers: pages, /api/v1, /auth.
   void HandleBrowser(HttpRequest request, std::shared_ptr<Exchange> exchange);
-  // Of the listener for the operator's programs: /metrics, which passes the credential of the request on to
-  // the server, and /healthz.
+  // Of the listener for the operator's programs on this host: /metrics, which passes the credential of the
+  // request on to the server, and /healthz.
   void HandleLocal(HttpRequest request, std::shared_ptr<Exchange> exchange);
   // Cancels all calls of the server and waits for them; requests are answered with UNAVAILABLE from now on.
   // Called before the HTTP server is destroyed, because calls are answered on other threads.
@@ -56,7 +57,10 @@ class Gate {
   void ServePage(const HttpRequest& request, Exchange& exchange) const;
   void ServeMetrics(const HttpRequest& request, std::shared_ptr<Exchange> exchange);
   void ServeHealth(std::shared_ptr<Exchange> exchange);
-  std::string OwnMetrics() const;
+  // A call for an operator's program, which ends when that leaves.
+  void AskForOperator(std::string_view method, const Credential& credential,
+                      const std::shared_ptr<Exchange>& exchange, OnJson on_json);
+  std::string OwnMetrics(bool is_server_reachable) const;
   void SweepLater();
 
   const GateOptions options_;
@@ -66,8 +70,8 @@ class Gate {
   Sessions sessions_;
   Workers later_;  // what waits for its time, and blocks nothing
   Workers sweeps_;
-  Workers for_logins_;    // what waits for an identity provider, of people who log in
-  Workers for_renewals_;  // and of sessions
+  IssuerWorkers for_logins_;    // what waits for an identity provider, of people who log in
+  IssuerWorkers for_renewals_;  // and of sessions
   CallPlaces places_;
   Renewals renewals_;
   ApiCalls calls_;

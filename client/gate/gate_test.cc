@@ -1,9 +1,13 @@
 // The gate between a fake browser and a fake server.
 #include "client/gate/gate.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <google/rpc/error_details.pb.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <optional>
 
@@ -165,6 +169,14 @@ TEST_F(GateTest, TextThatNoHeaderCarriesIsNoCredential) {
   }
 }
 
+TEST_F(GateTest, ALoginHasABoundedBody) {
+  const std::string longest = R"({"token": ")" + std::string(16'384 - 13, ' ') + "\"}";
+  EXPECT_EQ(SignIn(longest).status, 400) << "no token has spaces";
+  const HttpResponse response = SignIn(longest + " ");
+  EXPECT_EQ(response.status, 413);
+  EXPECT_THAT(response.body, HasSubstr("at most 16384 bytes"));
+}
+
 TEST_F(GateTest, SigningInAgainEndsTheEarlierSession) {
   SignIn(R"({"name": "ana"})");
   const std::string earlier = cookie_;
@@ -288,7 +300,7 @@ TEST_F(GateTest, WhenTheBrowserLeavesTheCallIsCancelled) {
   EXPECT_TRUE(is_cancelled.WaitForNotificationWithTimeout(testing::kPatience));
 }
 
-TEST_F(GateTest, OneSessionHasSixteenCallsAtATime) {
+TEST_F(GateTest, OnePrincipalHasItsCallsAtATimeInAllItsSessions) {
   absl::Notification go_on;
   server_->services.on_get_budget = [&](auto&, const auto&, auto&) {
     go_on.WaitForNotification();
@@ -297,6 +309,10 @@ TEST_F(GateTest, OneSessionHasSixteenCallsAtATime) {
   SignIn(R"({"name": "ana"})");
   std::vector<std::shared_ptr<FakeExchange>> exchanges;
   for (int i = 0; i < CallPlaces::kMostOfOne; ++i) {
+    if (i == CallPlaces::kMostOfOne / 2) {
+      cookie_.clear();
+      SignIn(R"({"name": "ana"})");
+    }
     exchanges.push_back(std::make_shared<FakeExchange>());
     gate_->HandleBrowser(Post("/api/v1/BudgetService/GetBudget", "{}"), exchanges.back());
   }
@@ -345,6 +361,12 @@ TEST_F(GateTest, LoggingOutEndsTheSessionAndItsStreams) {
   EXPECT_EQ(JsonOf(Ask(Get("/api/v1/session")))["signed_in"], false);
 }
 
+HttpRequest LocalGet(const std::string& path, const std::string& authorization = "") {
+  HttpRequest request{.method = "GET", .path = path, .headers = {{"host", "127.0.0.1:9187"}}};
+  if (!authorization.empty()) request.headers.emplace_back("authorization", authorization);
+  return request;
+}
+
 TEST_F(GateTest, MetricsAreThoseOfTheServerAndTheGatesOwn) {
   server_->services.on_get_metrics = [this](grpc::ServerContext& context, const auto&,
                                             v1::GetMetricsResponse& response) {
@@ -354,11 +376,40 @@ TEST_F(GateTest, MetricsAreThoseOfTheServerAndTheGatesOwn) {
   };
   StartGate(/*is_development=*/false);
   const auto exchange = std::make_shared<FakeExchange>();
-  gate_->HandleLocal({.method = "GET", .path = "/metrics", .headers = {{"authorization", "Bearer scraper"}}},
-                     exchange);
+  gate_->HandleLocal(LocalGet("/metrics", "Bearer scraper"), exchange);
   EXPECT_THAT(exchange->Await().body,
-              AllOf(HasSubstr("curator_build_info 1\n"), HasSubstr("\ncurator_gate_sessions 0\n")));
+              AllOf(HasSubstr("curator_build_info 1\n"), HasSubstr("\ncurator_gate_sessions 0\n"),
+                    HasSubstr("\ncurator_gate_server_reachable 1\n")));
   EXPECT_THAT(callers_.entries(), ::testing::ElementsAre("Bearer scraper"));
+}
+
+TEST_F(GateTest, WithoutTheServerTheGatesOwnMetricsAreThere) {
+  server_.reset();
+  const auto exchange = std::make_shared<FakeExchange>();
+  gate_->HandleLocal(LocalGet("/metrics"), exchange);
+  const HttpResponse response = exchange->Await();
+  EXPECT_EQ(response.status, 200);
+  EXPECT_THAT(response.body, AllOf(HasSubstr("\ncurator_gate_sessions 0\n"),
+                                   HasSubstr("\ncurator_gate_server_reachable 0\n")));
+}
+
+TEST_F(GateTest, MetricsAreRefusedToWhoeverMayNotReadThem) {
+  server_->services.on_get_metrics = [](auto&, const auto&, auto&) {
+    return grpc::Status(grpc::StatusCode::PERMISSION_DENIED, "for operators");
+  };
+  const auto exchange = std::make_shared<FakeExchange>();
+  gate_->HandleLocal(LocalGet("/metrics"), exchange);
+  EXPECT_EQ(exchange->Await().status, 403);
+}
+
+TEST_F(GateTest, APageThatGivesThisHostAnotherNameReadsNoMetrics) {
+  for (const char* host : {"evil.example", "evil.example:9187", "127.0.0.1.evil.example", ""}) {
+    HttpRequest request = LocalGet("/metrics");
+    request.headers[0].second = host;
+    const auto exchange = std::make_shared<FakeExchange>();
+    gate_->HandleLocal(request, exchange);
+    EXPECT_EQ(exchange->Await().status, 403) << host;
+  }
 }
 
 TEST_F(GateTest, BrowsersHaveNoMetrics) {
@@ -368,12 +419,72 @@ TEST_F(GateTest, BrowsersHaveNoMetrics) {
 TEST_F(GateTest, TheHealthIsThatOfTheWayToTheServer) {
   const auto ask = [&] {
     const auto exchange = std::make_shared<FakeExchange>();
-    gate_->HandleLocal({.method = "GET", .path = "/healthz"}, exchange);
+    gate_->HandleLocal(LocalGet("/healthz"), exchange);
     return exchange->Await().status;
   };
   EXPECT_EQ(ask(), 200);
   server_.reset();
   EXPECT_EQ(ask(), 503);
+}
+
+// A server that takes connections and says nothing.
+class SilentServer {
+ public:
+  SilentServer() {
+    sockaddr_in name = {.sin_family = AF_INET, .sin_port = 0};
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(bind(descriptor_, reinterpret_cast<const sockaddr*>(&name), sizeof(name)), 0);
+    EXPECT_EQ(listen(descriptor_, 16), 0);
+    socklen_t size = sizeof(name);
+    EXPECT_EQ(getsockname(descriptor_, reinterpret_cast<sockaddr*>(&name), &size), 0);
+    address_ = absl::StrCat("127.0.0.1:", ntohs(name.sin_port));
+  }
+  ~SilentServer() { close(descriptor_); }
+  SilentServer(const SilentServer&) = delete;
+  SilentServer& operator=(const SilentServer&) = delete;
+  const std::string& address() const { return address_; }
+
+ private:
+  const int descriptor_ = socket(AF_INET, SOCK_STREAM, 0);
+  std::string address_;
+};
+
+TEST(SilentServerTest, TheHealthOfAServerThatSaysNothingIsKnownInTime) {
+  const SilentServer server;
+  Gate gate({.server = server.address(),
+             .origins = {"https://curator.example"},
+             .longest_for_operators = absl::Milliseconds(100)});
+  for (const char* path : {"/healthz", "/metrics"}) {
+    const auto exchange = std::make_shared<FakeExchange>();
+    gate.HandleLocal(LocalGet(path), exchange);
+    EXPECT_EQ(exchange->Await().status, std::string(path) == "/healthz" ? 503 : 200) << path;
+  }
+}
+
+TEST(SilentServerTest, AProgramThatLeavesEndsItsCallAndGivesItsPlaceBack) {
+  const SilentServer server;
+  Gate gate({.server = server.address(),
+             .origins = {"https://curator.example"},
+             .longest_for_operators = absl::Hours(1)});
+  for (int i = 0; i < 2 * CallPlaces::kMostOfOne; ++i) {
+    const auto exchange = std::make_shared<FakeExchange>();
+    gate.HandleLocal(LocalGet("/healthz"), exchange);
+    exchange->Leave();
+    EXPECT_EQ(exchange->Await().status, 503) << i;
+  }
+}
+
+TEST(SilentServerTest, OperatorsProgramsHaveABoundedNumberOfCalls) {
+  const SilentServer server;
+  Gate gate({.server = server.address(),
+             .origins = {"https://curator.example"},
+             .longest_for_operators = absl::Hours(1)});
+  for (int i = 0; i < CallPlaces::kMostOfOne; ++i) {
+    gate.HandleLocal(LocalGet("/healthz"), std::make_shared<FakeExchange>());
+  }
+  const auto exchange = std::make_shared<FakeExchange>();
+  gate.HandleLocal(LocalGet("/healthz"), exchange);
+  EXPECT_EQ(exchange->Await().status, 429);
 }
 
 // ---- Events
@@ -444,11 +555,11 @@ TEST_F(GateEventsTest, AResumedStreamGoesOnAfterTheLastId) {
 
 TEST_F(GateEventsTest, TwoPagesOfASessionHaveOneWatch) {
   const auto first = Follow("demo:0");
-  first->AwaitText("id: 2");
+  EXPECT_THAT(first->AwaitText("id: 2"), HasSubstr("id: 2\n"));
   const auto second = Follow("demo:2");
   entries_ = 3;
-  first->AwaitText("id: 3");
-  second->AwaitText("id: 3");
+  EXPECT_THAT(first->AwaitText("id: 3"), HasSubstr("id: 3\n"));
+  EXPECT_THAT(second->AwaitText("id: 3"), HasSubstr("id: 3\n"));
   EXPECT_EQ(watches_.entries().size(), 1U);
 }
 
@@ -503,6 +614,20 @@ TEST_F(GateEventsTest, ADamagedHistoryStopsNoOther) {
   EXPECT_THAT(stream->AwaitText("id: 2.0"), AllOf(HasSubstr("DATA_LOSS"), HasSubstr("id: 2.0\n")));
 }
 
+TEST_F(GateEventsTest, AnErrorOfADatasetThatNobodyWatchesDoesNotBeginTheNextWatchAtOnce) {
+  server_->services.on_watch_ledger = [this](auto&, const auto&, auto&) {
+    watches_.Add("a watch");
+    google::rpc::ErrorInfo info;
+    info.set_domain("curator");
+    info.set_reason("NOT_FOUND");
+    (*info.mutable_metadata())["dataset"] = "elsewhere";
+    return client::testing::DetailedError(grpc::StatusCode::NOT_FOUND, "no dataset elsewhere", {&info});
+  };
+  const auto stream = Follow("demo:0");
+  EXPECT_THAT(stream->AwaitText("no dataset elsewhere"), HasSubstr("no dataset elsewhere"));
+  EXPECT_EQ(watches_.entries().size(), 1U);
+}
+
 TEST_F(GateEventsTest, ARefusedWatchSaysWhy) {
   server_->services.on_watch_ledger = [](auto&, const auto&, auto&) {
     google::rpc::ErrorInfo info;
@@ -537,11 +662,11 @@ TEST_F(GateEventsTest, AWatchThatEndsAfterItsSessionIsNotStartedAgain) {
 
 TEST_F(GateEventsTest, WhenThePageClosesTheWatchEnds) {
   const auto stream = Follow("demo:0");
-  stream->AwaitText("id: 2");
+  EXPECT_THAT(stream->AwaitText("id: 2"), HasSubstr("id: 2\n"));
   stream->Leave();
   entries_ = 3;
   const auto another = Follow("demo:2");
-  another->AwaitText("id: 3");
+  EXPECT_THAT(another->AwaitText("id: 3"), HasSubstr("id: 3\n"));
   EXPECT_EQ(watches_.entries().size(), 2U) << "the first watch is not used again";
 }
 

@@ -35,6 +35,8 @@ struct HttpResponse {
   int status = 200;
   HttpHeaders headers = {};  // without Content-Length and Connection, which the server adds
   std::string body = {};
+  // Instead of the body where it is not empty: a constant of the program, which is not copied.
+  std::string_view constant = {};
   // What is held until the client has taken the answer, such as a place among calls.
   std::shared_ptr<void> place = nullptr;
 };
@@ -60,7 +62,8 @@ class Exchange {
   virtual void Respond(HttpResponse response) = 0;
   // Answers with status 200 and a stream of events instead, which ends when nobody holds it any more.
   virtual std::shared_ptr<EventStream> StartEvents(HttpHeaders headers) = 0;
-  // `on_left` is called once if the client leaves before it was answered; at once if it has. Set once.
+  // `on_left` is called once if the client leaves before it was answered; at once if it has. What was set
+  // last counts.
   virtual void OnLeft(std::function<void()> on_left) = 0;
 };
 

@@ -2,8 +2,10 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <boost/asio/generic/stream_protocol.hpp>
@@ -18,8 +20,10 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
+#include <boost/beast/http/span_body.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <cerrno>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -46,12 +50,16 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 using Socket = asio::generic::stream_protocol::socket;
 using Stream = beast::basic_stream<asio::generic::stream_protocol>;
-using Response = http::response<http::string_body>;
+using Response = http::response<http::span_body<const char>>;
 using Acceptor = std::variant<asio::ip::tcp::acceptor, asio::local::stream_protocol::acceptor>;
 
 constexpr char kUnix[] = "unix:";
 constexpr char kLoopback[] = "127.0.0.1:";
 constexpr std::chrono::minutes kLongestWrite(10);
+// Of what a client still sends after the last answer.
+constexpr std::chrono::seconds kLongestDrop(1);
+constexpr size_t kMostDropped = size_t{1} << 20;
+constexpr size_t kDroppedAtOnce = size_t{16} << 10;
 
 HttpRequest ToRequest(http::request<http::string_body> message) {
   HttpRequest request;
@@ -68,10 +76,12 @@ HttpRequest ToRequest(http::request<http::string_body> message) {
   return request;
 }
 
-Response ToResponse(HttpResponse response, bool keeps_alive) {
+// Refers to the body.
+Response ToResponse(const HttpResponse& response, bool keeps_alive) {
   Response message(static_cast<http::status>(response.status), 11);
   for (const auto& [name, value] : response.headers) message.insert(name, value);
-  message.body() = std::move(response.body);
+  const std::string_view body = response.constant.empty() ? response.body : response.constant;
+  message.body() = {body.data(), body.size()};
   message.keep_alive(keeps_alive);
   message.prepare_payload();
   return message;
@@ -225,8 +235,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     state_ = State::kWriting;
     ++handled_;
     if (on_left_ != nullptr) on_left_->Forget();
-    place_ = std::move(response.place);
-    response_.emplace(ToResponse(std::move(response), keeps_alive));
+    answer_ = std::move(response);
+    response_.emplace(ToResponse(answer_, keeps_alive));
     serializer_.emplace(*response_);
     write_end_ = std::chrono::steady_clock::now() + kLongestWrite;
     WriteSome(keeps_alive);
@@ -249,10 +259,29 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void EndWrite(bool keeps_alive) {
     serializer_.reset();
     response_.reset();
-    place_ = nullptr;
-    if (!keeps_alive) return Close();
+    answer_ = {};
+    if (!keeps_alive) return CloseAfterReading();
     state_ = State::kReading;
     ReadRequest();
+  }
+
+  // A socket that is closed with bytes that nobody has read is reset, and the client may lose the answer:
+  // what it still sends is dropped first.
+  void CloseAfterReading() {
+    error_code ignored;
+    stream_.socket().shutdown(Socket::shutdown_send, ignored);
+    stream_.expires_after(kLongestDrop);
+    buffer_.clear();
+    DropSome();
+  }
+  void DropSome() {
+    stream_.async_read_some(buffer_.prepare(kDroppedAtOnce),
+                            [self = shared_from_this()](error_code error, size_t bytes) {
+                              self->dropped_ += bytes;
+                              const bool goes_on = !error && self->state_ != State::kClosed;
+                              if (!goes_on || self->dropped_ >= kMostDropped) return self->Close();
+                              self->DropSome();
+                            });
   }
 
   void BeginEvents(const HttpHeaders& headers, std::shared_ptr<OnceCalled> on_closed) {
@@ -299,8 +328,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                      });
   }
 
-  // A comment that keeps proxies from ending a silent stream, and finds a browser that is gone: one that has
-  // taken nothing since the last comment is.
+  // A comment that keeps proxies from ending a silent stream, and finds a browser that is gone: one for which
+  // no write has ended since the last comment is.
   void Heartbeat() {
     heartbeat_.expires_after(absl::ToChronoNanoseconds(limits_.heartbeat));
     heartbeat_.async_wait([self = shared_from_this()](error_code error) {
@@ -323,10 +352,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   State state_ = State::kReading;
   beast::flat_buffer buffer_{size_t{128} << 10};
   std::optional<http::request_parser<http::string_body>> parser_;
-  std::optional<Response> response_;
-  std::optional<http::response_serializer<http::string_body>> serializer_;  // of response_
+  HttpResponse answer_;               // with its place, while it is written
+  std::optional<Response> response_;  // of answer_, to which it refers
+  std::optional<http::response_serializer<http::span_body<const char>>> serializer_;  // of response_
   std::chrono::steady_clock::time_point write_end_;
-  std::shared_ptr<void> place_;  // of response_
+  size_t dropped_ = 0;    // bytes, after the last answer
   uint64_t handled_ = 0;  // how many requests were answered: the number of the one that is being handled
   bool keeps_alive_ = true;
   bool watches_for_leaving_ = false;
@@ -418,18 +448,33 @@ void Connection::WatchForLeaving() {
 }
 
 absl::Status CannotListen(std::string_view address, std::string_view cause) {
-  return absl::UnavailableError(absl::StrCat("listen: ", std::string(address), ": ", std::string(cause)));
+  return absl::UnavailableError(absl::StrCat(std::string(address), ": ", std::string(cause)));
+}
+
+// Removes the socket of a program that has ended.
+absl::Status RemoveOldSocket(const std::string& address, const std::string& path) {
+  struct stat found = {};
+  if (lstat(path.c_str(), &found) != 0 || !S_ISSOCK(found.st_mode)) return absl::OkStatus();
+  sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = {}};
+  std::ranges::copy(path, name.sun_path);
+  const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) return CannotListen(address, "there is no free descriptor");
+  // EAGAIN: more wait there already than it accepts.
+  const int cause =
+      connect(descriptor, reinterpret_cast<const sockaddr*>(&name), sizeof(name)) == 0 ? 0 : errno;
+  close(descriptor);
+  if (cause == 0 || cause == EAGAIN) return CannotListen(address, "another program answers at this socket");
+  if (cause == ECONNREFUSED) unlink(path.c_str());
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Acceptor> ListenOnSocket(asio::io_context& context, const std::string& address) {
   const std::string path = address.substr(sizeof(kUnix) - 1);
   constexpr size_t kLongestPath = 107;
   if (path.empty() || path.size() > kLongestPath) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("listen: ", address, ": the path of a socket has 1 to 107 bytes"));
+    return absl::InvalidArgumentError(absl::StrCat(address, ": the path of a socket has 1 to 107 bytes"));
   }
-  struct stat found = {};
-  if (lstat(path.c_str(), &found) == 0 && S_ISSOCK(found.st_mode)) unlink(path.c_str());
+  RETURN_IF_ERROR(RemoveOldSocket(address, path));
   asio::local::stream_protocol::acceptor acceptor(context);
   error_code error;
   acceptor.open({}, error);
@@ -444,8 +489,7 @@ absl::StatusOr<Acceptor> ListenOnSocket(asio::io_context& context, const std::st
 absl::StatusOr<Acceptor> ListenOnLoopback(asio::io_context& context, const std::string& address) {
   int port = -1;
   if (!absl::SimpleAtoi(address.substr(sizeof(kLoopback) - 1), &port) || port < 0 || port > 65'535) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("listen: ", address, ": the port is a number from 0 to 65535"));
+    return absl::InvalidArgumentError(absl::StrCat(address, ": the port is a number from 0 to 65535"));
   }
   asio::ip::tcp::acceptor acceptor(context);
   error_code error;
@@ -462,8 +506,7 @@ absl::StatusOr<Acceptor> ListenOnLoopback(asio::io_context& context, const std::
 absl::StatusOr<Acceptor> Listen(asio::io_context& context, const std::string& address) {
   if (absl::StartsWith(address, kUnix)) return ListenOnSocket(context, address);
   if (absl::StartsWith(address, kLoopback)) return ListenOnLoopback(context, address);
-  return absl::InvalidArgumentError(
-      absl::StrCat("listen: ", address, ": neither unix:/PATH nor 127.0.0.1:PORT"));
+  return absl::InvalidArgumentError(absl::StrCat(address, ": neither unix:/PATH nor 127.0.0.1:PORT"));
 }
 
 std::string AddressOf(const std::string& wanted, const Acceptor& acceptor) {
@@ -485,9 +528,13 @@ class HttpServer::Loop {
 
   // Returns the address with its port.
   absl::StatusOr<std::string> Add(const HttpListener& listener) {
-    ASSIGN_OR_RETURN(Acceptor acceptor, gate::Listen(context_, listener.address));
-    std::string address = AddressOf(listener.address, acceptor);
-    listening_.push_back({.acceptor = std::move(acceptor), .handler = listener.handler});
+    absl::StatusOr<Acceptor> acceptor = gate::Listen(context_, listener.address);
+    if (!acceptor.ok()) {
+      return absl::Status(acceptor.status().code(),
+                          absl::StrCat(listener.member, ": ", acceptor.status().message()));
+    }
+    std::string address = AddressOf(listener.address, *acceptor);
+    listening_.push_back({.acceptor = *std::move(acceptor), .handler = listener.handler});
     return address;
   }
 

@@ -31,12 +31,14 @@ struct HttpListener {
   // "unix:/PATH", open to the group of the socket's folder, or "127.0.0.1:PORT"; port 0 is any free one.
   std::string address;
   HttpHandler handler;
+  std::string member = "listen";  // of the configuration, for errors
 };
 
 class HttpServer {
  public:
   // Listens when this returns. Errors: INVALID_ARGUMENT for an address of another form, UNAVAILABLE where it
-  // cannot listen; the message names the address.
+  // cannot listen, or where another program answers at the socket; the message names the member and the
+  // address.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(std::vector<HttpListener> listeners,
                                                            const HttpLimits& limits = {});
   // Closes all connections, and waits until no handler runs.

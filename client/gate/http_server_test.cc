@@ -55,6 +55,10 @@ class RawClient {
     EXPECT_EQ(send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
+  // False when the server takes no more.
+  bool TrySend(std::string_view bytes) {
+    return send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  }
   // What arrives until `piece` is in it, or until the server closes the connection.
   std::string ReadUntil(const std::string& piece) {
     while (piece.empty() || read_.find(piece) == std::string::npos) {
@@ -133,6 +137,36 @@ TEST_F(HttpServerTest, ABodyOrHeadersBeyondTheLimitAreRefusedAndTheConnectionClo
   RawClient headers(address());
   headers.Send(absl::StrCat("GET / HTTP/1.1\r\nHost: x\r\nX: ", std::string(2'000, 'x'), "\r\n\r\n"));
   EXPECT_THAT(headers.ReadToEnd(), StartsWith("HTTP/1.1 431"));
+}
+
+// A connection that is closed with unread bytes is reset, and the client may never see why.
+TEST_F(HttpServerTest, AClientThatSendsItsWholeBodyGetsTheRefusal) {
+  Start(Echo, {.body_bytes = 100});
+  RawClient client(address());
+  client.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n");
+  client.Send(std::string(900'000, 'x'));
+  EXPECT_THAT(client.ReadToEnd(), StartsWith("HTTP/1.1 413"));
+  EXPECT_TRUE(client.was_closed()) << "and not reset";
+}
+
+TEST_F(HttpServerTest, AClientThatDoesNotStopIsCutOff) {
+  Start(Echo, {.body_bytes = 100});
+  RawClient client(address());
+  client.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\n");
+  const std::string piece(100'000, 'x');
+  int sent = 0;
+  while (sent < 1'000 && client.TrySend(piece)) ++sent;
+  EXPECT_LT(sent, 1'000);
+}
+
+TEST_F(HttpServerTest, AnAnswerCanBeAConstant) {
+  static constexpr char kPage[] = "<!doctype html>";
+  Start([](const HttpRequest&, const std::shared_ptr<Exchange>& exchange) {
+    exchange->Respond({.status = 200, .constant = kPage});
+  });
+  RawClient client(address());
+  client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(client.ReadUntil(kPage), AllOf(HasSubstr("Content-Length: 15\r\n"), HasSubstr(kPage)));
 }
 
 TEST_F(HttpServerTest, WhatIsNoHttpIsRefused) {
@@ -315,6 +349,19 @@ TEST(HttpServerSocketTest, ASocketIsOpenToItsGroupAndReplacesAnOldOne) {
     client.Send("GET /u HTTP/1.1\r\nHost: x\r\n\r\n");
     EXPECT_THAT(client.ReadUntil("/u"), HasSubstr("/u"));
   }
+}
+
+TEST(HttpServerSocketTest, TheSocketOfAProgramThatRunsIsLeftToIt) {
+  const testing::ScratchFolder folder;
+  const std::string address = absl::StrCat("unix:", (folder / "http.sock").string());
+  const auto first = HttpServer::Start({{.address = address, .handler = Echo}});
+  ASSERT_TRUE(first.ok()) << first.status();
+  const auto second = HttpServer::Start({{.address = address, .handler = Echo, .member = "metrics_listen"}});
+  EXPECT_EQ(second.status(), absl::UnavailableError(absl::StrCat(
+                                 "metrics_listen: ", address, ": another program answers at this socket")));
+  RawClient client(address);
+  client.Send("GET /still HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_THAT(client.ReadUntil("/still"), HasSubstr("/still"));
 }
 
 TEST(HttpServerSocketTest, OtherAddressesAreRefusedByName) {

@@ -201,8 +201,8 @@ void LedgerFeed::Lose(const absl::Status& status) {
   SendState(LostEvent(status));
 }
 
-void LedgerFeed::StartLater(absl::Duration delay) {
-  parts_.later(delay, [feed = weak_from_this(), attempt = ++attempt_] {
+bool LedgerFeed::StartLater(absl::Duration delay) {
+  return parts_.later(delay, [feed = weak_from_this(), attempt = ++attempt_] {
     if (const auto alive = feed.lock()) alive->Retry(attempt);
   });
 }
@@ -236,43 +236,72 @@ void LedgerFeed::OnEntry(const Watch* watch, const v1::LedgerEntry& entry) {
 }
 
 // A page that resumes asks for the dataset again, and may be able to read it by then.
-void LedgerFeed::DropDataset(const std::string& dataset, const absl::Status& status) {
+bool LedgerFeed::DropDataset(const std::string& dataset, const absl::Status& status) {
   const nlohmann::ordered_json data = {{"dataset", dataset},
                                        {"code", absl::StatusCodeToString(status.code())},
                                        {"message", std::string(status.message())}};
+  bool has_dropped = false;
   for (Page& page : pages_) {
     if (!page.after.contains(dataset) || !page.ended.insert(dataset).second) continue;
     page.stream->Send(Event("ended", "", EventData(data)));
+    has_dropped = true;
   }
+  return has_dropped;
 }
 
 void LedgerFeed::OnEnd(const Watch* watch, const absl::Status& status) {
-  const absl::MutexLock lock(&mutex_);
-  if (watch == ending_.get()) {
-    ending_ = nullptr;
-    if (watch_ == nullptr) StartWatch();
-    return;
+  bool goes_on = true;
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (watch == ending_.get()) {
+      ending_ = nullptr;
+      if (watch_ == nullptr) StartWatch();
+    } else if (watch == watch_.get()) {
+      goes_on = GoOn(status);
+    }
   }
-  if (watch != watch_.get()) return;
+  if (!goes_on) ClosePages();
+}
+
+bool LedgerFeed::GoOn(const absl::Status& status) {
   const Credential refused = watch_->credential();
   watch_ = nullptr;
   const std::string dataset = DatasetOf(status);
-  const bool is_of_dataset = !dataset.empty() && !absl::IsUnavailable(status);
-  if (is_of_dataset && !absl::IsUnauthenticated(status)) {
-    DropDataset(dataset, status);
-    return StartWatch();
+  const bool is_of_dataset =
+      !dataset.empty() && !absl::IsUnavailable(status) && !absl::IsUnauthenticated(status);
+  // A watch of the same datasets would end as this one.
+  if (is_of_dataset && DropDataset(dataset, status)) {
+    StartWatch();
+    return true;
   }
   Lose(status);
   if (!absl::IsUnauthenticated(status)) {
     return StartLater(absl::IsUnavailable(status) || status.ok() ? kBetweenAttempts : kAfterRefusal);
   }
-  parts_.renew(refused, status, [feed = weak_from_this(), attempt = ++attempt_](bool renewed) {
-    const auto alive = feed.lock();
-    if (alive == nullptr) return;
-    if (renewed) return alive->Retry(attempt);
-    const absl::MutexLock again(&alive->mutex_);
-    if (attempt == alive->attempt_) alive->StartLater(kAfterRefusal);
+  const uint64_t attempt = ++attempt_;
+  return parts_.renew(refused, status, [feed = weak_from_this(), attempt](bool renewed) {
+    if (const auto alive = feed.lock()) alive->AfterRenewal(attempt, renewed);
   });
+}
+
+void LedgerFeed::AfterRenewal(uint64_t attempt, bool renewed) {
+  if (renewed) return Retry(attempt);
+  bool goes_on = true;
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (attempt == attempt_) goes_on = StartLater(kAfterRefusal);
+  }
+  if (!goes_on) ClosePages();
+}
+
+void LedgerFeed::ClosePages() {
+  std::vector<Page> pages;
+  {
+    const absl::MutexLock lock(&mutex_);
+    StopWatch();
+    pages = std::exchange(pages_, {});
+  }
+  for (const Page& page : pages) page.stream->Close();
 }
 
 }  // namespace curator::gate

@@ -30,12 +30,12 @@ struct FeedParts {
   // What to call with now; kNone when the session is over. Must call nothing of the feed's.
   std::function<Credential()> credential;
   // The server refuses a watch by this credential: calls `done` later with whether there is another one. Must
-  // not block.
-  std::function<void(const Credential& refused, const absl::Status& refusal,
+  // not block. False, and `done` is not called, where too much work waits.
+  std::function<bool(const Credential& refused, const absl::Status& refusal,
                      std::function<void(bool renewed)> done)>
       renew;
-  // Calls `work` later, on another thread.
-  std::function<void(absl::Duration delay, std::function<void()> work)> later;
+  // Calls `work` later, on another thread; false, and not at all, where too much work waits.
+  std::function<bool(absl::Duration delay, std::function<void()> work)> later;
 };
 
 class LedgerFeed : public std::enable_shared_from_this<LedgerFeed> {
@@ -69,11 +69,17 @@ class LedgerFeed : public std::enable_shared_from_this<LedgerFeed> {
 
   void StartWatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void StopWatch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void DropDataset(const std::string& dataset, const absl::Status& status)
+  // Whether a page watched it.
+  bool DropDataset(const std::string& dataset, const absl::Status& status)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // After the end of the present watch. False where nothing will begin the next one.
+  bool GoOn(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AfterRenewal(uint64_t attempt, bool renewed);
+  // Browsers come back by themselves, and say where they were.
+  void ClosePages();
   void Lose(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SendState(const std::string& event) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void StartLater(absl::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool StartLater(absl::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Retry(uint64_t attempt);
   Positions Wanted() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

@@ -122,9 +122,11 @@ absl::Status Serve(const Flags& flags, const sigset_t& signals) {
          present()->HandleBrowser(std::move(request), std::move(exchange));
        }}};
   if (!settings.metrics_listen.empty()) {
-    listeners.push_back({.address = settings.metrics_listen, .handler = [&](auto request, auto exchange) {
-                           present()->HandleLocal(std::move(request), std::move(exchange));
-                         }});
+    listeners.push_back(
+        {.address = settings.metrics_listen,
+         .handler = [&](auto request,
+                        auto exchange) { present()->HandleLocal(std::move(request), std::move(exchange)); },
+         .member = "metrics_listen"});
   }
   std::unique_ptr<HttpServer> server;
   {
@@ -170,11 +172,15 @@ int main(int argc, char** argv) {
       app.add_flag("--dev", flags.is_development,
                    "For a server in development mode: sign in by name, on loopback, without TLS");
   config->excludes(development);
-  app.add_option("--server", flags.server, "With --dev: HOST:PORT of the server")->capture_default_str();
+  app.add_option("--server", flags.server, "With --dev: HOST:PORT of the server")
+      ->capture_default_str()
+      ->excludes(config);
   app.add_option("--listen", flags.listen, "With --dev: 127.0.0.1:PORT, 0 for any free one")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->excludes(config);
   app.add_option("--metrics-listen", flags.metrics_listen,
-                 "With --dev: 127.0.0.1:PORT for /metrics and /healthz");
+                 "With --dev: 127.0.0.1:PORT for /metrics and /healthz")
+      ->excludes(config);
   app.set_version_flag("--version", CURATOR_VERSION);
   CLI11_PARSE(app, argc, argv);
   if (flags.config.empty() && !flags.is_development) {

@@ -6,24 +6,40 @@
 #include "client/error.h"
 
 namespace curator::gate {
+namespace {
+
+// A token that the server calls expired so soon after the issuer gave it is not worth another renewal.
+constexpr absl::Duration kShortestLife = absl::Seconds(30);
+// "No key of the issuer has this id" is one of its meanings: the server may have the key a moment later.
+constexpr char kInvalid[] = "TOKEN_INVALID";
+
+}  // namespace
+
+Renewals::Fate Renewals::FateOf(const Session& session, const absl::Status& refusal) const {
+  const std::string reason = client::Reason(refusal);
+  const bool is_login = session.credential.kind == Credential::Kind::kLogin;
+  if (is_login && reason == kInvalid) return Fate::kStays;
+  const bool can_be_renewed = is_login && !session.refresh_token.empty() && reason == kExpired &&
+                              sessions_.SinceRenewalOf(session) >= kShortestLife;
+  return can_be_renewed ? Fate::kRenewal : Fate::kEnds;
+}
 
 void Renewals::Renew(const std::string& key, const Credential& refused, const absl::Status& refusal,
                      std::function<void(bool)> done) {
   const std::optional<Session> session = sessions_.Look(key);
-  const bool has_changed = session && session->credential.text != refused.text;
-  const bool can_be_renewed = session && session->credential.kind == Credential::Kind::kLogin &&
-                              !session->refresh_token.empty() && client::Reason(refusal) == "TOKEN_EXPIRED";
-  if (has_changed || !can_be_renewed) {
-    if (!has_changed) sessions_.End(key);
-    return done(has_changed);
-  }
+  if (session && session->credential.text != refused.text) return done(true);
+  const Fate fate = session ? FateOf(*session, refusal) : Fate::kEnds;
+  if (fate == Fate::kEnds) sessions_.End(key);
+  if (fate != Fate::kRenewal) return done(false);
   {
     const absl::MutexLock lock(&mutex_);
     Waiting& waiting = waiting_[key];
     waiting.push_back(std::move(done));
     if (waiting.size() > 1) return;
   }
-  const bool runs = for_issuers_.Run([this, key, refused] { Finish(key, RenewNow(key, refused)); });
+  const bool runs = for_issuers_.Run(
+      session->issuer, [this, key, refused] { Finish(key, RenewNow(key, refused)); },
+      [this, key] { Finish(key, false); });
   if (!runs) Finish(key, false);
 }
 
@@ -57,9 +73,20 @@ bool Renewals::RenewNow(const std::string& key, const Credential& refused) {
   if (provider == providers_.end()) return false;
   const absl::StatusOr<oidc::Tokens> tokens =
       RenewLogin(*provider, session->credential.text, session->refresh_token);
-  if (tokens.ok()) sessions_.Renew(key, tokens->token, tokens->refresh_token);
   if (absl::IsUnauthenticated(tokens.status())) sessions_.End(key);
-  return tokens.ok();
+  if (!tokens.ok()) return false;
+  if (sessions_.Renew(key, tokens->token, tokens->refresh_token)) return true;
+  RevokeLogin(*provider, tokens->refresh_token);
+  return false;
+}
+
+void Renewals::Forget(const Session& session) {
+  const auto provider = std::ranges::find(providers_, session.issuer, &LoginProvider::alias);
+  if (session.refresh_token.empty() || provider == providers_.end()) return;
+  // Nobody waits for it: where there is no room, the token ends by itself.
+  static_cast<void>(for_issuers_.Run(
+      session.issuer,
+      [&provider = *provider, token = session.refresh_token] { RevokeLogin(provider, token); }, [] {}));
 }
 
 }  // namespace curator::gate

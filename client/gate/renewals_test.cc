@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/escaping.h"
@@ -69,19 +70,30 @@ class RenewalsTest : public ::testing::Test {
   bool is_reachable_ = true;
   bool is_accepted_ = true;
   absl::Notification may_answer_;
-  Sessions sessions_;
+  std::string revoked_;
+  absl::Notification has_revoked_;
+  absl::Time now_ = absl::FromUnixSeconds(1'800'000'000);
+  Sessions sessions_{{}, [this] { return now_; }};
   std::vector<LoginProvider> providers_ = {
       {.alias = "corp",
        .issuer = kIssuer,
        .client_id = "gate",
-       .transport = {
-           .get = [](const std::string&) -> absl::StatusOr<https::Response> {
-             return https::Response{
-                 .status = 200,
-                 .body = R"({"issuer": "https://idp.example", "token_endpoint": "https://idp.example/t"})"};
-           },
-           .post = [this](const std::string&, const https::Fields& fields) { return Answer(fields); }}}};
-  Workers workers_{2, 10};
+       .transport = {.get = [](const std::string&) -> absl::StatusOr<https::Response> {
+                       return https::Response{
+                           .status = 200,
+                           .body =
+                               R"({"issuer": "https://idp.example", "token_endpoint": "https://idp.example/t",
+                             "revocation_endpoint": "https://idp.example/r"})"};
+                     },
+                     .post = [this](const std::string& url,
+                                    const https::Fields& fields) -> absl::StatusOr<https::Response> {
+                       if (url == "https://idp.example/t") return Answer(fields);
+                       EXPECT_EQ(url, "https://idp.example/r");
+                       revoked_ = std::map<std::string, std::string>(fields.begin(), fields.end())["token"];
+                       has_revoked_.Notify();
+                       return https::Response{.status = 200, .body = ""};
+                     }}}};
+  IssuerWorkers workers_{{"corp"}, 2, 10};
   Renewals renewals_{sessions_, providers_, workers_};
   std::string key_;
 };
@@ -133,6 +145,45 @@ TEST_F(RenewalsTest, ACredentialThatIsRefusedForAnotherReasonEndsItsSession) {
   EXPECT_FALSE(Renew(old_, "CREDENTIAL_REMOVED"));
   EXPECT_FALSE(sessions_.Look(key_));
   EXPECT_EQ(asked_, 0);
+}
+
+// An issuer that gives out the same expired token again would else be asked without end.
+TEST_F(RenewalsTest, ATokenThatIsRefusedAsSoonAsItWasRenewedEndsItsSession) {
+  may_answer_.Notify();
+  EXPECT_TRUE(Renew(old_, "TOKEN_EXPIRED"));
+  now_ += absl::Seconds(29);
+  EXPECT_FALSE(Renew({Credential::Kind::kLogin, IdToken("new")}, "TOKEN_EXPIRED"));
+  EXPECT_FALSE(sessions_.Look(key_));
+  EXPECT_EQ(asked_, 1);
+}
+
+TEST_F(RenewalsTest, ARenewedTokenIsRenewedAgainWhenItsTimeIsOver) {
+  may_answer_.Notify();
+  EXPECT_TRUE(Renew(old_, "TOKEN_EXPIRED"));
+  now_ += absl::Minutes(5);
+  Renew({Credential::Kind::kLogin, IdToken("new")}, "TOKEN_EXPIRED");
+  EXPECT_EQ(used_, "first second ");
+}
+
+// The server may not have the issuer's newest key yet.
+TEST_F(RenewalsTest, ALoginWhoseKeyTheServerDoesNotKnowStays) {
+  EXPECT_FALSE(Renew(old_, "TOKEN_INVALID"));
+  EXPECT_TRUE(sessions_.Look(key_));
+  EXPECT_EQ(asked_, 0);
+}
+
+TEST_F(RenewalsTest, AnInvalidApiTokenEndsItsSession) {
+  const Credential token = {Credential::Kind::kToken, "cura_removed"};
+  key_ = Sessions::KeyOf(*sessions_.Begin({.principal = "ana", .credential = token}));
+  EXPECT_FALSE(Renew(token, "TOKEN_INVALID"));
+  EXPECT_FALSE(sessions_.Look(key_));
+}
+
+TEST_F(RenewalsTest, ASessionThatEndsRevokesItsRefreshToken) {
+  sessions_.OnEnd([this](const std::string&, const Session& session) { renewals_.Forget(session); });
+  sessions_.End(key_);
+  EXPECT_TRUE(has_revoked_.WaitForNotificationWithTimeout(absl::Seconds(20)));
+  EXPECT_EQ(revoked_, "first");
 }
 
 TEST_F(RenewalsTest, WhatWaitsAtTheEndIsAnswered) {

@@ -26,8 +26,6 @@ class RequestGuard {
   // Where the pages are, as browsers name it: "https://curator.example", without a path. One at least.
   explicit RequestGuard(std::vector<std::string> origins) : origins_(std::move(origins)) {}
 
-  const std::vector<std::string>& origins() const { return origins_; }
-
   // Of every request: it has each header that the gate reads once at most, and names the host of an origin.
   std::optional<Refusal> CheckAny(const HttpRequest& request) const;
   // Of one that reads data: the browser does not say that another site sent it.

@@ -15,12 +15,12 @@ std::optional<std::string> Sessions::Begin(Session session) {
   std::string id = RandomText();
   session.csrf = RandomText();
   session.start = session.last_use = now_();
-  std::vector<std::string> ended;
+  Ended ended;
   {
     const absl::MutexLock lock(&mutex_);
-    if (std::optional<std::string> oldest = LeastRecentOf(session.principal)) {
+    if (const std::optional<std::string> oldest = LeastRecentOf(session.principal)) {
+      ended.emplace_back(*oldest, std::move(sessions_.at(*oldest)));
       sessions_.erase(*oldest);
-      ended.push_back(*std::move(oldest));
     }
     if (sessions_.size() >= limits_.most) return std::nullopt;
     sessions_.emplace(KeyOf(id), std::move(session));
@@ -52,6 +52,7 @@ absl::Time Sessions::EndOf(const Session& session) const {
 
 std::optional<Session> Sessions::Use(const std::string& key) {
   const absl::Time now = now_();
+  Ended ended;
   {
     const absl::MutexLock lock(&mutex_);
     const auto found = sessions_.find(key);
@@ -60,9 +61,10 @@ std::optional<Session> Sessions::Use(const std::string& key) {
       found->second.last_use = now;
       return found->second;
     }
+    ended.emplace_back(key, std::move(found->second));
     sessions_.erase(found);
   }
-  Report({key});
+  Report(ended);
   return std::nullopt;
 }
 
@@ -73,31 +75,38 @@ std::optional<Session> Sessions::Look(const std::string& key) const {
   return found->second;
 }
 
-void Sessions::Renew(const std::string& key, const std::string& token, const std::string& refresh_token) {
+bool Sessions::Renew(const std::string& key, const std::string& token, const std::string& refresh_token) {
   const absl::MutexLock lock(&mutex_);
   const auto found = sessions_.find(key);
-  if (found == sessions_.end()) return;
+  if (found == sessions_.end()) return false;
   found->second.credential.text = token;
   found->second.refresh_token = refresh_token;
+  found->second.renewal = now_();
+  return true;
 }
 
 void Sessions::End(const std::string& key) {
+  Ended ended;
   {
     const absl::MutexLock lock(&mutex_);
-    if (sessions_.erase(key) == 0) return;
+    const auto found = sessions_.find(key);
+    if (found == sessions_.end()) return;
+    ended.emplace_back(key, std::move(found->second));
+    sessions_.erase(found);
   }
-  Report({key});
+  Report(ended);
 }
 
 void Sessions::Sweep() {
   const absl::Time now = now_();
-  std::vector<std::string> ended;
+  Ended ended;
   {
     const absl::MutexLock lock(&mutex_);
-    for (const auto& [key, session] : sessions_) {
-      if (IsOver(session, now)) ended.push_back(key);
-    }
-    for (const std::string& key : ended) sessions_.erase(key);
+    std::erase_if(sessions_, [&](auto& entry) {
+      if (!IsOver(entry.second, now)) return false;
+      ended.emplace_back(entry.first, std::move(entry.second));
+      return true;
+    });
   }
   Report(ended);
 }
@@ -107,8 +116,8 @@ size_t Sessions::size() const {
   return sessions_.size();
 }
 
-void Sessions::Report(const std::vector<std::string>& ended) const {
-  for (const std::string& key : ended) on_end_(key);
+void Sessions::Report(const Ended& ended) const {
+  for (const auto& [key, session] : ended) on_end_(key, session);
 }
 
 }  // namespace curator::gate

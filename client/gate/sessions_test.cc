@@ -21,7 +21,7 @@ class SessionsTest : public ::testing::Test {
   Sessions sessions_{{.most = 5, .most_of_principal = 3}, [this] { return now_; }};
 
   void SetUp() override {
-    sessions_.OnEnd([this](const std::string& key) { ended_.push_back(key); });
+    sessions_.OnEnd([this](const std::string& key, const Session&) { ended_.push_back(key); });
   }
 };
 

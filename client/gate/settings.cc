@@ -22,7 +22,9 @@ absl::Status Wrong(std::string_view member, std::string_view what) {
 
 absl::Status CheckMembers(const json& object, std::initializer_list<std::string_view> known,
                           const std::string& path) {
-  if (!object.is_object()) return Wrong(path.empty() ? "the configuration" : path, "must be an object");
+  if (!object.is_object()) {
+    return Wrong(path.empty() ? "the configuration" : path.substr(0, path.size() - 1), "must be an object");
+  }
   for (const auto& [name, value] : object.items()) {
     if (std::ranges::find(known, name) == known.end()) return Wrong(path + name, "is unknown");
   }
@@ -99,6 +101,13 @@ bool IsSocket(const std::string& address) {
   return absl::StartsWith(address, "unix:/");
 }
 
+bool IsLoopback(const std::string& address) {
+  constexpr absl::string_view kHost = "127.0.0.1:";
+  int port = 0;
+  return absl::StartsWith(address, kHost) && absl::SimpleAtoi(address.substr(kHost.size()), &port) &&
+         port > 0 && port <= 65'535;
+}
+
 }  // namespace
 
 absl::StatusOr<Settings> ParseSettings(std::string_view text) {
@@ -113,6 +122,10 @@ absl::StatusOr<Settings> ParseSettings(std::string_view text) {
   if (!IsSocket(settings.listen))
     return Wrong("listen", "must be unix:/PATH, which a proxy passes requests to");
   if (!IsSocket(settings.server)) return Wrong("server", "must be unix:/PATH, the server's local listener");
+  if (!settings.metrics_listen.empty() && !IsSocket(settings.metrics_listen) &&
+      !IsLoopback(settings.metrics_listen)) {
+    return Wrong("metrics_listen", "must be unix:/PATH or 127.0.0.1:PORT");
+  }
   if (!IsOrigin(settings.origin)) {
     return Wrong(
         "origin",

@@ -17,7 +17,7 @@ struct ProviderSettings {
   std::string issuer;
   std::string client_id;
   std::string client_secret_file;  // empty: a public client
-  std::string scope = "openid profile offline_access";
+  std::string scope = "openid profile";
   std::string authorities;  // PEM file of who signs its certificate; empty: the system's
 };
 

@@ -33,7 +33,7 @@ TEST(GateSettingsTest, AWholeConfigurationIsRead) {
   ASSERT_TRUE(settings.ok()) << settings.status();
   EXPECT_EQ(settings->origin, "https://curator.example");
   ASSERT_EQ(settings->logins.size(), 1U);
-  EXPECT_EQ(settings->logins[0].scope, "openid profile offline_access");
+  EXPECT_EQ(settings->logins[0].scope, "openid profile");
 }
 
 TEST(GateSettingsTest, AMistakeIsNamedByItsMember) {
@@ -50,12 +50,20 @@ TEST(GateSettingsTest, AMistakeIsNamedByItsMember) {
       {json::json_pointer("/logins/0/issuer"), "http://idp"},
       {json::json_pointer("/logins/0/alias"), "A b"},
       {json::json_pointer("/logins/0/client_id"), ""},
+      {json::json_pointer("/metrics_listen"), "0.0.0.0:9187"},
+      {json::json_pointer("/metrics_listen"), "127.0.0.1:70000"},
       {json::json_pointer("/surprise"), 1}};
   for (const auto& [member, value] : mistakes) {
     json document = Whole();
     document[member] = value;
     EXPECT_THAT(ErrorOf(document), HasSubstr(member.back())) << member << " " << value;
   }
+}
+
+TEST(GateSettingsTest, ALoginThatIsNoObjectIsNamed) {
+  json document = Whole();
+  document["logins"][0] = 5;
+  EXPECT_EQ(ErrorOf(document), "logins[0]: must be an object");
 }
 
 TEST(GateSettingsTest, TwoLoginsHaveTwoAliases) {

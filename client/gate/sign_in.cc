@@ -1,27 +1,29 @@
 #include "client/gate/sign_in.h"
 
 #include <algorithm>
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "client/error.h"
 #include "client/gate/api_json.h"
 #include "client/gate/api_methods.h"
 #include "client/gate/random_text.h"
-#include "client/gate/trace.h"
 
 namespace curator::gate {
 namespace {
 
 using nlohmann::ordered_json;
 
-// Of a cookie, which the session may not outlive: the gate decides.
-constexpr int kLongestSessionSeconds = 12 * 3600;
+// Anybody can send one, and it is read on the thread of all connections. Holds a whole credential.
+constexpr size_t kMostLoginBytes = size_t{16} << 10;
 
 absl::StatusOr<Credential> CredentialIn(const std::string& body, bool is_development) {
-  const ordered_json object = ordered_json::parse(body, nullptr, /*allow_exceptions=*/false);
+  // Not ordered_json, which looks for the name of each member among all that it has.
+  const nlohmann::json object = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
   const auto text = [&](const char* member) {
     const bool is_there = object.is_object() && object.contains(member) && object[member].is_string();
     return is_there ? object[member].get<std::string>() : std::string();
@@ -42,6 +44,13 @@ absl::StatusOr<Credential> CredentialIn(const std::string& body, bool is_develop
   return Credential{.kind = Credential::Kind::kToken, .text = token};
 }
 
+Refusal TooLongLogin() {
+  return {.status = 413,
+          .code = "INVALID_ARGUMENT",
+          .reason = "TOO_LARGE",
+          .message = absl::StrCat("the body of a login has at most ", kMostLoginBytes, " bytes")};
+}
+
 // Why an issuer sent a browser back without a code, by its code of an error (RFC 6749, 4.1.2.1).
 absl::Status RefusedLogin(const std::string& error) {
   constexpr size_t kLongest = 64;
@@ -51,7 +60,32 @@ absl::Status RefusedLogin(const std::string& error) {
   const std::string message =
       is_code ? absl::StrCat("the issuer did not log the user in: ", error) : "the issuer sent no code";
   const bool is_in_trouble = error == "server_error" || error == "temporarily_unavailable";
-  return is_in_trouble ? absl::UnavailableError(message) : absl::PermissionDeniedError(message);
+  if (is_in_trouble) return absl::UnavailableError(message);
+  return is_code ? absl::PermissionDeniedError(message) : absl::InvalidArgumentError(message);
+}
+
+// Of an error of the issuer's (code_flow.h).
+const char* IssuersReason(const absl::Status& error) {
+  switch (error.code()) {
+    case absl::StatusCode::kUnavailable:
+      return kIssuerUnreachable;
+    case absl::StatusCode::kPermissionDenied:
+      return kRefusedByIssuer;
+    case absl::StatusCode::kInvalidArgument:
+      return kWrongCallback;
+    default:
+      return kIssuerFault;
+  }
+}
+
+// Of an error of the server's, or of the gate's own bounds, about who logged in.
+const char* ServersReason(const absl::Status& error) {
+  const std::string reason = client::Reason(error);
+  for (const char* known : {kUnknownPrincipal, kDisabled}) {
+    if (reason == known) return known;
+  }
+  if (absl::IsUnavailable(error) || absl::IsDeadlineExceeded(error)) return kServerUnreachable;
+  return absl::IsResourceExhausted(error) ? kTooBusy : kNotAccepted;
 }
 
 }  // namespace
@@ -83,7 +117,8 @@ std::string SignIn::SessionJson(const std::optional<Session>& session, const std
     object["principal"] = session->principal;
     object["csrf"] = session->csrf;
     object["kind"] = session->credential.KindName();
-    object["expires"] = absl::FormatTime(absl::RFC3339_sec, sessions_.EndOf(*session), absl::UTCTimeZone());
+    object["expires"] = absl::FormatTime(absl::RFC3339_sec, options_.now() + sessions_.TimeLeftOf(*session),
+                                         absl::UTCTimeZone());
   }
   ordered_json& ways =
       object["sign_in"] = {{"name", options_.is_development}, {"token", !options_.is_development}};
@@ -97,36 +132,33 @@ std::string SignIn::SessionJson(const std::optional<Session>& session, const std
 }
 
 void SignIn::Ask(std::string_view method_name, const Credential& credential,
-                 std::shared_ptr<Exchange> exchange, OnJson on_json) {
+                 std::shared_ptr<CallPlaces::Place> place, Exchange& exchange, OnJson on_json) {
   constexpr absl::Duration kLongest = absl::Seconds(10);
   const ApiMethod& method = *FindApiMethod(method_name);
-  const std::shared_ptr<RunningCall> call = StartCall(channels_, method, *method.request, credential,
-                                                      NewTraceParent(), std::move(on_json), kLongest);
-  exchange->OnLeft([weak = std::weak_ptr<RunningCall>(call)] {
-    if (const auto running = weak.lock()) running->Cancel();
-  });
+  CancelWhenLeft(exchange, StartCall(channels_, method, *method.request, credential, std::move(place),
+                                     std::move(on_json), kLongest));
 }
 
 void SignIn::Describe(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   const std::string key = KeyOf(request);
   const std::optional<Session> session = sessions_.Use(key);
-  const std::shared_ptr<void> place = places_.Take(session ? key : "");
+  std::shared_ptr<CallPlaces::Place> place = places_.Take(session ? session->principal : "");
   if (place == nullptr) return exchange->Respond(TooManyCalls());
-  Ask("VersionService/GetVersion", session ? session->credential : Credential{}, exchange,
-      [this, session, exchange, place](const absl::StatusOr<std::string>& version) {
+  Ask("VersionService/GetVersion", session ? session->credential : Credential{}, std::move(place), *exchange,
+      [this, session, exchange](const absl::StatusOr<std::string>& version) {
         exchange->Respond(JsonResponse(200, SessionJson(session, version.ok() ? *version : "null")));
       });
 }
 
-void SignIn::BeginFor(Session session, const std::string& old_key, std::shared_ptr<void> place,
-                      const std::shared_ptr<Exchange>& exchange,
-                      std::function<void(absl::StatusOr<std::string>)> done) {
+void SignIn::BeginFor(Session session, const std::string& old_key, std::shared_ptr<CallPlaces::Place> place,
+                      Exchange& exchange, std::function<void(absl::StatusOr<std::string>)> done) {
   const Credential credential = session.credential;
-  Ask("IdentityService/WhoAmI", credential, exchange,
-      [this, session = std::move(session), old_key, place = std::move(place),
+  Ask("IdentityService/WhoAmI", credential, std::move(place), exchange,
+      [this, session = std::move(session), old_key,
        done = std::move(done)](const absl::StatusOr<std::string>& answer) mutable {
         if (!answer.ok()) return done(answer.status());
         const ordered_json who = ordered_json::parse(*answer, nullptr, /*allow_exceptions=*/false);
+        if (!who.is_object()) return done(absl::InternalError("the server's answer cannot be read"));
         session.principal = who.value("/principal/name"_json_pointer, "");
         std::optional<std::string> id = sessions_.Begin(std::move(session));
         if (!id) return done(absl::ResourceExhaustedError("too many people are signed in: try later"));
@@ -136,33 +168,50 @@ void SignIn::BeginFor(Session session, const std::string& old_key, std::shared_p
 }
 
 void SignIn::Begin(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
+  if (request.body.size() > kMostLoginBytes) return exchange->Respond(ErrorResponse(TooLongLogin()));
   absl::StatusOr<Credential> credential = CredentialIn(request.body, options_.is_development);
   if (!credential.ok()) return exchange->Respond(ErrorResponse(credential.status()));
-  std::shared_ptr<void> place = places_.Take("");
+  std::shared_ptr<CallPlaces::Place> place = places_.Take("");
   if (place == nullptr) return exchange->Respond(TooManyCalls());
-  BeginFor(
-      {.principal = {}, .credential = *std::move(credential)}, KeyOf(request), std::move(place), exchange,
-      [this, exchange](const absl::StatusOr<std::string>& id) {
-        if (!id.ok()) return exchange->Respond(ErrorResponse(id.status()));
-        HttpResponse response = JsonResponse(200, SessionJson(sessions_.Use(Sessions::KeyOf(*id)), "null"));
-        response.headers.emplace_back("Set-Cookie", SetCookie(CookieName(), *id, kLongestSessionSeconds));
-        exchange->Respond(std::move(response));
-      });
+  BeginFor({.principal = {}, .credential = *std::move(credential)}, KeyOf(request), std::move(place),
+           *exchange, [this, exchange](const absl::StatusOr<std::string>& id) {
+             if (!id.ok()) return exchange->Respond(ErrorResponse(id.status()));
+             HttpResponse response =
+                 JsonResponse(200, SessionJson(sessions_.Use(Sessions::KeyOf(*id)), "null"));
+             response.headers.emplace_back("Set-Cookie", SetCookie(CookieName(), *id, CookieSeconds()));
+             exchange->Respond(std::move(response));
+           });
 }
 
 HttpResponse SignIn::ToPage(const std::string& path) const {
   return {.status = 303, .headers = {{"Location", path}, {"Cache-Control", "no-store"}}, .body = ""};
 }
 
-// The page shows what the code of an error means; the issuer's own words are for the log.
-HttpResponse SignIn::LoginFailed(const absl::Status& error) const {
+// The page shows what the reason means; the issuer's own words are for the log.
+HttpResponse SignIn::LoginFailed(std::string_view reason, const absl::Status& error) const {
   options_.log("login_failed", error.ToString());
-  return ToPage(absl::StrCat("/?login_error=", absl::StatusCodeToString(error.code())));
+  return ToPage(absl::StrCat("/?login_error=", std::string(reason)));
+}
+
+void SignIn::RunFor(const LoginProvider& provider, const std::shared_ptr<Exchange>& exchange,
+                    std::function<void()> work) {
+  const auto has_left = std::make_shared<std::atomic<bool>>(false);
+  exchange->OnLeft([has_left] { *has_left = true; });
+  const bool runs = for_issuers_.Run(
+      provider.alias,
+      [has_left, work = std::move(work)] {
+        if (!*has_left) work();
+      },
+      [this, exchange] {
+        exchange->Respond(LoginFailed(kIssuerUnreachable,
+                                      absl::UnavailableError("others waited for the issuer for too long")));
+      });
+  if (!runs) exchange->Respond(LoginFailed(kTooBusy, absl::ResourceExhaustedError("too much work")));
 }
 
 void SignIn::Leave(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   const LoginProvider* provider = ProviderOf(request.Parameter("issuer"));
-  if (provider == nullptr) return exchange->Respond(ToPage("/?login_error=NOT_FOUND"));
+  if (provider == nullptr) return exchange->Respond(ToPage(absl::StrCat("/?login_error=", kUnknownIssuer)));
   BegunLogin login{.alias = provider->alias,
                    .state = RandomText(),
                    .nonce = RandomText(),
@@ -170,51 +219,56 @@ void SignIn::Leave(const HttpRequest& request, std::shared_ptr<Exchange> exchang
                    .return_to = SafeReturn(request.Parameter("return")),
                    .start = options_.now()};
   const bool fresh = request.Parameter("fresh") == "1";
-  const bool runs = for_issuers_.Run([this, provider, login = std::move(login), fresh, exchange] {
+  RunFor(*provider, exchange, [this, provider, login = std::move(login), fresh, exchange] {
     const absl::StatusOr<std::string> address = AddressToLogInAt(*provider, login, RedirectAddress(), fresh);
-    if (!address.ok()) return exchange->Respond(LoginFailed(address.status()));
+    if (!address.ok()) {
+      return exchange->Respond(LoginFailed(IssuersReason(address.status()), address.status()));
+    }
     HttpResponse response = ToPage(*address);
     response.headers.emplace_back("Set-Cookie", SetCookie(LoginCookieName(), CookieOf(login, cookie_key_),
                                                           absl::ToInt64Seconds(kLongestLogin)));
     exchange->Respond(std::move(response));
   });
-  if (!runs) exchange->Respond(LoginFailed(absl::ResourceExhaustedError("too much work")));
 }
 
 void SignIn::Return(const HttpRequest& request, std::shared_ptr<Exchange> exchange) {
   std::optional<BegunLogin> login =
       LoginIn(request.Cookie(LoginCookieName()), cookie_key_, request.Parameter("state"), options_.now());
   // Anybody can ask for this without one, so that it is not logged.
-  if (!login) return exchange->Respond(ToPage("/?login_error=DEADLINE_EXCEEDED"));
+  if (!login) return exchange->Respond(ToPage(absl::StrCat("/?login_error=", kLoginExpired)));
   const LoginProvider* provider = ProviderOf(login->alias);
-  if (provider == nullptr) return exchange->Respond(LoginFailed(absl::NotFoundError("no such issuer")));
+  if (provider == nullptr) {
+    return exchange->Respond(LoginFailed(kUnknownIssuer, absl::NotFoundError("no such issuer")));
+  }
   const CodeAnswer answer{.code = request.Parameter("code"), .issuer = request.Parameter("iss")};
   const std::string error = request.Parameter("error");
-  if (answer.code.empty() || !error.empty()) return exchange->Respond(LoginFailed(RefusedLogin(error)));
-  const bool runs = for_issuers_.Run([this, provider, login = *std::move(login), answer, old = KeyOf(request),
-                                      exchange] { FinishLogin(*provider, login, answer, old, exchange); });
-  if (!runs) exchange->Respond(LoginFailed(absl::ResourceExhaustedError("too much work")));
+  if (answer.code.empty() || !error.empty()) {
+    const absl::Status refused = RefusedLogin(error);
+    return exchange->Respond(LoginFailed(IssuersReason(refused), refused));
+  }
+  RunFor(*provider, exchange,
+         [this, provider, login = *std::move(login), answer, old = KeyOf(request), exchange] {
+           FinishLogin(*provider, login, answer, old, exchange);
+         });
 }
 
 void SignIn::FinishLogin(const LoginProvider& provider, const BegunLogin& login, const CodeAnswer& answer,
                          const std::string& old_key, std::shared_ptr<Exchange> exchange) {
-  std::shared_ptr<void> place = places_.Take("");
+  std::shared_ptr<CallPlaces::Place> place = places_.Take("");
   if (place == nullptr) {
-    return exchange->Respond(LoginFailed(absl::ResourceExhaustedError("too many calls at a time")));
+    return exchange->Respond(LoginFailed(kTooBusy, absl::ResourceExhaustedError("too many calls at a time")));
   }
   const absl::StatusOr<oidc::Tokens> tokens = RedeemCode(provider, login, RedirectAddress(), answer);
-  if (!tokens.ok()) return exchange->Respond(LoginFailed(tokens.status()));
-  if (!CanBeSent(tokens->token)) return exchange->Respond(LoginFailed(absl::DataLossError("no token")));
+  if (!tokens.ok()) return exchange->Respond(LoginFailed(IssuersReason(tokens.status()), tokens.status()));
   Session session{.principal = {},
                   .credential = {.kind = Credential::Kind::kLogin, .text = tokens->token},
                   .issuer = provider.alias,
                   .refresh_token = tokens->refresh_token};
-  BeginFor(std::move(session), old_key, std::move(place), exchange,
+  BeginFor(std::move(session), old_key, std::move(place), *exchange,
            [this, exchange, return_to = login.return_to](const absl::StatusOr<std::string>& id) {
-             if (!id.ok()) return exchange->Respond(LoginFailed(id.status()));
+             if (!id.ok()) return exchange->Respond(LoginFailed(ServersReason(id.status()), id.status()));
              HttpResponse response = ToPage(return_to);
-             response.headers.emplace_back("Set-Cookie",
-                                           SetCookie(CookieName(), *id, kLongestSessionSeconds));
+             response.headers.emplace_back("Set-Cookie", SetCookie(CookieName(), *id, CookieSeconds()));
              response.headers.emplace_back("Set-Cookie", SetCookie(LoginCookieName(), "", 0));
              exchange->Respond(std::move(response));
            });

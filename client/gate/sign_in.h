@@ -34,7 +34,7 @@ class SignIn {
  public:
   // All must outlive this object.
   SignIn(const SignInOptions& options, Channels& channels, Sessions& sessions, CallPlaces& places,
-         Workers& for_issuers)
+         IssuerWorkers& for_issuers)
       : options_(options),
         channels_(channels),
         sessions_(sessions),
@@ -48,7 +48,8 @@ class SignIn {
   void Describe(const HttpRequest& request, std::shared_ptr<Exchange> exchange);
   // POST /auth/login with {"name": ...} or {"token": ...}
   void Begin(const HttpRequest& request, std::shared_ptr<Exchange> exchange);
-  // GET /auth/login?issuer=ALIAS&return=/PATH&fresh=1
+  // GET /auth/login?issuer=ALIAS&return=/PATH&fresh=1. A login that fails, here or when it returns, leads to
+  // /?login_error=REASON with one of the reasons at the end of this file.
   void Leave(const HttpRequest& request, std::shared_ptr<Exchange> exchange);
   // GET /auth/callback, from the issuer
   void Return(const HttpRequest& request, std::shared_ptr<Exchange> exchange);
@@ -59,29 +60,55 @@ class SignIn {
   std::string CookieName() const;
   std::string LoginCookieName() const;
   std::string SetCookie(std::string_view name, std::string_view value, int64_t seconds) const;
+  // As long as the longest session; the gate itself ends sessions.
+  int64_t CookieSeconds() const { return absl::ToInt64Seconds(sessions_.longest()); }
   std::string RedirectAddress() const { return options_.origin + "/auth/callback"; }
   const LoginProvider* ProviderOf(std::string_view alias) const;
 
   // A short call of the server, which ends when the browser leaves.
-  void Ask(std::string_view method, const Credential& credential, std::shared_ptr<Exchange> exchange,
-           OnJson on_json);
+  void Ask(std::string_view method, const Credential& credential, std::shared_ptr<CallPlaces::Place> place,
+           Exchange& exchange, OnJson on_json);
   // Asks the server who the credential is, and begins a session for that: `done` is called with its id, or
-  // with the server's error. `place`: of the call.
-  void BeginFor(Session session, const std::string& old_key, std::shared_ptr<void> place,
-                const std::shared_ptr<Exchange>& exchange,
-                std::function<void(absl::StatusOr<std::string> id)> done);
+  // with the server's error.
+  void BeginFor(Session session, const std::string& old_key, std::shared_ptr<CallPlaces::Place> place,
+                Exchange& exchange, std::function<void(absl::StatusOr<std::string> id)> done);
   void FinishLogin(const LoginProvider& provider, const BegunLogin& login, const CodeAnswer& answer,
                    const std::string& old_key, std::shared_ptr<Exchange> exchange);
   std::string SessionJson(const std::optional<Session>& session, const std::string& version) const;
   HttpResponse ToPage(const std::string& path) const;
-  HttpResponse LoginFailed(const absl::Status& error) const;
+  // Runs `work`, which asks the issuer, unless the browser has left by then; answers where it cannot run.
+  void RunFor(const LoginProvider& provider, const std::shared_ptr<Exchange>& exchange,
+              std::function<void()> work);
+  HttpResponse LoginFailed(std::string_view reason, const absl::Status& error) const;
 
   const SignInOptions& options_;
   Channels& channels_;
   Sessions& sessions_;
   CallPlaces& places_;
-  Workers& for_issuers_;
+  IssuerWorkers& for_issuers_;
   const std::string cookie_key_ = RandomText();
 };
+
+// Why a login failed, as pages are told.
+// The gate has no such login.
+inline constexpr char kUnknownIssuer[] = "UNKNOWN_ISSUER";
+// It took too long, or another browser began it.
+inline constexpr char kLoginExpired[] = "LOGIN_EXPIRED";
+// What came back is no answer of this issuer's.
+inline constexpr char kWrongCallback[] = "WRONG_CALLBACK";
+// The issuer did not log the user in.
+inline constexpr char kRefusedByIssuer[] = "REFUSED_BY_ISSUER";
+inline constexpr char kIssuerUnreachable[] = "ISSUER_UNREACHABLE";
+// The issuer's configuration, or its token, cannot be used.
+inline constexpr char kIssuerFault[] = "ISSUER_FAULT";
+// Nobody has this identity on the server.
+inline constexpr char kUnknownPrincipal[] = "UNKNOWN_PRINCIPAL";
+// The principal is disabled.
+inline constexpr char kDisabled[] = "DISABLED";
+// The server refused the token for another reason.
+inline constexpr char kNotAccepted[] = "NOT_ACCEPTED";
+inline constexpr char kServerUnreachable[] = "SERVER_UNREACHABLE";
+// A bound of the gate's, or of its sessions.
+inline constexpr char kTooBusy[] = "TOO_BUSY";
 
 }  // namespace curator::gate

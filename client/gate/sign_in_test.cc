@@ -2,6 +2,7 @@
 #include "client/gate/sign_in.h"
 
 #include <gmock/gmock.h>
+#include <google/rpc/error_details.pb.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/synchronization/notification.h"
 #include "auth/testing/test_certificates.h"
 #include "client/gate/testing/fake_browser.h"
 #include "client/testing/fake_server.h"
@@ -237,7 +239,7 @@ class SignInTest : public ::testing::Test {
   Channels channels_{server_.address()};
   Sessions sessions_{{.most = 2}};
   CallPlaces places_;
-  Workers workers_{2, 10};
+  IssuerWorkers workers_{{"corp"}, 2, 10};
   SignIn sign_in_{options_, channels_, sessions_, places_, workers_};
   Cookies browser_;
 };
@@ -290,12 +292,12 @@ TEST_F(SignInTest, AFreshLoginIsOneAtTheIssuer) {
 }
 
 TEST_F(SignInTest, ALoginAtAnIssuerThatIsNotThereSaysSo) {
-  ExpectFailed(Ask(&SignIn::Leave, RequestFor("/auth/login?issuer=evil"), browser_), "NOT_FOUND");
-  ExpectFailed(Ask(&SignIn::Leave, RequestFor("/auth/login"), browser_), "NOT_FOUND");
+  ExpectFailed(Ask(&SignIn::Leave, RequestFor("/auth/login?issuer=evil"), browser_), kUnknownIssuer);
+  ExpectFailed(Ask(&SignIn::Leave, RequestFor("/auth/login"), browser_), kUnknownIssuer);
   options_.providers[0].transport.get = [](const std::string&) -> absl::StatusOr<https::Response> {
     return absl::UnavailableError("no connection");
   };
-  ExpectFailed(Leave(browser_), "UNAVAILABLE");
+  ExpectFailed(Leave(browser_), kIssuerUnreachable);
   EXPECT_THAT(shown_.entries(), ::testing::Contains(HasSubstr("login_failed UNAVAILABLE: no connection")));
 }
 
@@ -343,8 +345,8 @@ TEST_F(SignInTest, ALoginHasASessionUnderANewIdAndEndsTheEarlierOne) {
 
 TEST_F(SignInTest, AnAnswerWithAnotherStateIsRefusedBeforeItsCodeIsUsed) {
   const std::string target = WayBack(browser_);
-  ExpectFailed(Return(browser_, WithParameter(target, "state", "guessed")), "DEADLINE_EXCEEDED");
-  ExpectFailed(Return(browser_, WithParameter(target, "state", "")), "DEADLINE_EXCEEDED");
+  ExpectFailed(Return(browser_, WithParameter(target, "state", "guessed")), kLoginExpired);
+  ExpectFailed(Return(browser_, WithParameter(target, "state", "")), kLoginExpired);
   EXPECT_EQ(redemptions_, 0);
   EXPECT_EQ(HeaderOf(Return(browser_, target), "Location"), "/") << "the login itself goes on";
 }
@@ -352,13 +354,13 @@ TEST_F(SignInTest, AnAnswerWithAnotherStateIsRefusedBeforeItsCodeIsUsed) {
 TEST_F(SignInTest, AnAnswerInABrowserThatDidNotLeaveIsRefused) {
   const std::string target = WayBack(browser_);
   Cookies nobody;
-  ExpectFailed(Return(nobody, target), "DEADLINE_EXCEEDED");
+  ExpectFailed(Return(nobody, target), kLoginExpired);
   Cookies another;
   Leave(another);
-  ExpectFailed(Return(another, target), "DEADLINE_EXCEEDED");
+  ExpectFailed(Return(another, target), kLoginExpired);
   Cookies both = browser_;
   both["curator"] = "x; " + std::string(kLoginCookie) + "=" + another[kLoginCookie];
-  ExpectFailed(Return(both, target), "DEADLINE_EXCEEDED");
+  ExpectFailed(Return(both, target), kLoginExpired);
   EXPECT_EQ(redemptions_, 0);
   EXPECT_THAT(shown_.entries(), Not(::testing::Contains(HasSubstr("login_failed"))))
       << "strangers do not fill the log";
@@ -372,7 +374,7 @@ TEST_F(SignInTest, ACookieThatWasChangedAnywhereIsRefused) {
     Cookies changed = browser_;
     char& letter = changed[kLoginCookie][at];
     letter = letter == '0' ? '1' : '0';
-    ExpectFailed(Return(changed, target), "DEADLINE_EXCEEDED");
+    ExpectFailed(Return(changed, target), kLoginExpired);
     if (cookie.find('/', at) == std::string::npos) break;
   }
   EXPECT_EQ(part, 6U) << "alias, state, nonce, verifier, time, address, signature";
@@ -386,7 +388,7 @@ TEST_F(SignInTest, TheCookieOfAGateThatHasStartedAgainIsRefused) {
   browser_.AddTo(request);
   const auto exchange = std::make_shared<FakeExchange>();
   another.Return(request, exchange);
-  ExpectFailed(exchange->Await(), "DEADLINE_EXCEEDED");
+  ExpectFailed(exchange->Await(), kLoginExpired);
 }
 
 TEST_F(SignInTest, AnAnswerThatComesTwiceBeginsOneSession) {
@@ -395,9 +397,9 @@ TEST_F(SignInTest, AnAnswerThatComesTwiceBeginsOneSession) {
   const std::string target = LogInAt(address);
   Return(browser_, target);
   ASSERT_EQ(sessions_.size(), 1U);
-  ExpectFailed(Return(browser_, target), "DEADLINE_EXCEEDED", 1);
+  ExpectFailed(Return(browser_, target), kLoginExpired, 1);
   Cookies copied = left;
-  ExpectFailed(Return(copied, target), "UNAVAILABLE", 1);
+  ExpectFailed(Return(copied, target), kRefusedByIssuer, 1);
   EXPECT_THAT(shown_.entries(), ::testing::Contains(HasSubstr("invalid_grant")));
   EXPECT_TRUE(sessions_.Look(browser_.KeyOfSession())) << "who logged in stays signed in";
 }
@@ -405,13 +407,13 @@ TEST_F(SignInTest, AnAnswerThatComesTwiceBeginsOneSession) {
 TEST_F(SignInTest, ACodeOfAnotherLoginIsRefused) {
   Cookies another;
   const std::string code = RequestFor(WayBack(another)).Parameter("code");
-  ExpectFailed(Return(browser_, WithParameter(WayBack(browser_), "code", code)), "UNAVAILABLE");
+  ExpectFailed(Return(browser_, WithParameter(WayBack(browser_), "code", code)), kRefusedByIssuer);
 }
 
 TEST_F(SignInTest, AnAnswerOfAnotherIssuerIsRefusedBeforeItsCodeIsUsed) {
   const std::string target = WayBack(browser_);
-  ExpectFailed(Return(browser_, WithParameter(target, "iss", "https://evil.example")), "DATA_LOSS");
-  ExpectFailed(Return(browser_, WithParameter(target, "iss", "")), "DATA_LOSS");
+  ExpectFailed(Return(browser_, WithParameter(target, "iss", "https://evil.example")), kWrongCallback);
+  ExpectFailed(Return(browser_, WithParameter(target, "iss", "")), kWrongCallback);
   EXPECT_EQ(redemptions_, 0);
   EXPECT_THAT(shown_.entries(), ::testing::Contains(HasSubstr("another issuer sent the browser back")));
 }
@@ -425,12 +427,12 @@ TEST_F(SignInTest, AnIssuerThatDoesNotNameItselfNeedNotDoSo) {
 TEST_F(SignInTest, AnErrorOfTheIssuerIsSaid) {
   const HttpRequest left = RequestFor(HeaderOf(Leave(browser_), "Location"));
   const std::string way = "/auth/callback?state=" + left.Parameter("state");
-  ExpectFailed(Return(browser_, way + "&error=access_denied"), "PERMISSION_DENIED");
+  ExpectFailed(Return(browser_, way + "&error=access_denied"), kRefusedByIssuer);
   EXPECT_THAT(shown_.entries().back(), StartsWith("/?")) << "after the log";
   EXPECT_THAT(shown_.entries(), ::testing::Contains(HasSubstr("access_denied")));
-  ExpectFailed(Return(browser_, way + "&error=temporarily_unavailable"), "UNAVAILABLE");
-  ExpectFailed(Return(browser_, way + "&error=access_denied&code=abc"), "PERMISSION_DENIED");
-  ExpectFailed(Return(browser_, way), "PERMISSION_DENIED");
+  ExpectFailed(Return(browser_, way + "&error=temporarily_unavailable"), kIssuerUnreachable);
+  ExpectFailed(Return(browser_, way + "&error=access_denied&code=abc"), kRefusedByIssuer);
+  ExpectFailed(Return(browser_, way), kWrongCallback);
   EXPECT_THAT(shown_.entries(), ::testing::Contains(HasSubstr("the issuer sent no code")));
   EXPECT_EQ(redemptions_, 0);
 }
@@ -439,17 +441,17 @@ TEST_F(SignInTest, TheLogHasNoTextOfAStranger) {
   const HttpRequest left = RequestFor(HeaderOf(Leave(browser_), "Location"));
   const std::string way = "/auth/callback?state=" + left.Parameter("state") + "&error=";
   for (const std::string& error : {std::string("%22%0Aforged"), std::string(65, 'a'), std::string("A")}) {
-    ExpectFailed(Return(browser_, way + error), "PERMISSION_DENIED");
+    ExpectFailed(Return(browser_, way + error), kWrongCallback);
   }
   EXPECT_THAT(shown_.entries(),
-              ::testing::Each(::testing::AnyOf("login_failed PERMISSION_DENIED: the issuer sent no code",
-                                               "/?login_error=PERMISSION_DENIED")));
+              ::testing::Each(::testing::AnyOf("login_failed INVALID_ARGUMENT: the issuer sent no code",
+                                               "/?login_error=WRONG_CALLBACK")));
 }
 
 TEST_F(SignInTest, ALoginThatTookTenMinutesIsOver) {
   const std::string target = WayBack(browser_);
   now_ += kLongestLogin + absl::Seconds(1);
-  ExpectFailed(Return(browser_, target), "DEADLINE_EXCEEDED");
+  ExpectFailed(Return(browser_, target), kLoginExpired);
   EXPECT_EQ(redemptions_, 0);
   now_ -= absl::Seconds(3);
   EXPECT_EQ(HeaderOf(Return(browser_, target), "Location"), "/");
@@ -459,20 +461,54 @@ TEST_F(SignInTest, ALoginThatTheServerRefusesBeginsNoSessionAndEndsNone) {
   Begin(browser_, R"({"token": "cura_good"})");
   const std::string target = WayBack(browser_);
   refuses_ = true;
-  ExpectFailed(Return(browser_, target), "UNAUTHENTICATED", 1);
+  ExpectFailed(Return(browser_, target), kNotAccepted, 1);
   EXPECT_TRUE(sessions_.Look(browser_.KeyOfSession()));
   EXPECT_THAT(shown_.entries(), ::testing::Contains(HasSubstr("the credential is not valid")));
+}
+
+TEST_F(SignInTest, APageIsToldWhyTheServerRefusesTheLogin) {
+  for (const char* reason : {kUnknownPrincipal, kDisabled}) {
+    server_.services.on_who_am_i = [&](auto&, const auto&, auto&) {
+      google::rpc::ErrorInfo info;
+      info.set_domain("curator");
+      info.set_reason(reason);
+      return client::testing::DetailedError(grpc::StatusCode::UNAUTHENTICATED, "who are you?", {&info});
+    };
+    ExpectFailed(Return(browser_, WayBack(browser_)), reason);
+  }
+  server_.services.on_who_am_i = [](auto&, const auto&, auto&) {
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "stopping");
+  };
+  ExpectFailed(Return(browser_, WayBack(browser_)), kServerUnreachable);
+}
+
+TEST_F(SignInTest, ALoginWhoseBrowserHasLeftIsNotFinished) {
+  HttpRequest request = RequestFor(WayBack(browser_));
+  browser_.AddTo(request);
+  absl::Notification go_on;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(workers_.Run(
+        "corp", [&] { go_on.WaitForNotification(); }, [] {}));
+  }
+  const auto exchange = std::make_shared<FakeExchange>();
+  sign_in_.Return(request, exchange);
+  exchange->Leave();
+  go_on.Notify();
+  const std::string after = HeaderOf(Leave(browser_), "Location");
+  EXPECT_THAT(after, StartsWith(idp_->issuer())) << "which waited behind it";
+  workers_.Stop();
+  EXPECT_EQ(redemptions_, 0);
 }
 
 TEST_F(SignInTest, BeyondTheBoundsALoginIsRefusedOnAPage) {
   const std::string target = WayBack(browser_);
   std::vector<std::shared_ptr<void>> places;
   for (int i = 0; i < CallPlaces::kMostOfNobody; ++i) places.push_back(places_.Take(""));
-  ExpectFailed(Return(browser_, target), "RESOURCE_EXHAUSTED");
+  ExpectFailed(Return(browser_, target), kTooBusy);
   EXPECT_EQ(redemptions_, 0) << "the code is not lost";
   places.clear();
   for (const char* name : {"ana", "bob"}) sessions_.Begin({.principal = name, .credential = {}});
-  ExpectFailed(Return(browser_, target), "RESOURCE_EXHAUSTED", 2);
+  ExpectFailed(Return(browser_, target), kTooBusy, 2);
 }
 
 // ---- Tokens and names

@@ -13,6 +13,7 @@
 #include "client/connection.h"
 #include "client/error.h"
 #include "client/gate/api_json.h"
+#include "client/trace_parent.h"
 
 namespace curator::gate {
 namespace {
@@ -22,7 +23,7 @@ using google::protobuf::Message;
 grpc::ByteBuffer ToBuffer(const Message& message) {
   grpc::ByteBuffer buffer;
   bool owns = false;
-  // Fails for more than 2 GiB alone.
+  // Fails only beyond 2 GiB.
   static_cast<void>(grpc::GenericSerialize<grpc::ProtoBufferWriter, Message>(message, &buffer, &owns));
   return buffer;
 }
@@ -32,11 +33,15 @@ class JsonCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::By
                        public RunningCall,
                        public std::enable_shared_from_this<JsonCall> {
  public:
-  JsonCall(std::unique_ptr<Channels::Lease> lease, const ApiMethod& method, OnJson on_json)
-      : lease_(std::move(lease)), stub_(lease_->channel()), method_(method), on_json_(std::move(on_json)) {}
+  JsonCall(std::unique_ptr<Channels::Lease> lease, const ApiMethod& method,
+           std::shared_ptr<CallPlaces::Place> place, OnJson on_json)
+      : lease_(std::move(lease)),
+        stub_(lease_->channel()),
+        method_(method),
+        place_(std::move(place)),
+        on_json_(std::move(on_json)) {}
 
-  void Start(const Message& request, const Credential& credential, const std::string& trace,
-             absl::Duration longest) {
+  void Start(const Message& request, const Credential& credential, absl::Duration longest) {
     self_ = shared_from_this();
     lease_->Serve(weak_from_this());
     request_ = ToBuffer(request);
@@ -44,7 +49,8 @@ class JsonCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::By
     if (longest < absl::InfiniteDuration()) {
       context_.set_deadline(absl::ToChronoTime(absl::Now() + longest));
     }
-    if (!trace.empty()) context_.AddMetadata("traceparent", trace);
+    const std::string trace = client::Trace().NextParent();
+    if (!trace.empty()) context_.AddMetadata(client::kTraceParentKey, trace);
     stub_.PrepareBidiStreamingCall(&context_, method_.Path(), {}, this);
     StartWriteLast(&request_, {});
     StartRead(&response_);
@@ -60,12 +66,12 @@ class JsonCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::By
 
   void OnDone(const grpc::Status& status) override {
     const std::shared_ptr<JsonCall> self = std::move(self_);
-    if (is_truncated_) return on_json_(Collected());
     if (!failure_.ok()) return on_json_(failure_);
-    if (!status.ok()) return on_json_(client::FromGrpc(status));
+    if (!is_truncated_ && !status.ok()) return on_json_(client::FromGrpc(status));
     if (!method_.is_stream && json_.empty())
       return on_json_(absl::InternalError("the server sent no answer"));
-    on_json_(method_.is_stream ? Collected() : std::move(json_));
+    if (method_.is_stream) EndCollection();
+    on_json_(std::move(json_));
   }
 
  private:
@@ -79,26 +85,42 @@ class JsonCall final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc::By
       context_.TryCancel();
       return false;
     }
-    const std::string json = ToJson(*message);
+    std::string json = ToJson(*message);
     if (json_.size() + json.size() > kMostJsonBytes) {
       is_truncated_ = method_.is_stream;
       if (!is_truncated_) failure_ = absl::OutOfRangeError("the answer is too large for a page");
       context_.TryCancel();
       return false;
     }
-    absl::StrAppend(&json_, json_.empty() ? "" : ",", json);
+    if (!place_->Grow(json.size())) {
+      failure_ = absl::ResourceExhaustedError("too many large answers at a time: wait for some to arrive");
+      context_.TryCancel();
+      return false;
+    }
+    Collect(std::move(json));
     return true;
   }
 
-  std::string Collected() const {
-    return absl::StrCat(R"({"messages":[)", json_, R"(],"truncated":)", is_truncated_ ? "true" : "false",
-                        "}");
+  // An answer can be large: it is moved where it can be.
+  void Collect(std::string json) {
+    if (!method_.is_stream) {
+      json_ = std::move(json);
+      return;
+    }
+    absl::StrAppend(&json_, json_.empty() ? kBeginning : ",", json);
   }
+  void EndCollection() {
+    absl::StrAppend(&json_, json_.empty() ? kBeginning : "", R"(],"truncated":)",
+                    is_truncated_ ? "true}" : "false}");
+  }
+
+  static constexpr char kBeginning[] = R"({"messages":[)";
 
   const std::unique_ptr<Channels::Lease> lease_;  // the first member: destroyed when nothing uses the channel
   grpc::GenericStub stub_;
   grpc::ClientContext context_;
   const ApiMethod& method_;
+  const std::shared_ptr<CallPlaces::Place> place_;
   const OnJson on_json_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
@@ -164,16 +186,22 @@ Channels::Lease::~Lease() {
 }
 
 std::shared_ptr<RunningCall> StartCall(Channels& channels, const ApiMethod& method, const Message& request,
-                                       const Credential& credential, const std::string& trace, OnJson on_json,
-                                       absl::Duration longest) {
+                                       const Credential& credential, std::shared_ptr<CallPlaces::Place> place,
+                                       OnJson on_json, absl::Duration longest) {
   std::unique_ptr<Channels::Lease> lease = channels.Take();
   if (lease == nullptr) {
     on_json(absl::UnavailableError("the dashboard is stopping"));
     return nullptr;
   }
-  auto call = std::make_shared<JsonCall>(std::move(lease), method, std::move(on_json));
-  call->Start(request, credential, trace, longest);
+  auto call = std::make_shared<JsonCall>(std::move(lease), method, std::move(place), std::move(on_json));
+  call->Start(request, credential, longest);
   return call;
+}
+
+void CancelWhenLeft(Exchange& exchange, const std::shared_ptr<RunningCall>& call) {
+  exchange.OnLeft([weak = std::weak_ptr<RunningCall>(call)] {
+    if (const auto running = weak.lock()) running->Cancel();
+  });
 }
 
 }  // namespace curator::gate

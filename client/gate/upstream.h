@@ -20,7 +20,9 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "client/gate/api_methods.h"
+#include "client/gate/call_places.h"
 #include "client/gate/credential.h"
+#include "client/gate/http.h"
 
 namespace curator::gate {
 
@@ -88,13 +90,16 @@ class Channels::Lease {
 inline constexpr size_t kMostJsonBytes = size_t{8} << 20;
 using OnJson = std::function<void(absl::StatusOr<std::string> json)>;
 
-// Starts the call. `on_json` is called once, on a thread of gRPC's, which it must not block; with the
-// server's error and its details (client/error.h); with DEADLINE_EXCEEDED after `longest`. `trace` is a W3C
-// traceparent, empty for none. After Channels::Close() it is called with UNAVAILABLE before this returns
-// null.
+// Starts the call under a new trace. `on_json` is called once: with the server's error and its details
+// (client/error.h), with DEADLINE_EXCEEDED after `longest`, with RESOURCE_EXHAUSTED where `place` has no room
+// for the answer. It must not block: it is called on a thread of gRPC's, or, with UNAVAILABLE after
+// Channels::Close(), before this returns null.
 std::shared_ptr<RunningCall> StartCall(Channels& channels, const ApiMethod& method,
                                        const google::protobuf::Message& request, const Credential& credential,
-                                       const std::string& trace, OnJson on_json,
+                                       std::shared_ptr<CallPlaces::Place> place, OnJson on_json,
                                        absl::Duration longest = absl::InfiniteDuration());
+
+// Cancels the call, which may be null, when the browser leaves.
+void CancelWhenLeft(Exchange& exchange, const std::shared_ptr<RunningCall>& call);
 
 }  // namespace curator::gate

@@ -56,5 +56,29 @@ TEST(WorkersTest, TheEndWaitsForWhatRunsAndDropsTheRest) {
   EXPECT_FALSE(workers.Run([] {}));
 }
 
+TEST(IssuerWorkersTest, WhatWaitsForOneIssuerKeepsNobodyFromAnother) {
+  IssuerWorkers workers({"slow", "fast"}, 1, 10);
+  absl::Notification go_on;
+  absl::Notification is_done;
+  ASSERT_TRUE(workers.Run(
+      "slow", [&] { go_on.WaitForNotification(); }, [] {}));
+  ASSERT_TRUE(workers.Run(
+      "fast", [&] { is_done.Notify(); }, [] {}));
+  EXPECT_TRUE(is_done.WaitForNotificationWithTimeout(absl::Seconds(20)));
+  EXPECT_FALSE(workers.Run(
+      "another", [] {}, [] {}));
+  go_on.Notify();
+}
+
+TEST(IssuerWorkersTest, WorkThatWaitedTooLongIsNotBegun) {
+  IssuerWorkers workers({"one"}, 1, 10, /*longest_wait=*/absl::ZeroDuration());
+  absl::Notification is_late;
+  bool has_begun = false;
+  ASSERT_TRUE(workers.Run(
+      "one", [&] { has_begun = true; }, [&] { is_late.Notify(); }));
+  is_late.WaitForNotification();
+  EXPECT_FALSE(has_begun);
+}
+
 }  // namespace
 }  // namespace curator::gate

@@ -6,7 +6,6 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/time/clock.h"
 #include "base/status_macros.h"
 
 namespace curator::oidc {
@@ -44,7 +43,8 @@ absl::StatusOr<Endpoints> Discover(const std::string& issuer, const Transport& t
   }
   Endpoints endpoints{.authorization = TextOf(document, "authorization_endpoint"),
                       .device_authorization = TextOf(document, "device_authorization_endpoint"),
-                      .token = {}};
+                      .token = {},
+                      .revocation = TextOf(document, "revocation_endpoint")};
   ASSIGN_OR_RETURN(endpoints.token, RequiredText(document, "token_endpoint", "configuration"));
   const auto names_itself = document.find("authorization_response_iss_parameter_supported");
   endpoints.names_itself = names_itself != document.end() && *names_itself == true;
@@ -58,17 +58,19 @@ absl::StatusOr<Endpoints> Discover(const std::string& issuer, const Transport& t
   return endpoints;
 }
 
-absl::StatusOr<Endpoints> EndpointCache::Find(const std::string& issuer, const Transport& transport) {
+absl::StatusOr<Endpoints> EndpointCache::Find(const Transport& transport) {
   constexpr absl::Duration kKept = absl::Minutes(10);
   {
     const absl::MutexLock lock(&mutex_);
-    if (absl::Now() < found_ + kKept) return endpoints_;
+    const absl::Duration age = now_() - found_at_;
+    // Not of the future, from before the clock was set.
+    if (age >= absl::ZeroDuration() && age < (found_.ok() ? kKept : kErrorKept)) return found_;
   }
-  ASSIGN_OR_RETURN(Endpoints endpoints, Discover(issuer, transport));
+  absl::StatusOr<Endpoints> found = Discover(issuer_, transport);
   const absl::MutexLock lock(&mutex_);
-  endpoints_ = endpoints;
-  found_ = absl::Now();
-  return endpoints;
+  found_ = found;
+  found_at_ = now_();
+  return found;
 }
 
 std::string ErrorIn(const https::Response& response) {

@@ -8,11 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/https/https.h"
 
@@ -35,6 +37,7 @@ struct Endpoints {
   std::string authorization;
   std::string device_authorization;
   std::string token;
+  std::string revocation;     // of RFC 7009
   bool names_itself = false;  // where it sends a browser back, it says who it is (RFC 9207)
 };
 
@@ -45,13 +48,21 @@ absl::StatusOr<Endpoints> Discover(const std::string& issuer, const Transport& t
 // The endpoints of one issuer, looked up once in ten minutes. Thread-safe.
 class EndpointCache {
  public:
-  // Errors: of Discover(), which are not kept.
-  absl::StatusOr<Endpoints> Find(const std::string& issuer, const Transport& transport);
+  // An error is kept so long: of an issuer that does not answer, only the first who ask wait for it.
+  static constexpr absl::Duration kErrorKept = absl::Seconds(10);
+
+  explicit EndpointCache(std::string issuer, std::function<absl::Time()> now = absl::Now)
+      : issuer_(std::move(issuer)), now_(std::move(now)) {}
+
+  // Errors: of Discover().
+  absl::StatusOr<Endpoints> Find(const Transport& transport);
 
  private:
+  const std::string issuer_;
+  const std::function<absl::Time()> now_;
   absl::Mutex mutex_;
-  Endpoints endpoints_ ABSL_GUARDED_BY(mutex_);
-  absl::Time found_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  absl::StatusOr<Endpoints> found_ ABSL_GUARDED_BY(mutex_) = absl::UnavailableError("nobody has looked");
+  absl::Time found_at_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
 };
 
 // The object of an answer; DATA_LOSS where it is none. `what`: "configuration", for the message.

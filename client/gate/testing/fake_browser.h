@@ -74,6 +74,7 @@ class FakeExchange final : public Exchange {
     const absl::MutexLock lock(&mutex_);
     if (std::exchange(is_answered_, true)) return;
     response_ = std::move(response);
+    if (!response_.constant.empty()) response_.body = response_.constant;
   }
   std::shared_ptr<EventStream> StartEvents(HttpHeaders headers) override {
     const absl::MutexLock lock(&mutex_);
@@ -83,8 +84,14 @@ class FakeExchange final : public Exchange {
     return stream_;
   }
   void OnLeft(std::function<void()> on_left) override {
-    const absl::MutexLock lock(&mutex_);
-    on_left_ = std::move(on_left);
+    {
+      const absl::MutexLock lock(&mutex_);
+      if (!has_left_) {
+        on_left_ = std::move(on_left);
+        return;
+      }
+    }
+    on_left();
   }
 
   // The browser leaves before it was answered.
@@ -92,7 +99,8 @@ class FakeExchange final : public Exchange {
     std::function<void()> on_left;
     {
       const absl::MutexLock lock(&mutex_);
-      on_left = on_left_;
+      has_left_ = true;
+      on_left = std::exchange(on_left_, nullptr);
     }
     if (on_left != nullptr) on_left();
   }
@@ -110,6 +118,7 @@ class FakeExchange final : public Exchange {
  private:
   mutable absl::Mutex mutex_;
   bool is_answered_ ABSL_GUARDED_BY(mutex_) = false;
+  bool has_left_ ABSL_GUARDED_BY(mutex_) = false;
   HttpResponse response_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<FakeStream> stream_ ABSL_GUARDED_BY(mutex_);
   std::function<void()> on_left_ ABSL_GUARDED_BY(mutex_);
