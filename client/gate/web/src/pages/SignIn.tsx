@@ -9,6 +9,7 @@ import { TextField } from "../components/Field.tsx";
 import { Brand } from "../components/icons.tsx";
 import { ThemeSwitch } from "../components/Nav.tsx";
 import { Notice } from "../components/Notice.tsx";
+import { loginErrorText } from "../login-error.ts";
 import { place } from "../router.ts";
 import { signInWith } from "../session.ts";
 import { useStore } from "../store.ts";
@@ -116,10 +117,8 @@ export function SignInPage({ session, wasLost }: { session: Session; wasLost: bo
         <h1>Sign in</h1>
         {wasLost && <Notice title="Your session has ended.">Sign in again to go on where you were.</Notice>}
         {loginError && (
-          <Notice kind="bad" title="The identity provider did not sign you in.">
-            <p>
-              Its reason: <code>{loginError}</code>
-            </p>
+          <Notice kind="bad" title="You are not signed in.">
+            <p>{loginErrorText(loginError)}</p>
           </Notice>
         )}
         {session.server === null && (
