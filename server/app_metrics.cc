@@ -69,11 +69,11 @@ std::vector<Reading> StatesOfCertificates(const AppIdentities& identities) {
 AppMetrics::AppMetrics(Build build)
     : build_(std::move(build)), calls_(set_, rpc::ServedMethods()), ledger_(set_, build_.ledger_backend) {
   AddBuild();
-  metrics::AddProcessMetrics(set_);
+  metrics::AddProcessMetrics(process_);
 }
 
 void AppMetrics::AddBuild() {
-  // Not process_start_time_seconds, which node_exporter has of itself beside the metrics' file.
+  // Not process_start_time_seconds, which is not in the metrics' file.
   set_.Add("curator_start_timestamp_seconds", "When the server started, in seconds since 1970.", Kind::kGauge,
            [began = SecondsOf(absl::Now())] { return began; });
   set_.Add({.name = "curator_build_info", .help = "What runs here.", .read = [this] {
@@ -134,7 +134,7 @@ void AppMetrics::AddIdentities(const AppIdentities& identities) {
 
 absl::StatusOr<std::unique_ptr<metrics::MetricsFile>> AppMetrics::WriteTo(const std::string& path) const {
   metrics::MetricsFile::Options options{.path = path,
-                                        .text = [this] { return Text(); },
+                                        .text = [this] { return set_.Text(); },
                                         .report =
                                             [](const absl::Status& written) {
                                               if (written.ok())

@@ -50,8 +50,9 @@ class AppMetrics {
   void AddParts(const Parts& parts);
 
   // All series as they are now (metrics/metric_set.h).
-  std::string Text() const { return set_.Text(); }
-  // Writes the text to this file from now on. INVALID_ARGUMENT (--metrics-file) when it cannot.
+  std::string Text() const { return set_.Text() + process_.Text(); }
+  // Writes the text to this file from now on, but for process_*: node_exporter, which reads the file, has
+  // series of its own by these names, and refuses others. INVALID_ARGUMENT (--metrics-file) when it cannot.
   absl::StatusOr<std::unique_ptr<metrics::MetricsFile>> WriteTo(const std::string& path) const;
 
  private:
@@ -61,6 +62,7 @@ class AppMetrics {
 
   const Build build_;
   metrics::MetricSet set_;
+  metrics::MetricSet process_;
   metrics::CallMetrics calls_;
   metrics::LedgerMetrics ledger_;
   std::unique_ptr<metrics::LedgerReadings> readings_;

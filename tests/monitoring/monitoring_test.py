@@ -271,10 +271,14 @@ def test_what_was_asked_is_counted(text: str) -> None:
     assert value("grpc_server_started_total", grpc_method="ImportRecords") == 1
 
 
-def test_the_file_for_node_exporter_has_the_same_series(server: Monitored) -> None:
+def test_the_file_for_node_exporter_has_the_same_series_but_for_names_of_its_own(server: Monitored, text: str) -> None:
     path = server.folder / "curator.prom"
     assert path.stat().st_mode & 0o777 == 0o640
-    assert {name for name, _, _ in samples_of(path.read_text())} >= {"curator_build_info", "grpc_server_started_total"}
+    in_file = {name for name, _, _ in samples_of(path.read_text())}
+    asked = {name for name, _, _ in samples_of(text)}
+    assert in_file >= {"curator_build_info", "grpc_server_started_total"}
+    assert "process_resident_memory_bytes" in asked
+    assert not any(name.startswith("process_") for name in in_file)
 
 
 def test_the_log_has_the_trace_that_a_client_sent(server: Monitored) -> None:
