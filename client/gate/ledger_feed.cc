@@ -214,7 +214,11 @@ void LedgerFeed::Retry(uint64_t attempt) {
 
 void LedgerFeed::OnLive(const Watch* watch) {
   const absl::MutexLock lock(&mutex_);
-  if (watch != watch_.get() || is_live_) return;
+  if (watch == watch_.get()) BecomeLive();
+}
+
+void LedgerFeed::BecomeLive() {
+  if (is_live_) return;
   is_live_ = true;
   SendState(LiveEvent());
 }
@@ -222,6 +226,8 @@ void LedgerFeed::OnLive(const Watch* watch) {
 void LedgerFeed::OnEntry(const Watch* watch, const v1::LedgerEntry& entry) {
   const absl::MutexLock lock(&mutex_);
   if (watch != watch_.get()) return;
+  // gRPC may hand over an entry, on another thread, before the beginning of the stream.
+  BecomeLive();
   int64_t& watched = watched_[entry.dataset()];
   watched = std::max(watched, entry.sequence());
   const std::string data =

@@ -77,6 +77,7 @@ class LedgerFeed : public std::enable_shared_from_this<LedgerFeed> {
   void AfterRenewal(uint64_t attempt, bool renewed);
   // Browsers come back by themselves, and say where they were.
   void ClosePages();
+  void BecomeLive() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Lose(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SendState(const std::string& event) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool StartLater(absl::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
