@@ -86,6 +86,13 @@ std::string Reason(const absl::Status& status) {
   return detail ? detail->reason() : std::string();
 }
 
+std::string Metadata(const absl::Status& status, const std::string& key) {
+  const auto detail = DetailOf<google::rpc::ErrorInfo>(status);
+  if (!detail) return {};
+  const auto found = detail->metadata().find(key);
+  return found == detail->metadata().end() ? std::string() : found->second;
+}
+
 bool IsOverQuota(const absl::Status& status) {
   return absl::IsResourceExhausted(status) && Reason(status) == "QUOTA";
 }

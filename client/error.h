@@ -55,6 +55,9 @@ std::optional<std::chrono::milliseconds> RetryDelay(const absl::Status& status);
 // The constant that names the cause ("LEDGER_CONTRADICTS_ITSELF"); empty when the server named none.
 std::string Reason(const absl::Status& status);
 
+// What the server added to the reason under this key ("max_age_seconds"); empty when it added nothing.
+std::string Metadata(const absl::Status& status, const std::string& key);
+
 // Whether the caller has used up what it may use of the server: RetryDelay() says when it may ask again. No
 // account is full.
 bool IsOverQuota(const absl::Status& status);
