@@ -31,22 +31,22 @@ async function historyIsWhole(person, cli, dataset) {
 export const suite = () => describe("in development mode", () => {
   it("signs in by name and draws the burn-down of the demonstration's dataset", async () => {
     const world = await development();
-    const ana = await Person.arrive(world.url);
-    await ana.signInByName("ana", "/datasets/demo");
-    await ana.page.waitForSelector(".plot canvas");
-    await ana.page.waitForFunction(() => {
+    const olga = await Person.arrive(world.url);
+    await olga.signInByName("olga", "/datasets/demo");
+    await olga.page.waitForSelector(".plot canvas");
+    await olga.page.waitForFunction(() => {
       const canvas = document.querySelector(".plot canvas");
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
       return canvas.width > 0 && data.some((byte) => byte !== 0);
     });
-    await (await ana.page.waitForSelector("figure.chart .chart-tools button")).click();
-    await ana.page.waitForSelector("figure.chart table");
-    const header = await ana.all("figure.chart thead th");
-    const rows = await ana.page.$$eval("figure.chart tbody tr", (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText)));
+    await (await olga.page.waitForSelector("figure.chart .chart-tools button")).click();
+    await olga.page.waitForSelector("figure.chart table");
+    const header = await olga.all("figure.chart thead th");
+    const rows = await olga.page.$$eval("figure.chart tbody tr", (all) => all.map((row) => [...row.cells].map((cell) => cell.innerText)));
     const spent = header.findIndex((title) => title.toLowerCase().includes("spent"));
     assert.equal(rows.at(-1)[spent], await world.as("ana").spent("demo"), "the last point is what the command line says");
     assert.ok(rows.length >= 2, `points from the beginning on, and not ${JSON.stringify(rows)}`);
-    await ana.leave();
+    await olga.leave();
   });
 
   it("shows a charge of the command line within two seconds without a reload, in the numbers and in the history", async () => {

@@ -172,7 +172,8 @@ export function Spending({ dataset, accounts, account, onChoose }: Props) {
       )}
       <p class="small quiet">
         The forecast is the median rate of the last days (Theil and Sen) with a band of 80 %; a{" "}
-        <Gloss term="limit">limit</Gloss> that is raised later changes it.
+        <Gloss term="limit">limit</Gloss> that is raised later changes it. Of accounts that others spend from, too,
+        analysts see the past by the hour.
       </p>
     </Card>
   );
