@@ -9,7 +9,7 @@ const WIDE = { width: 1440, height: 820 };
 
 const PICTURES = [
   { name: "overview", path: "/", variants: ["light", "phone"] },
-  { name: "dataset", path: "/datasets/demo", variants: ["light", "dark", "phone"] },
+  { name: "dataset", path: "/datasets/demo", who: "olga", variants: ["light", "dark", "phone"] },
   { name: "history", path: "/datasets/demo/history", who: "olga", variants: ["light"] },
   { name: "release", path: (world) => `/releases/${world.releases.oneWay}`, variants: ["light", "dark"] },
   { name: "ask", path: "/datasets/demo/ask", variants: ["light", "phone"], prepare: choose },
@@ -31,6 +31,7 @@ async function take(world, folder, { name, path, who = "ana", prepare }, { size,
   const person = await Person.arrive(world.url, { size });
   await person.page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }, { name: "prefers-reduced-motion", value: "reduce" }]);
   await person.signInByName(who, typeof path === "function" ? path(world) : path);
+  await person.page.waitForNetworkIdle({ concurrency: 1 }); // the stream of events
   await person.settled();
   await prepare?.(person);
   if (size !== SIZES.phone) await person.sees("live", ".stream"); // a phone has it in its menu

@@ -99,15 +99,16 @@ function markLimits(points: () => StepPoint[], color: string): uPlot.Plugin {
   };
 }
 
-// The labels have minutes, so that ticks are at least a minute apart.
+// Each tick has a label of its own: with seconds where ticks are less than a minute apart.
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const STEPS = [
+  ...[5, 10, 15, 30],
   ...[1, 2, 5, 10, 15, 30].map((count) => count * MINUTE),
   ...[1, 2, 3, 6, 12].map((count) => count * HOUR),
   ...[1, 2, 3, 7, 14, 30, 60, 90, 180, 365, 730, 1825].map((count) => count * DAY),
 ];
-const LEAST_SPAN = 10 * MINUTE;
+const LEAST_SPAN = MINUTE;
 
 // `chart` is the one that is drawn then: its data come and go without another plot.
 function optionsOf(
@@ -142,11 +143,11 @@ function optionsOf(
         ...axis,
         space: 90,
         incrs: STEPS,
-        values: (plot, ticks) => {
+        values: (plot, ticks, _axis, _space, step) => {
           const { min = 0, max = 0 } = plot.scales["x"] ?? {};
           const isLong = (max ?? 0) - (min ?? 0) > 2 * DAY;
           return ticks.map((tick) =>
-            isLong ? dayText(tick).replace(/ \d{4}$/, "") : timeText(tick).replace(/^.*, /, ""),
+            isLong ? dayText(tick).replace(/ \d{4}$/, "") : timeText(tick, step < MINUTE).replace(/^.*, /, ""),
           );
         },
       },
