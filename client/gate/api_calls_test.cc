@@ -6,11 +6,11 @@
 
 #include <atomic>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "client/gate/testing/fake_browser.h"
+#include "client/gate/testing/unsigned_token.h"
 #include "client/testing/fake_server.h"
 
 namespace curator::gate {
@@ -18,14 +18,7 @@ namespace {
 
 using testing::FakeExchange;
 using testing::JsonOf;
-
-std::string LoginToken(const std::string& id) {
-  const nlohmann::json claims = {
-      {"iss", "https://idp.example"}, {"aud", "gate"}, {"sub", "4711"}, {"jti", id}};
-  std::string payload = absl::WebSafeBase64Escape(claims.dump());
-  while (payload.ends_with('=')) payload.pop_back();
-  return "head." + payload + ".signature";
-}
+using testing::UnsignedIdToken;
 
 grpc::Status Refuse(const std::string& reason) {
   google::rpc::ErrorInfo info;
@@ -38,14 +31,14 @@ class ApiCallsTest : public ::testing::Test {
  protected:
   ApiCallsTest() {
     key_ = Sessions::KeyOf(*sessions_.Begin({.principal = "ana",
-                                             .credential = {Credential::Kind::kLogin, LoginToken("old")},
+                                             .credential = {Credential::Kind::kLogin, UnsignedIdToken("old")},
                                              .issuer = "corp",
                                              .refresh_token = "first"}));
     server_.services.on_get_budget = [this](grpc::ServerContext& context, const auto&, auto&) {
       ++asked_;
       const auto found = context.client_metadata().find("authorization");
       const std::string sent(found->second.data(), found->second.size());
-      if (sent == absl::StrCat("Bearer ", LoginToken("old"))) return Refuse(reason_);
+      if (sent == absl::StrCat("Bearer ", UnsignedIdToken("old"))) return Refuse(reason_);
       return on_new_token_(context);
     };
   }
@@ -76,7 +69,8 @@ class ApiCallsTest : public ::testing::Test {
                  .body = R"({"issuer": "https://idp.example", "token_endpoint": "https://idp.example/t"})"};
            },
            .post = [](const std::string&, const https::Fields&) -> absl::StatusOr<https::Response> {
-             const nlohmann::json answer = {{"id_token", LoginToken("new")}, {"refresh_token", "second"}};
+             const nlohmann::json answer = {{"id_token", UnsignedIdToken("new")},
+                                            {"refresh_token", "second"}};
              return https::Response{.status = 200, .body = answer.dump()};
            }}}};
   Channels channels_{server_.address()};

@@ -5,9 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "client/gate/random_text.h"
+#include "client/gate/testing/unsigned_token.h"
 
 namespace curator::gate {
 namespace {
@@ -15,16 +15,11 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using testing::UnsignedToken;
 
 constexpr char kIssuer[] = "https://idp.example";
 constexpr char kKey[] = "a secret of the gate's";
 constexpr char kRedirect[] = "https://curator.example/auth/callback";
-
-std::string TokenWith(const nlohmann::json& claims) {
-  std::string payload = absl::WebSafeBase64Escape(claims.dump());
-  while (payload.ends_with('=')) payload.pop_back();
-  return "head." + payload + ".signature";
-}
 
 class CodeFlowTest : public ::testing::Test {
  protected:
@@ -54,7 +49,7 @@ class CodeFlowTest : public ::testing::Test {
   BegunLogin login_{.alias = "corp", .state = "a state", .nonce = "the nonce", .verifier = "the verifier"};
   CodeAnswer answered_ = {.code = "the code", .issuer = ""};
   int status_ = 200;
-  nlohmann::json answer_ = {{"id_token", TokenWith(GoodClaims())}, {"refresh_token", "again"}};
+  nlohmann::json answer_ = {{"id_token", UnsignedToken(GoodClaims())}, {"refresh_token", "again"}};
   std::string posted_to_;
   std::map<std::string, std::string> posted_;
 };
@@ -99,7 +94,7 @@ TEST_F(CodeFlowTest, ATokenOfAnotherLoginClientOrIssuerIsRefused) {
                                                            {"azp", nullptr}}) {
     nlohmann::json claims = GoodClaims();
     claims[member] = value;
-    answer_["id_token"] = TokenWith(claims);
+    answer_["id_token"] = UnsignedToken(claims);
     EXPECT_TRUE(absl::IsDataLoss(Redeem().status())) << member;
   }
 }
@@ -126,14 +121,14 @@ TEST_F(CodeFlowTest, ATokenForSeveralClientsIsAccepted) {
   nlohmann::json claims = GoodClaims();
   claims["aud"] = {"other", "gate"};
   claims["azp"] = "gate";
-  answer_["id_token"] = TokenWith(claims);
+  answer_["id_token"] = UnsignedToken(claims);
   EXPECT_TRUE(Redeem().ok());
 }
 
 TEST_F(CodeFlowTest, ATokenThatIsTooLongIsSaidToBe) {
   nlohmann::json claims = GoodClaims();
   claims["groups"] = std::string(8'192, 'x');
-  answer_["id_token"] = TokenWith(claims);
+  answer_["id_token"] = UnsignedToken(claims);
   EXPECT_THAT(std::string(Redeem().status().message()), HasSubstr("more than 8192 bytes"));
 }
 
@@ -189,20 +184,20 @@ TEST_F(CodeFlowTest, AConfigurationOfAnotherIssuerIsRefused) {
 }
 
 TEST_F(CodeFlowTest, ARenewedTokenIsOfTheSameSubject) {
-  const std::string old = TokenWith(GoodClaims());
+  const std::string old = UnsignedToken(GoodClaims());
   EXPECT_TRUE(RenewLogin(Provider(), old, "again").ok());
   nlohmann::json claims = GoodClaims();
   claims["sub"] = "somebody else";
-  answer_["id_token"] = TokenWith(claims);
+  answer_["id_token"] = UnsignedToken(claims);
   EXPECT_TRUE(absl::IsUnauthenticated(RenewLogin(Provider(), old, "again").status()));
   claims = GoodClaims();
   claims["aud"] = "other";
-  answer_["id_token"] = TokenWith(claims);
+  answer_["id_token"] = UnsignedToken(claims);
   EXPECT_TRUE(absl::IsUnauthenticated(RenewLogin(Provider(), old, "again").status()));
 }
 
 TEST_F(CodeFlowTest, ATokenThatNoHeaderCarriesIsNone) {
-  answer_["id_token"] = TokenWith(GoodClaims()) + "\n";
+  answer_["id_token"] = UnsignedToken(GoodClaims()) + "\n";
   EXPECT_TRUE(absl::IsDataLoss(Redeem().status()));
 }
 

@@ -265,8 +265,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     ReadRequest();
   }
 
-  // A socket that is closed with bytes that nobody has read is reset, and the client may lose the answer:
-  // what it still sends is dropped first.
+  // Closing a socket with unread bytes resets the connection, and the client may lose the answer: what it
+  // still sends is read and dropped first.
   void CloseAfterReading() {
     error_code ignored;
     stream_.socket().shutdown(Socket::shutdown_send, ignored);

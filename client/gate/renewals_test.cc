@@ -7,21 +7,16 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/escaping.h"
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
+#include "client/gate/testing/unsigned_token.h"
 
 namespace curator::gate {
 namespace {
 
-constexpr char kIssuer[] = "https://idp.example";
+using testing::UnsignedIdToken;
 
-std::string IdToken(const std::string& id) {
-  const nlohmann::json claims = {{"iss", kIssuer}, {"aud", "gate"}, {"sub", "4711"}, {"jti", id}};
-  std::string payload = absl::WebSafeBase64Escape(claims.dump());
-  while (payload.ends_with('=')) payload.pop_back();
-  return "head." + payload + ".signature";
-}
+constexpr char kIssuer[] = "https://idp.example";
 
 absl::Status Refusal(const std::string& reason) {
   google::rpc::ErrorInfo info;
@@ -36,7 +31,7 @@ class RenewalsTest : public ::testing::Test {
  protected:
   RenewalsTest() {
     key_ = Sessions::KeyOf(*sessions_.Begin({.principal = "ana",
-                                             .credential = {Credential::Kind::kLogin, IdToken("old")},
+                                             .credential = {Credential::Kind::kLogin, UnsignedIdToken("old")},
                                              .issuer = "corp",
                                              .refresh_token = "first"}));
   }
@@ -50,7 +45,7 @@ class RenewalsTest : public ::testing::Test {
     }
     if (!is_reachable_) return absl::UnavailableError("no connection");
     if (!is_accepted_) return https::Response{.status = 400, .body = R"({"error": "invalid_grant"})"};
-    const nlohmann::json answer = {{"id_token", IdToken("new")}, {"refresh_token", "second"}};
+    const nlohmann::json answer = {{"id_token", UnsignedIdToken("new")}, {"refresh_token", "second"}};
     return https::Response{.status = 200, .body = answer.dump()};
   }
   bool Renew(const Credential& refused, const std::string& reason) {
@@ -63,7 +58,7 @@ class RenewalsTest : public ::testing::Test {
     is_done.WaitForNotification();
     return renewed;
   }
-  const Credential old_ = {Credential::Kind::kLogin, IdToken("old")};
+  const Credential old_ = {Credential::Kind::kLogin, UnsignedIdToken("old")};
 
   std::atomic<int> asked_ = 0;
   std::string used_;
@@ -101,7 +96,7 @@ class RenewalsTest : public ::testing::Test {
 TEST_F(RenewalsTest, AnExpiredLoginGetsANewToken) {
   may_answer_.Notify();
   EXPECT_TRUE(Renew(old_, "TOKEN_EXPIRED"));
-  EXPECT_EQ(sessions_.Look(key_)->credential.text, IdToken("new"));
+  EXPECT_EQ(sessions_.Look(key_)->credential.text, UnsignedIdToken("new"));
   EXPECT_EQ(sessions_.Look(key_)->refresh_token, "second");
 }
 
@@ -152,7 +147,7 @@ TEST_F(RenewalsTest, ATokenThatIsRefusedAsSoonAsItWasRenewedEndsItsSession) {
   may_answer_.Notify();
   EXPECT_TRUE(Renew(old_, "TOKEN_EXPIRED"));
   now_ += absl::Seconds(29);
-  EXPECT_FALSE(Renew({Credential::Kind::kLogin, IdToken("new")}, "TOKEN_EXPIRED"));
+  EXPECT_FALSE(Renew({Credential::Kind::kLogin, UnsignedIdToken("new")}, "TOKEN_EXPIRED"));
   EXPECT_FALSE(sessions_.Look(key_));
   EXPECT_EQ(asked_, 1);
 }
@@ -161,7 +156,7 @@ TEST_F(RenewalsTest, ARenewedTokenIsRenewedAgainWhenItsTimeIsOver) {
   may_answer_.Notify();
   EXPECT_TRUE(Renew(old_, "TOKEN_EXPIRED"));
   now_ += absl::Minutes(5);
-  Renew({Credential::Kind::kLogin, IdToken("new")}, "TOKEN_EXPIRED");
+  Renew({Credential::Kind::kLogin, UnsignedIdToken("new")}, "TOKEN_EXPIRED");
   EXPECT_EQ(used_, "first second ");
 }
 

@@ -89,7 +89,7 @@ class SignIn {
   const std::string cookie_key_ = RandomText();
 };
 
-// Why a login failed, as pages are told.
+// Reasons of failed logins, as pages get them.
 // The gate has no such login.
 inline constexpr char kUnknownIssuer[] = "UNKNOWN_ISSUER";
 // It took too long, or another browser began it.
@@ -101,7 +101,7 @@ inline constexpr char kRefusedByIssuer[] = "REFUSED_BY_ISSUER";
 inline constexpr char kIssuerUnreachable[] = "ISSUER_UNREACHABLE";
 // The issuer's configuration, or its token, cannot be used.
 inline constexpr char kIssuerFault[] = "ISSUER_FAULT";
-// Nobody has this identity on the server.
+// No principal of the server has this identity.
 inline constexpr char kUnknownPrincipal[] = "UNKNOWN_PRINCIPAL";
 // The principal is disabled.
 inline constexpr char kDisabled[] = "DISABLED";

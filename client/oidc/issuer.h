@@ -61,7 +61,7 @@ class EndpointCache {
   const std::string issuer_;
   const std::function<absl::Time()> now_;
   absl::Mutex mutex_;
-  absl::StatusOr<Endpoints> found_ ABSL_GUARDED_BY(mutex_) = absl::UnavailableError("nobody has looked");
+  absl::StatusOr<Endpoints> found_ ABSL_GUARDED_BY(mutex_) = absl::UnavailableError("not looked up yet");
   absl::Time found_at_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
 };
 

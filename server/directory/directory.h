@@ -124,8 +124,8 @@ class Directory {
   // All roles of the principal, also those that are pending.
   std::vector<const RoleBinding*> RolesOf(std::string_view principal) const;
   size_t principal_count() const { return principals_.size(); }
-  // The API tokens that can be used, end within this time, and were made for longer than it: not those that
-  // somebody makes anew for each day of work.
+  // The API tokens that can be used, end within this time, and were made for longer than it: not those
+  // that are replaced each day.
   int64_t CountTokensEnding(int64_t now_us, int64_t within_us) const;
   // How often somebody on the host let a principal become an administrator, since the history began.
   int64_t administrators_by_host() const { return administrators_by_host_; }

@@ -29,6 +29,7 @@
 #include "rpc/authenticator.h"
 #include "rpc/call_observer.h"
 #include "rpc/dataset_rpc.h"
+#include "rpc/testing/faulty_authenticator.h"
 #include "service/testing/fixture.h"
 
 namespace curator::rpc {
@@ -147,24 +148,6 @@ TEST(GrpcStatus, OkIsOk) {
 }
 
 // A server of two methods in this process, whose unary handler the test chooses.
-// Believes names, as in development mode, while there is memory.
-class AuthenticatorWithoutMemory final : public Authenticator {
- public:
-  absl::StatusOr<Caller> Identify(const grpc::ServerContextBase& context) override {
-    if (is_out_of_memory) throw std::bad_alloc();
-    return development_.Identify(context);
-  }
-  absl::StatusOr<Proof> Prove(const grpc::ServerContextBase& context) override {
-    return development_.Prove(context);
-  }
-  absl::Status CheckStill(const Caller&) override { return absl::OkStatus(); }
-
-  bool is_out_of_memory = false;
-
- private:
-  DevelopmentAuthenticator development_;
-};
-
 class HandleTest : public service::ServiceTest {
  protected:
   HandleTest() {
@@ -271,7 +254,7 @@ class HandleTest : public service::ServiceTest {
                          return std::thread(std::move(loop));
                        }};
   PendingSends sends_{admission_, absl::Milliseconds(50)};
-  AuthenticatorWithoutMemory authenticator_;
+  FaultyAuthenticator authenticator_;
   LiveCalls live_;
   Calls calls_{services_,
                admission_,
@@ -513,7 +496,7 @@ TEST_F(HandleTest, ACallForWhichNoThreadCanBeStartedIsOverloadAndNeverHandled) {
 }
 
 TEST_F(HandleTest, ACallThatCannotBeAuthenticatedForLackOfMemoryIsOverloadAndNeverHandled) {
-  authenticator_.is_out_of_memory = true;
+  authenticator_.fault = []() -> absl::Status { throw std::bad_alloc(); };
   const grpc::Status refused = CallOf({"ana"});
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::UNAVAILABLE);
   EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(refused)->reason(), "OVERLOADED");

@@ -22,6 +22,7 @@
 #include "rpc/budget_rpc.h"
 #include "rpc/call_observer.h"
 #include "rpc/handle.h"
+#include "rpc/testing/faulty_authenticator.h"
 #include "service/accounts/history_watch.h"
 #include "service/testing/fixture.h"
 
@@ -32,24 +33,6 @@ using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
 constexpr char kTrace[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
-
-// Believes names, unless its directory is away.
-class AuthenticatorOfOutages final : public Authenticator {
- public:
-  absl::StatusOr<Caller> Identify(const grpc::ServerContextBase& context) override {
-    if (is_away) return ForOperators(absl::UnavailableError("host 10.0.0.7"), {.message = "is away"});
-    return development_.Identify(context);
-  }
-  absl::StatusOr<Proof> Prove(const grpc::ServerContextBase& context) override {
-    return development_.Prove(context);
-  }
-  absl::Status CheckStill(const Caller&) override { return absl::OkStatus(); }
-
-  bool is_away = false;
-
- private:
-  DevelopmentAuthenticator development_;
-};
 
 // Datasets "census" and "schools" of "owner". Looks are made by the test.
 class WatchedCallTest : public service::ServiceTest {
@@ -105,7 +88,7 @@ class WatchedCallTest : public service::ServiceTest {
   Admission admission_;
   CallThreads threads_{2};
   PendingSends sends_{admission_, absl::Seconds(10)};
-  AuthenticatorOfOutages authenticator_;
+  FaultyAuthenticator authenticator_;
   LiveCalls live_;
   std::atomic<bool> has_allowed_ = false;
   absl::Mutex mutex_;
@@ -168,7 +151,7 @@ TEST_F(WatchedCallTest, AnErrorIsThatOfTheDatasetWhichItNames) {
   watching->reader->WaitForInitialMetadata();
   Look();
   EXPECT_THAT(RecordsOf(*watching), ElementsAre("schools REFUSED NOT_FOUND", "census ALLOWED OK"))
-      << "and nobody has looked at the last one";
+      << "and the last one was not read";
 }
 
 TEST_F(WatchedCallTest, AnErrorThatNamesNoDatasetIsThatOfTheCall) {
@@ -181,7 +164,9 @@ TEST_F(WatchedCallTest, AnErrorThatNamesNoDatasetIsThatOfTheCall) {
 }
 
 TEST_F(WatchedCallTest, AHiddenErrorHasTheTraceOfItsCall) {
-  authenticator_.is_away = true;
+  authenticator_.fault = [] {
+    return ForOperators(absl::UnavailableError("host 10.0.0.7"), {.message = "is away"});
+  };
   const auto watching = Watch("owner", {"census"});
   EXPECT_THAT(RecordsOf(*watching), ElementsAre("census REFUSED UNAVAILABLE"));
   const absl::MutexLock lock(&mutex_);
