@@ -195,8 +195,8 @@ TEST_P(DeadServerConformance, ABalanceThatIsLoweredBeforeAnyAnchorKnowsItIsFound
   CommitAndDie([&](Ledger& server) { return server.Begin(Request("ana", "unanswered", 7)); });
   Tamper(absl::StrCat("UPDATE account_counters SET spent = 0 WHERE account_id = ", accounts_[1].id));
   Must(survivor_->Begin(Request("bo", "of bo", 2)));
-  EXPECT_THAT(Must(survivor_->Verify(dataset_.id)).findings,
-              ElementsAre(HasSubstr("the entries say spent 7")));
+  // If the second changed since the charge, the lowered balance left a point of its own, which is found too.
+  EXPECT_THAT(Must(survivor_->Verify(dataset_.id)).findings, Contains(HasSubstr("the entries say spent 7")));
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryBackend, DeadServerConformance, ::testing::ValuesIn(LedgerBackendNames()),
