@@ -19,13 +19,24 @@ constexpr char kTag[] = "curator.schema";
 // keeps its bytes and hash.
 constexpr int64_t kFirstVersion = 1;
 constexpr int64_t kSecondVersion = 2;
+// Its attributes also say which cells are missing and how cells are written, and the schema ends with the
+// separator and with whether the domain is from records. Dates and ordered categories need it.
+constexpr int64_t kThirdVersion = 3;
 
 // Permanent: stored documents contain them.
-enum KindTag : int64_t { kCategorical = 1, kInteger = 2, kNumeric = 3, kCoded = 4, kEvenNumeric = 5 };
+enum KindTag : int64_t {
+  kCategorical = 1,
+  kInteger = 2,
+  kNumeric = 3,
+  kCoded = 4,
+  kEvenNumeric = 5,
+  kDate = 6,
+  kOrdered = 7
+};
 enum UnitTag : int64_t { kRecord = 1, kPerson = 2, kGroup = 3 };
 
 void WriteKind(CanonicalWriter& writer, const dp::CategoricalKind& kind) {
-  writer.Integer(kCategorical);
+  writer.Integer(kind.ordered ? kOrdered : kCategorical);
   writer.Integer(static_cast<int64_t>(kind.values.size()));
   for (const std::string& value : kind.values) writer.Text(value);
   writer.Integer(kind.catch_all ? 1 : 0);
@@ -55,6 +66,41 @@ void WriteKind(CanonicalWriter& writer, const dp::CodedKind& kind) {
   writer.Integer(kind.size);
 }
 
+void WriteKind(CanonicalWriter& writer, const dp::DateKind& kind) {
+  writer.Integer(kDate);
+  writer.Integer(kind.from);
+  writer.Integer(kind.until);
+  writer.Integer(static_cast<int64_t>(kind.bins));
+  writer.Integer(static_cast<int64_t>(kind.edges.size()));
+  for (const int64_t edge : kind.edges) writer.Integer(edge);
+  writer.Text(kind.zone);
+}
+
+void WriteTexts(CanonicalWriter& writer, const std::vector<std::string>& texts) {
+  writer.Integer(static_cast<int64_t>(texts.size()));
+  for (const std::string& text : texts) writer.Text(text);
+}
+
+void WriteCells(CanonicalWriter& writer, const dp::Attribute& attribute) {
+  writer.Integer(attribute.missing() ? 1 : 0);
+  if (attribute.missing()) {
+    WriteTexts(writer, attribute.missing()->tokens);
+    writer.Integer(attribute.missing()->bin ? 1 : 0);
+    if (attribute.missing()->bin) writer.Text(*attribute.missing()->bin);
+  }
+  const dp::Reading& reading = attribute.reading();
+  writer.Text(reading.column);
+  writer.Integer(reading.fold_case ? 1 : 0);
+  writer.Integer(static_cast<int64_t>(reading.synonyms.size()));
+  for (const dp::Synonym& synonym : reading.synonyms) {
+    writer.Text(synonym.value);
+    WriteTexts(writer, synonym.texts);
+  }
+  writer.Integer(reading.decimal_sign);
+  writer.Integer(reading.thousands_separator);
+  WriteTexts(writer, reading.date_formats);
+}
+
 void WriteUnit(CanonicalWriter& writer, const dp::RecordUnit&) {
   writer.Integer(kRecord);
 }
@@ -79,17 +125,89 @@ void WriteNesting(CanonicalWriter& writer, const std::optional<dp::Nesting>& nes
   writer.Integer(nesting->max_group_size);
 }
 
-// Whether version 1 cannot encode it.
-bool NeedsSecondVersion(const dp::Schema& schema) {
-  if (schema.nesting) return true;
-  return std::ranges::any_of(schema.domain.attributes(), [](const dp::Attribute& attribute) {
-    const auto* numeric = std::get_if<dp::NumericKind>(&attribute.kind());
-    return numeric != nullptr && numeric->even.has_value();
-  });
+bool NeedsThirdVersion(const dp::Attribute& attribute) {
+  const auto* categorical = std::get_if<dp::CategoricalKind>(&attribute.kind());
+  return attribute.missing() || attribute.reading() != dp::Reading{} ||
+         std::holds_alternative<dp::DateKind>(attribute.kind()) ||
+         (categorical != nullptr && categorical->ordered);
 }
 
-dp::CategoricalKind ReadCategorical(CanonicalReader& reader) {
-  dp::CategoricalKind kind;
+bool NeedsSecondVersion(const dp::Attribute& attribute) {
+  const auto* numeric = std::get_if<dp::NumericKind>(&attribute.kind());
+  return numeric != nullptr && numeric->even.has_value();
+}
+
+// The first that can encode it.
+int64_t VersionOf(const dp::Schema& schema) {
+  const std::vector<dp::Attribute>& attributes = schema.domain.attributes();
+  if (schema.separator != ',' || schema.domain_from_records ||
+      std::ranges::any_of(attributes, NeedsThirdVersion))
+    return kThirdVersion;
+  if (schema.nesting || std::ranges::any_of(attributes, NeedsSecondVersion)) return kSecondVersion;
+  return kFirstVersion;
+}
+
+int64_t VersionOf(std::string_view bytes) {
+  for (const int64_t version : {kThirdVersion, kSecondVersion}) {
+    if (CanonicalReader(bytes, kTag, version).ok()) return version;
+  }
+  return kFirstVersion;
+}
+
+// 0 or 1.
+bool ReadFlag(CanonicalReader& reader) {
+  const int64_t flag = reader.Integer();
+  if (flag != 0 && flag != 1) reader.Refuse();
+  return flag == 1;
+}
+
+char ReadCharacter(CanonicalReader& reader) {
+  const int64_t code = reader.Integer();
+  if (code < 0 || code > 127) reader.Refuse();
+  return static_cast<char>(code);
+}
+
+std::vector<std::string> ReadTexts(CanonicalReader& reader) {
+  std::vector<std::string> texts;
+  for (int64_t left = reader.Count(); left > 0; --left) texts.push_back(reader.Text());
+  return texts;
+}
+
+dp::DateKind ReadDate(CanonicalReader& reader) {
+  dp::DateKind kind;
+  kind.from = reader.Integer();
+  kind.until = reader.Integer();
+  const int64_t bins = reader.Integer();
+  if (bins < 0 || bins > static_cast<int64_t>(dp::DateBins::kListed)) reader.Refuse();
+  kind.bins = static_cast<dp::DateBins>(bins);
+  for (int64_t left = reader.Count(); left > 0; --left) kind.edges.push_back(reader.Integer());
+  kind.zone = reader.Text();
+  return kind;
+}
+
+std::optional<dp::Missing> ReadMissing(CanonicalReader& reader) {
+  if (!ReadFlag(reader)) return std::nullopt;
+  dp::Missing missing{.tokens = ReadTexts(reader), .bin = std::nullopt};
+  if (ReadFlag(reader)) missing.bin = reader.Text();
+  return missing;
+}
+
+dp::Reading ReadReading(CanonicalReader& reader) {
+  dp::Reading reading;
+  reading.column = reader.Text();
+  reading.fold_case = ReadFlag(reader);
+  for (int64_t left = reader.Count(); left > 0; --left) {
+    std::string value = reader.Text();
+    reading.synonyms.push_back({std::move(value), ReadTexts(reader)});
+  }
+  reading.decimal_sign = ReadCharacter(reader);
+  reading.thousands_separator = ReadCharacter(reader);
+  reading.date_formats = ReadTexts(reader);
+  return reading;
+}
+
+dp::CategoricalKind ReadCategorical(CanonicalReader& reader, bool ordered) {
+  dp::CategoricalKind kind{.values = {}, .catch_all = std::nullopt, .ordered = ordered};
   for (int64_t left = reader.Count(); left > 0; --left) kind.values.push_back(reader.Text());
   const int64_t has_catch_all = reader.Integer();
   if (has_catch_all == 1) kind.catch_all = reader.Text();
@@ -106,7 +224,11 @@ dp::NumericKind ReadNumeric(CanonicalReader& reader) {
 dp::AttributeKind ReadKind(CanonicalReader& reader) {
   switch (reader.Integer()) {
     case kCategorical:
-      return ReadCategorical(reader);
+      return ReadCategorical(reader, false);
+    case kOrdered:
+      return ReadCategorical(reader, true);
+    case kDate:
+      return ReadDate(reader);
     case kInteger: {
       dp::IntegerKind kind;
       kind.min = reader.Integer();
@@ -161,40 +283,68 @@ std::optional<dp::Nesting> ReadNesting(CanonicalReader& reader) {
   return nesting;
 }
 
+struct DeclaredAttribute {
+  std::string name;
+  dp::AttributeKind kind;
+  std::optional<dp::Missing> missing;
+  dp::Reading reading;
+};
+
+DeclaredAttribute ReadAttribute(CanonicalReader& reader, int64_t version) {
+  DeclaredAttribute declared;
+  declared.name = reader.Text();
+  declared.kind = ReadKind(reader);
+  if (version < kThirdVersion) return declared;
+  declared.missing = ReadMissing(reader);
+  declared.reading = ReadReading(reader);
+  return declared;
+}
+
 absl::StatusOr<dp::Schema> ReadSchema(std::string_view bytes) {
-  const bool is_second = CanonicalReader(bytes, kTag, kSecondVersion).ok();
-  CanonicalReader reader(bytes, kTag, is_second ? kSecondVersion : kFirstVersion);
-  std::vector<std::pair<std::string, dp::AttributeKind>> declared;
+  const int64_t version = VersionOf(bytes);
+  CanonicalReader reader(bytes, kTag, version);
+  std::vector<DeclaredAttribute> declared;
   constexpr int64_t kLeastAttributeBytes = 3 * 8;  // a name, a kind's tag, its size
-  for (int64_t left = reader.Count(kLeastAttributeBytes); left > 0; --left) {
-    std::string name = reader.Text();
-    declared.emplace_back(std::move(name), ReadKind(reader));
-  }
+  for (int64_t left = reader.Count(kLeastAttributeBytes); left > 0; --left)
+    declared.push_back(ReadAttribute(reader, version));
   dp::PrivacyUnit unit = ReadUnit(reader);
-  std::optional<dp::Nesting> nesting = is_second ? ReadNesting(reader) : std::nullopt;
+  std::optional<dp::Nesting> nesting = version >= kSecondVersion ? ReadNesting(reader) : std::nullopt;
+  const char separator = version >= kThirdVersion ? ReadCharacter(reader) : ',';
+  const bool domain_from_records = version >= kThirdVersion && ReadFlag(reader);
   RETURN_IF_ERROR(reader.Finish());
 
   std::vector<dp::Attribute> attributes;
-  for (auto& [name, kind] : declared) {
-    ASSIGN_OR_RETURN(dp::Attribute attribute, dp::Attribute::Create(std::move(name), std::move(kind)));
+  for (DeclaredAttribute& one : declared) {
+    ASSIGN_OR_RETURN(dp::Attribute attribute,
+                     dp::Attribute::Create(std::move(one.name), std::move(one.kind), std::move(one.missing),
+                                           std::move(one.reading)));
     attributes.push_back(std::move(attribute));
   }
   ASSIGN_OR_RETURN(dp::Domain domain, dp::Domain::Create(std::move(attributes)));
-  return dp::CreateSchema(std::move(domain), std::move(unit), std::move(nesting));
+  ASSIGN_OR_RETURN(dp::Schema schema,
+                   dp::CreateSchema(std::move(domain), std::move(unit), std::move(nesting)));
+  schema.separator = separator;
+  schema.domain_from_records = domain_from_records;
+  return schema;
 }
 
 }  // namespace
 
 std::string EncodeSchema(const dp::Schema& schema) {
-  const bool is_second = NeedsSecondVersion(schema);
-  CanonicalWriter writer(kTag, is_second ? kSecondVersion : kFirstVersion);
+  const int64_t version = VersionOf(schema);
+  CanonicalWriter writer(kTag, version);
   writer.Integer(static_cast<int64_t>(schema.domain.size()));
   for (const dp::Attribute& attribute : schema.domain.attributes()) {
     writer.Text(attribute.name());
     std::visit([&](const auto& kind) { WriteKind(writer, kind); }, attribute.kind());
+    if (version >= kThirdVersion) WriteCells(writer, attribute);
   }
   std::visit([&](const auto& unit) { WriteUnit(writer, unit); }, schema.unit);
-  if (is_second) WriteNesting(writer, schema.nesting);
+  if (version >= kSecondVersion) WriteNesting(writer, schema.nesting);
+  if (version >= kThirdVersion) {
+    writer.Integer(schema.separator);
+    writer.Integer(schema.domain_from_records ? 1 : 0);
+  }
   return std::move(writer).Take();
 }
 

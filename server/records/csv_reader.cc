@@ -31,8 +31,9 @@ absl::Status CsvError(int64_t line, std::string_view what) {
 
 class CsvReader::Parser {
  public:
-  explicit Parser(CsvSink& sink) : sink_(sink) {
+  Parser(CsvSink& sink, char separator) : sink_(sink), separator_(separator) {
     csv_init(&state_, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL);
+    csv_set_delim(&state_, static_cast<unsigned char>(separator));
     csv_set_blk_size(&state_, 4096);
   }
   ~Parser() { csv_free(&state_); }
@@ -112,10 +113,10 @@ class CsvReader::Parser {
     line.remove_suffix(1);
     const bool has_carriage_return = line.ends_with('\r');
     if (has_carriage_return) line.remove_suffix(1);
-    if (!dp::TrimBlanks(line).empty()) {
+    if (!dp::TrimBlanks(line).empty() || line.find(separator_) != std::string_view::npos) {
       size_t begin = 0;
-      for (size_t comma = 0; (comma = line.find(',', begin)) != std::string_view::npos; begin = comma + 1)
-        TakeField(dp::TrimBlanks(line.substr(begin, comma - begin)));
+      for (size_t end = 0; (end = line.find(separator_, begin)) != std::string_view::npos; begin = end + 1)
+        TakeField(dp::TrimBlanks(line.substr(begin, end - begin)));
       TakeField(dp::TrimBlanks(line.substr(begin)));
     }
     if (has_carriage_return) EndLine(CSV_CR);
@@ -187,6 +188,7 @@ class CsvReader::Parser {
   }
 
   CsvSink& sink_;
+  const char separator_;
   csv_parser state_;
   absl::Status status_;
 
@@ -205,7 +207,7 @@ class CsvReader::Parser {
   bool at_line_start_ = true;  // and libcsv has seen no byte of the line
 };
 
-CsvReader::CsvReader(CsvSink& sink) : parser_(std::make_unique<Parser>(sink)) {}
+CsvReader::CsvReader(CsvSink& sink, char separator) : parser_(std::make_unique<Parser>(sink, separator)) {}
 CsvReader::~CsvReader() = default;
 absl::Status CsvReader::Append(std::string_view bytes) {
   return parser_->Append(bytes);

@@ -40,7 +40,8 @@ class CsvSink {
 // After an error, every further call returns that error.
 class CsvReader {
  public:
-  explicit CsvReader(CsvSink& sink);  // must outlive the reader
+  // `sink` must outlive the reader; `separator` is one of , ; | and a tab.
+  explicit CsvReader(CsvSink& sink, char separator = ',');
   ~CsvReader();
 
   absl::Status Append(std::string_view bytes);

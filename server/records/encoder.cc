@@ -40,7 +40,7 @@ RecordEncoder::RecordEncoder(const dp::Schema& schema, const ImportOptions& opti
 absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) {
   std::unordered_map<std::string, int32_t> wanted;
   for (size_t i = 0; i < schema_.domain.size(); ++i) {
-    wanted.emplace(schema_.domain.attributes()[i].name(), static_cast<int32_t>(i));
+    wanted.emplace(schema_.domain.attributes()[i].column(), static_cast<int32_t>(i));
   }
   if (id_column_) wanted.emplace(*id_column_, kId);
 
@@ -59,7 +59,7 @@ absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) 
 
   std::vector<std::string> missing;
   for (const dp::Attribute& attribute : schema_.domain.attributes()) {
-    if (!seen.contains(attribute.name())) missing.push_back(attribute.name());
+    if (!seen.contains(attribute.column())) missing.push_back(attribute.column());
   }
   if (id_column_ && !seen.contains(*id_column_)) missing.push_back(*id_column_);
   if (missing.empty()) return absl::OkStatus();

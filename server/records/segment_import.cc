@@ -40,7 +40,7 @@ class EncodedRecords {
  public:
   EncodedRecords(const dp::Schema& schema, const ImportOptions& options, RowSink sink)
       : encoder_(schema, options, std::move(sink)),
-        reader_(encoder_),
+        reader_(encoder_, schema.separator),
         stream_(options.compression == Compression::kGzip ? GzipStream(ToReader())
                                                           : PlainStream(ToReader())) {}
 

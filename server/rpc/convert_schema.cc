@@ -37,6 +37,14 @@ absl::StatusOr<std::optional<dp::Nesting>> NestingFromProto(const v1::Schema& sc
       .max_group_size = proto.has_max_group_size() ? proto.max_group_size() : dp::kNoRecordBound};
 }
 
+absl::StatusOr<char> SeparatorFromProto(const v1::TextFormat& format) {
+  if (format.separator().empty()) return ',';
+  constexpr std::string_view kSeparators = ",;|\t";
+  if (format.separator().size() == 1 && kSeparators.find(format.separator()) != std::string_view::npos)
+    return format.separator().front();
+  return InvalidField("format.separator", "must be \",\", \";\", \"|\" or a tab (\"\\t\")");
+}
+
 struct UnitToProto {
   v1::PrivacyUnit& unit;
 
@@ -75,7 +83,11 @@ absl::StatusOr<dp::Schema> FromProto(const v1::Schema& schema) {
   }
   ASSIGN_OR_RETURN(dp::Domain domain, dp::Domain::Create(std::move(attributes)));
   ASSIGN_OR_RETURN(std::optional<dp::Nesting> nesting, NestingFromProto(schema, domain));
-  return dp::CreateSchema(std::move(domain), UnitFromProto(schema.unit()), std::move(nesting));
+  ASSIGN_OR_RETURN(dp::Schema converted,
+                   dp::CreateSchema(std::move(domain), UnitFromProto(schema.unit()), std::move(nesting)));
+  ASSIGN_OR_RETURN(converted.separator, SeparatorFromProto(schema.format()));
+  converted.domain_from_records = schema.domain_from_records();
+  return converted;
 }
 
 v1::Schema ToProto(const dp::Schema& schema) {
@@ -91,6 +103,8 @@ v1::Schema ToProto(const dp::Schema& schema) {
     if (schema.nesting->max_group_size != dp::kNoRecordBound)
       nesting.set_max_group_size(schema.nesting->max_group_size);
   }
+  if (schema.separator != ',') proto.mutable_format()->set_separator(std::string(1, schema.separator));
+  proto.set_domain_from_records(schema.domain_from_records);
   return proto;
 }
 

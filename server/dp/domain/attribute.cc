@@ -1,28 +1,38 @@
 #include "dp/domain/attribute.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/numeric/int128.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/number_style.h"
 #include "dp/domain/numbers.h"
 
 namespace curator::dp {
 
 // Standard maps throughout: those of Abseil do not survive an allocation that fails while they grow.
-struct Attribute::CategoryIndex {
+struct Attribute::TextIndex {
   struct Hash {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
-  std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>> codes;
+  using Codes = std::unordered_map<std::string, uint32_t, Hash, std::equal_to<>>;
+  using Texts = std::unordered_set<std::string, Hash, std::equal_to<>>;
+
+  Codes categories;  // as they are listed
+  Codes cells;       // how cells write them, folded; empty: as they are listed
+  Texts missing;     // tokens, folded where cells are
+  std::optional<DateReader> date_cells;
 };
 
 namespace {
@@ -51,6 +61,11 @@ absl::StatusOr<int64_t> CheckedSize(std::string_view field, uint64_t bins) {
   if (bins <= static_cast<uint64_t>(kMaxAttributeSize)) return static_cast<int64_t>(bins);
   return InvalidField(field,
                       absl::StrCat("makes ", bins, " bins; at most ", kMaxAttributeSize, " are allowed"));
+}
+
+// Letters from A to Z become small.
+std::string Folded(std::string_view text) {
+  return absl::AsciiStrToLower(std::string(text));
 }
 
 absl::StatusOr<int64_t> CheckedSizeOf(const CategoricalKind& kind) {
@@ -114,20 +129,29 @@ absl::StatusOr<int64_t> CheckedSizeOf(const CodedKind& kind) {
   return CheckedSize("coded.size", static_cast<uint64_t>(kind.size));
 }
 
-std::optional<uint32_t> EncodeInteger(const IntegerKind& kind, std::string_view text) {
+std::optional<uint32_t> CodeOfInteger(const IntegerKind& kind, std::string_view text) {
   const auto read = ReadInteger(text);
   const int64_t* const value = std::get_if<int64_t>(&read);
   if (value == nullptr || *value < kind.min || *value > kind.max) return std::nullopt;
   return static_cast<uint32_t>(SpanOf(kind.min, *value) / static_cast<uint64_t>(kind.bin_width));
 }
 
-std::optional<uint32_t> EncodeNumber(const NumericKind& kind, std::string_view text) {
+std::optional<uint32_t> CodeOfNumber(const NumericKind& kind, std::string_view text) {
   const auto read = ReadNumber(text);
   const double* const value = std::get_if<double>(&read);
   if (value == nullptr || *value < kind.edges.front() || *value > kind.edges.back()) return std::nullopt;
   const auto above = std::upper_bound(kind.edges.begin(), kind.edges.end(), *value);
   if (above == kind.edges.end()) return static_cast<uint32_t>(kind.edges.size() - 2);  // the last edge itself
   return static_cast<uint32_t>(above - kind.edges.begin() - 1);
+}
+
+IntegerKind IntegersOf(const CodedKind& kind) {
+  return {.min = 0, .max = kind.size - 1};
+}
+
+std::optional<uint32_t> CodeOfDate(const DateKind& kind, std::optional<int64_t> seconds) {
+  if (!seconds || *seconds < kind.from || *seconds >= kind.until) return std::nullopt;
+  return static_cast<uint32_t>(DateBinOf(kind, *seconds));
 }
 
 // The integers of one bin.
@@ -181,7 +205,7 @@ std::string NumberInside(const NumericKind& kind, uint32_t code, uint64_t random
   if (width < 1e-290) return WriteNumber(value);
   const int digits = std::max(3 - static_cast<int>(std::floor(std::log10(width))), 0);
   std::string text = WriteFixed(value, digits);
-  return EncodeNumber(kind, text) == code ? text : WriteNumber(value);
+  return CodeOfNumber(kind, text) == code ? text : WriteNumber(value);
 }
 
 // Edges of even steps, and one zero, so that equal schemas have equal bytes.
@@ -228,83 +252,311 @@ std::string WhyOutsideEdges(const std::variant<double, NumberFault>& read, const
                                : absl::StrCat("is above the last edge, ", WriteNumber(kind.edges.back()));
 }
 
+std::string WhyOutsideDates(std::optional<int64_t> seconds, const DateKind& kind) {
+  if (!seconds) return "is no date that the schema can read";
+  return *seconds < kind.from
+             ? absl::StrCat("is before the range, which begins at ", WriteDeclaredTime(kind.from))
+             : absl::StrCat("is after the range, which ends before ", WriteDeclaredTime(kind.until));
+}
+
+bool IsNoNumber(std::string_view text) {
+  const auto read = ReadNumber(text);
+  const NumberFault* const fault = std::get_if<NumberFault>(&read);
+  return fault != nullptr && *fault == NumberFault::kNotANumber;
+}
+
+// What a number that is not written in the declared style may be written in, for the owner's next try.
+std::string LikelyStyle(std::string_view text, const NumberStyle& declared) {
+  std::string buffer;
+  for (const NumberStyle& style : {NumberStyle{'.', ','}, NumberStyle{',', '.'}, NumberStyle{'.', '\''},
+                                   NumberStyle{',', ' '}, NumberStyle{'.', ' '}, NumberStyle{}}) {
+    if (style == declared) continue;
+    if (IsNoNumber(InPlainStyle(text, style, buffer))) continue;
+    if (style == NumberStyle{}) return "; it would be one with the decimal sign \".\"";
+    return absl::StrCat("; it would be one with the decimal sign \"", std::string(1, style.decimal_sign),
+                        "\" and the thousands separator \"", std::string(1, style.thousands_separator), "\"");
+  }
+  return "";
+}
+
+constexpr std::array<std::string_view, 8> kDefaultTokens = {"", "?", "N", "NA", "N/A", "NULL", "NaN", "-"};
+
+// Of one part of an attribute.
+absl::Status CheckReading(const Reading& reading, const AttributeKind& kind) {
+  const bool is_categorical = std::holds_alternative<CategoricalKind>(kind);
+  const bool is_date = std::holds_alternative<DateKind>(kind);
+  if (!reading.column.empty()) RETURN_IF_ERROR(CheckText("reading.column", reading.column));
+  if (reading.decimal_sign != '.' && reading.decimal_sign != ',')
+    return InvalidField("reading.decimal_sign", "must be \".\" or \",\"");
+  const std::string_view separators(".,'_ \0", 6);
+  if (separators.find(reading.thousands_separator) == std::string_view::npos)
+    return InvalidField("reading.thousands_separator", "must be one of . , ' _ and a blank");
+  if (reading.thousands_separator == reading.decimal_sign)
+    return InvalidField("reading.thousands_separator", "is also the decimal sign");
+  const bool has_style = reading.decimal_sign != '.' || reading.thousands_separator != '\0';
+  if (has_style && (is_categorical || is_date)) {
+    return InvalidField("reading", "has a decimal sign or thousands separator, which only numbers have");
+  }
+  if (!reading.synonyms.empty() && !is_categorical)
+    return InvalidField("reading.synonyms", "are for categories only");
+  if (!reading.date_formats.empty() && !is_date)
+    return InvalidField("reading.date_formats", "are for dates only");
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<Attribute> Attribute::Create(std::string name, AttributeKind kind) {
+// Builds an attribute's index and checks, on the way, that no text means two things.
+class Attribute::IndexBuilder {
+ public:
+  explicit IndexBuilder(Attribute& attribute) : attribute_(attribute) {}
+
+  absl::Status Build() {
+    if (const auto* categorical = std::get_if<CategoricalKind>(&attribute_.kind_))
+      RETURN_IF_ERROR(AddCategories(*categorical));
+    if (const auto* date = std::get_if<DateKind>(&attribute_.kind_)) {
+      ASSIGN_OR_RETURN(index_->date_cells, DateReader::Create(*date, attribute_.reading_.date_formats));
+    }
+    if (attribute_.missing_) RETURN_IF_ERROR(AddMissing(*attribute_.missing_));
+    attribute_.texts_ = index_;
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string Cell(const std::string& text) const {
+    return attribute_.reading_.fold_case ? Folded(text) : text;
+  }
+  bool IsCell(const std::string& text) const {
+    return (index_->cells.empty() ? index_->categories : index_->cells).contains(Cell(text));
+  }
+
+  absl::Status AddCategories(const CategoricalKind& kind) {
+    for (size_t i = 0; i < kind.values.size(); ++i)
+      index_->categories.emplace(kind.values[i], static_cast<uint32_t>(i));
+    if (!attribute_.reading_.fold_case && attribute_.reading_.synonyms.empty()) return absl::OkStatus();
+    for (size_t i = 0; i < kind.values.size(); ++i) {
+      const auto [first, is_new] = index_->cells.emplace(Cell(kind.values[i]), static_cast<uint32_t>(i));
+      if (is_new) continue;
+      return InvalidField("reading.fold_case", absl::StrCat("makes the values \"", kind.values[first->second],
+                                                            "\" and \"", kind.values[i], "\" the same"));
+    }
+    const std::vector<Synonym>& synonyms = attribute_.reading_.synonyms;
+    for (size_t i = 0; i < synonyms.size(); ++i) {
+      RETURN_IF_ERROR(AddSynonym(synonyms[i], kind, absl::StrCat("reading.synonyms[", i, "]")));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddSynonym(const Synonym& synonym, const CategoricalKind& kind, const std::string& path) {
+    const auto value = index_->categories.find(synonym.value);
+    const bool is_catch_all = kind.catch_all && *kind.catch_all == synonym.value;
+    if (value == index_->categories.end() && !is_catch_all)
+      return InvalidField(path + ".value", absl::StrCat("\"", synonym.value, "\" is none of the values"));
+    const auto code = is_catch_all ? static_cast<uint32_t>(kind.values.size()) : value->second;
+    for (size_t i = 0; i < synonym.texts.size(); ++i) {
+      const std::string field = absl::StrCat(path, ".texts[", i, "]");
+      RETURN_IF_ERROR(CheckText(field, synonym.texts[i]));
+      const auto [first, is_new] = index_->cells.emplace(Cell(synonym.texts[i]), code);
+      if (!is_new && first->second != code)
+        return InvalidField(field, absl::StrCat("\"", synonym.texts[i], "\" is another value's text, too"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddMissing(Missing& missing) {
+    if (missing.tokens.empty()) {
+      for (const std::string_view token : kDefaultTokens) {
+        if (!IsCell(std::string(token))) missing.tokens.emplace_back(token);
+      }
+    }
+    constexpr size_t kMostTokens = 256;
+    if (missing.tokens.size() > kMostTokens)
+      return InvalidField("missing.tokens", absl::StrCat("are more than ", kMostTokens));
+    for (size_t i = 0; i < missing.tokens.size(); ++i) {
+      const std::string field = absl::StrCat("missing.tokens[", i, "]");
+      const std::string& token = missing.tokens[i];
+      if (!token.empty()) RETURN_IF_ERROR(CheckText(field, token));
+      if (IsCell(token)) {
+        return InvalidField(field, absl::StrCat("\"", token, "\" is also a value or a synonym of one"));
+      }
+      index_->missing.insert(Cell(token));
+    }
+    if (!missing.bin) return absl::OkStatus();
+    RETURN_IF_ERROR(CheckText("missing.bin", *missing.bin));
+    if (missing.bin->starts_with('[') || IsLabel(*missing.bin))
+      return InvalidField("missing.bin", absl::StrCat("\"", *missing.bin, "\" may be another bin's label"));
+    return absl::OkStatus();
+  }
+
+  // Whether a query could mean another bin by this text.
+  bool IsLabel(const std::string& text) const {
+    if (const auto* categorical = std::get_if<CategoricalKind>(&attribute_.kind_))
+      return index_->categories.contains(text) || categorical->catch_all == text;
+    const bool is_number = std::holds_alternative<double>(ReadNumber(text));
+    return is_number || (text.front() >= '0' && text.front() <= '9');
+  }
+
+  Attribute& attribute_;
+  const std::shared_ptr<TextIndex> index_ = std::make_shared<TextIndex>();
+};
+
+absl::StatusOr<Attribute> Attribute::Create(std::string name, AttributeKind kind,
+                                            std::optional<Missing> missing, Reading reading) {
   RETURN_IF_ERROR(CheckText("name", name));
   if (auto* numeric = std::get_if<NumericKind>(&kind)) RETURN_IF_ERROR(MakeEdges(*numeric));
   ASSIGN_OR_RETURN(const int64_t size, std::visit([](const auto& k) { return CheckedSizeOf(k); }, kind));
+  RETURN_IF_ERROR(CheckReading(reading, kind));
+  const bool has_missing_bin = missing && missing->bin;
+  if (size + (has_missing_bin ? 1 : 0) > kMaxAttributeSize)
+    return InvalidField("missing.bin", absl::StrCat("is one bin more than ", kMaxAttributeSize));
   Attribute attribute;
   attribute.name_ = std::move(name);
   attribute.kind_ = std::move(kind);
-  attribute.size_ = size;
-  if (const auto* categorical = std::get_if<CategoricalKind>(&attribute.kind_)) {
-    auto index = std::make_shared<CategoryIndex>();
-    for (size_t i = 0; i < categorical->values.size(); ++i) {
-      index->codes.emplace(categorical->values[i], static_cast<uint32_t>(i));
-    }
-    attribute.categories_ = std::move(index);
-  }
+  attribute.missing_ = std::move(missing);
+  attribute.reading_ = std::move(reading);
+  attribute.size_ = size + (has_missing_bin ? 1 : 0);
+  RETURN_IF_ERROR(IndexBuilder(attribute).Build());
   return attribute;
+}
+
+int64_t Attribute::run_size() const {
+  const int64_t known = size_ - (missing_code() ? 1 : 0);
+  const auto* categorical = std::get_if<CategoricalKind>(&kind_);
+  const bool leaves_catch_all_out = categorical != nullptr && categorical->ordered && categorical->catch_all;
+  return known - (leaves_catch_all_out ? 1 : 0);
+}
+
+std::optional<uint32_t> Attribute::missing_code() const {
+  if (!missing_ || !missing_->bin) return std::nullopt;
+  return static_cast<uint32_t>(size_ - 1);
+}
+
+bool Attribute::IsMissing(std::string_view text) const {
+  if (!missing_) return false;
+  return reading_.fold_case ? texts_->missing.contains(Folded(text)) : texts_->missing.contains(text);
+}
+
+// Of a cell that is not missing.
+std::optional<uint32_t> Attribute::CodeOfCell(std::string_view text) const {
+  std::string buffer;
+  const NumberStyle style{reading_.decimal_sign, reading_.thousands_separator};
+  return std::visit(
+      Overloaded{
+          [&](const CategoricalKind& kind) -> std::optional<uint32_t> {
+            const TextIndex::Codes& codes = texts_->cells.empty() ? texts_->categories : texts_->cells;
+            const auto found = reading_.fold_case ? codes.find(Folded(text)) : codes.find(text);
+            if (found != codes.end()) return found->second;
+            if (kind.catch_all) return static_cast<uint32_t>(kind.values.size());
+            return std::nullopt;
+          },
+          [&](const IntegerKind& kind) { return CodeOfInteger(kind, InPlainStyle(text, style, buffer)); },
+          [&](const NumericKind& kind) { return CodeOfNumber(kind, InPlainStyle(text, style, buffer)); },
+          [&](const CodedKind& kind) {
+            return CodeOfInteger(IntegersOf(kind), InPlainStyle(text, style, buffer));
+          },
+          [&](const DateKind& kind) { return CodeOfDate(kind, texts_->date_cells->Read(text)); }},
+      kind_);
 }
 
 std::optional<uint32_t> Attribute::Encode(std::string_view cell) const {
   const std::string_view text = TrimBlanks(cell);
-  return std::visit(Overloaded{[&](const CategoricalKind& kind) -> std::optional<uint32_t> {
-                                 const auto found = categories_->codes.find(text);
-                                 if (found != categories_->codes.end()) return found->second;
-                                 if (kind.catch_all) return static_cast<uint32_t>(kind.values.size());
-                                 return std::nullopt;
-                               },
-                               [&](const IntegerKind& kind) { return EncodeInteger(kind, text); },
-                               [&](const NumericKind& kind) { return EncodeNumber(kind, text); },
-                               [&](const CodedKind& kind) {
-                                 return EncodeInteger({.min = 0, .max = kind.size - 1}, text);
-                               }},
-                    kind_);
+  return IsMissing(text) ? missing_code() : CodeOfCell(text);
 }
 
 std::optional<uint32_t> Attribute::EncodeClamped(std::string_view cell) const {
   if (const std::optional<uint32_t> inside = Encode(cell)) return inside;
-  const std::string_view text = TrimBlanks(cell);
+  std::string buffer;
+  const std::string_view trimmed = TrimBlanks(cell);
+  if (IsMissing(trimmed)) return std::nullopt;
+  const std::string_view text =
+      InPlainStyle(trimmed, {reading_.decimal_sign, reading_.thousands_separator}, buffer);
   std::optional<Side> side;
   if (const auto* integer = std::get_if<IntegerKind>(&kind_)) side = SideOf(ReadInteger(text), integer->min);
   if (const auto* numeric = std::get_if<NumericKind>(&kind_))
     side = SideOf(ReadNumber(text), numeric->edges.front());
   if (!side) return std::nullopt;
-  return *side == Side::kBelow ? 0 : static_cast<uint32_t>(size_ - 1);
+  return *side == Side::kBelow ? 0 : static_cast<uint32_t>(run_size() - 1);
 }
 
-std::string Attribute::WhyOutside(std::string_view cell) const {
-  const std::string_view text = TrimBlanks(cell);
-  if (text.empty()) return "is empty";
+std::optional<uint32_t> Attribute::CodeOfText(std::string_view written) const {
+  const std::string_view text = TrimBlanks(written);
+  if (missing_code() && text == *missing_->bin) return missing_code();
+  return std::visit(Overloaded{[&](const CategoricalKind& kind) -> std::optional<uint32_t> {
+                                 const auto found = texts_->categories.find(text);
+                                 if (found != texts_->categories.end()) return found->second;
+                                 if (kind.catch_all == text) return static_cast<uint32_t>(kind.values.size());
+                                 return std::nullopt;
+                               },
+                               [&](const IntegerKind& kind) { return CodeOfInteger(kind, text); },
+                               [&](const NumericKind& kind) { return CodeOfNumber(kind, text); },
+                               [&](const CodedKind& kind) { return CodeOfInteger(IntegersOf(kind), text); },
+                               [&](const DateKind& kind) {
+                                 const absl::StatusOr<DeclaredTime> time = ParseDeclaredTime(text);
+                                 return CodeOfDate(kind,
+                                                   time.ok() ? std::optional(time->seconds) : std::nullopt);
+                               }},
+                    kind_);
+}
+
+// Of a number in the plain style; `date` is of a date.
+std::string Attribute::WhyKindLacks(std::string_view plain, std::optional<int64_t> date) const {
   return std::visit(
       Overloaded{
           [&](const CategoricalKind&) -> std::string {
             return "is not a listed value, and there is no catch-all";
           },
-          [&](const IntegerKind& kind) { return WhyOutsideRange(ReadInteger(text), kind.min, kind.max); },
-          [&](const NumericKind& kind) { return WhyOutsideEdges(ReadNumber(text), kind); },
-          [&](const CodedKind& kind) { return WhyOutsideRange(ReadInteger(text), 0, kind.size - 1); }},
+          [&](const IntegerKind& kind) { return WhyOutsideRange(ReadInteger(plain), kind.min, kind.max); },
+          [&](const NumericKind& kind) { return WhyOutsideEdges(ReadNumber(plain), kind); },
+          [&](const CodedKind& kind) { return WhyOutsideRange(ReadInteger(plain), 0, kind.size - 1); },
+          [&](const DateKind& kind) { return WhyOutsideDates(date, kind); }},
       kind_);
 }
 
+std::string Attribute::WhyOutside(std::string_view cell) const {
+  const std::string_view text = TrimBlanks(cell);
+  if (IsMissing(text)) return "is missing";
+  if (text.empty()) return "is empty";
+  if (texts_->date_cells) return WhyKindLacks(text, texts_->date_cells->Read(text));
+  std::string buffer;
+  const NumberStyle style{reading_.decimal_sign, reading_.thousands_separator};
+  const std::string_view plain = InPlainStyle(text, style, buffer);
+  std::string why = WhyKindLacks(plain, std::nullopt);
+  const bool is_of_numbers = !std::holds_alternative<CategoricalKind>(kind_);
+  if (is_of_numbers && IsNoNumber(plain)) absl::StrAppend(&why, LikelyStyle(text, style));
+  return why;
+}
+
+std::string Attribute::WhyTextOutside(std::string_view written) const {
+  const std::string_view text = TrimBlanks(written);
+  if (text.empty()) return "is empty";
+  const absl::StatusOr<DeclaredTime> time = ParseDeclaredTime(text);
+  return WhyKindLacks(text, time.ok() ? std::optional(time->seconds) : std::nullopt);
+}
+
 std::string Attribute::IntervalLabel(uint32_t first, uint32_t last) const {
+  const std::optional<uint32_t> missing = missing_code();
+  if (last == missing) {
+    if (first == last) return *missing_->bin;
+    return absl::StrCat(IntervalLabel(first, last - 1), " .. ", *missing_->bin);
+  }
   return std::visit(
       Overloaded{[&](const CategoricalKind& kind) {
                    return RunLabel(CategoryOf(kind, first), CategoryOf(kind, last));
                  },
                  [&](const IntegerKind& kind) { return IntegerLabel(kind, first, last); },
                  [&](const NumericKind& kind) { return NumericLabel(kind, first, last); },
-                 [&](const CodedKind&) { return RunLabel(absl::StrCat(first), absl::StrCat(last)); }},
+                 [&](const CodedKind&) { return RunLabel(absl::StrCat(first), absl::StrCat(last)); },
+                 [&](const DateKind& kind) { return DateLabel(kind, first, last); }},
       kind_);
 }
 
 std::string Attribute::ValueInside(uint32_t code, uint64_t randomness) const {
+  if (code == missing_code()) return missing_->tokens.front();
   return std::visit(Overloaded{[&](const CategoricalKind& kind) { return CategoryOf(kind, code); },
                                [&](const IntegerKind& kind) { return IntegerInside(kind, code, randomness); },
                                [&](const NumericKind& kind) { return NumberInside(kind, code, randomness); },
-                               [&](const CodedKind&) { return absl::StrCat(code); }},
+                               [&](const CodedKind&) { return absl::StrCat(code); },
+                               [&](const DateKind& kind) { return DateInside(kind, code, randomness); }},
                     kind_);
 }
 

@@ -103,6 +103,11 @@ absl::Status CheckNesting(const Domain& domain, const PrivacyUnit& unit, const N
         "nesting.response",
         absl::StrCat("\"", response.name(), "\" does not stand for numbers: it must be integer or numeric"));
   }
+  if (response.missing_code()) {
+    return InvalidField(
+        "nesting.response",
+        absl::StrCat("\"", response.name(), "\" has a bin for missing values, which stands for no number"));
+  }
   if (std::holds_alternative<PersonUnit>(unit)) {
     return InvalidField("nesting",
                         "a person's records may lie in several groups, and no bound is known of what they "
@@ -110,6 +115,23 @@ absl::Status CheckNesting(const Domain& domain, const PrivacyUnit& unit, const N
   }
   if (const auto* group = std::get_if<GroupUnit>(&unit)) return CheckGroupsAsUnits(*group, nesting);
   return CheckRecordsInGroups(domain, nesting);
+}
+
+// In files; the id column's name is no attribute's name, and may not be an attribute's column.
+absl::Status CheckColumns(const Domain& domain, const std::optional<std::string>& id_column) {
+  std::unordered_map<std::string, std::string> read_from;
+  for (size_t i = 0; i < domain.size(); ++i) {
+    const Attribute& attribute = domain.attributes()[i];
+    const std::string field = absl::StrCat("attributes[", i, "].reading.column");
+    if (attribute.column() == id_column)
+      return InvalidField(
+          field, absl::StrCat("\"", *id_column, "\" is the column of ids, which are never released"));
+    const auto [first, is_new] = read_from.emplace(attribute.column(), attribute.name());
+    if (!is_new)
+      return InvalidField(
+          field, absl::StrCat("\"", attribute.column(), "\" is read by \"", first->second, "\", too"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -186,7 +208,9 @@ absl::StatusOr<Schema> CreateSchema(Domain domain, PrivacyUnit unit, std::option
     if (nesting && nesting->group_column.empty()) nesting->group_column = group->id_column;
   }
   if (nesting) RETURN_IF_ERROR(CheckNesting(domain, unit, *nesting));
-  return Schema{.domain = std::move(domain), .unit = std::move(unit), .nesting = std::move(nesting)};
+  Schema schema{.domain = std::move(domain), .unit = std::move(unit), .nesting = std::move(nesting)};
+  RETURN_IF_ERROR(CheckColumns(schema.domain, IdColumnOf(schema)));
+  return schema;
 }
 
 std::optional<std::string> IdColumnOf(const PrivacyUnit& unit) {

@@ -10,10 +10,6 @@
 namespace curator::dp {
 namespace {
 
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // What is left after an optional sign.
 std::string_view WithoutSign(std::string_view text) {
   if (!text.empty() && (text.front() == '+' || text.front() == '-')) text.remove_prefix(1);

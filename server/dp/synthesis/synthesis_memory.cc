@@ -29,6 +29,15 @@ int64_t BytesOf(const Domain& domain) {
       for (const std::string& value : categories->values) bytes += kPerValue + std::ssize(value);
     } else if (const auto* numeric = std::get_if<NumericKind>(&attribute.kind())) {
       bytes += 8 * std::ssize(numeric->edges);
+    } else if (const auto* dates = std::get_if<DateKind>(&attribute.kind())) {
+      bytes += 8 * std::ssize(dates->edges);
+    }
+    if (attribute.missing()) {
+      for (const std::string& token : attribute.missing()->tokens) bytes += kPerValue + std::ssize(token);
+    }
+    for (const Synonym& synonym : attribute.reading().synonyms) {
+      bytes += kPerValue + std::ssize(synonym.value);
+      for (const std::string& text : synonym.texts) bytes += kPerValue + std::ssize(text);
     }
   }
   return bytes;

@@ -31,6 +31,10 @@ std::string SomeLabels(const Attribute& attribute) {
 }
 
 std::optional<uint32_t> CodeOfLabel(const Attribute& attribute, std::string_view label) {
+  if (const auto* date = std::get_if<DateKind>(&attribute.kind())) {
+    const std::optional<int64_t> bin = DateBinOfLabel(*date, label);
+    return bin ? std::optional(static_cast<uint32_t>(*bin)) : std::nullopt;
+  }
   if (std::holds_alternative<CategoricalKind>(attribute.kind()) || !label.starts_with("["))
     return std::nullopt;
   for (uint32_t code = 0; code < attribute.size(); ++code) {
@@ -39,19 +43,15 @@ std::optional<uint32_t> CodeOfLabel(const Attribute& attribute, std::string_view
   return std::nullopt;
 }
 
-absl::StatusOr<uint32_t> CategoryCode(const Attribute& attribute, const CategoricalKind& kind,
-                                      std::string_view value) {
-  const std::string_view text = TrimBlanks(value);
-  const std::optional<uint32_t> code = attribute.Encode(text);
-  const bool is_listed = code && *code < kind.values.size();
-  if (is_listed || (code && kind.catch_all && *kind.catch_all == text)) return *code;
+absl::StatusOr<uint32_t> CategoryCode(const Attribute& attribute, std::string_view value) {
+  if (const std::optional<uint32_t> code = attribute.CodeOfText(value)) return *code;
   return absl::InvalidArgumentError(absl::StrCat(Quoted(value), " is no value of ", attribute.name(),
                                                  "; there are: ", SomeLabels(attribute)));
 }
 
 absl::Status OutsideError(const Attribute& attribute, std::string_view value) {
   return absl::InvalidArgumentError(
-      absl::StrCat(Quoted(value), " ", attribute.WhyOutside(value), " of ", attribute.name()));
+      absl::StrCat(Quoted(value), " ", attribute.WhyTextOutside(value), " of ", attribute.name()));
 }
 
 // The integers of a bin.
@@ -67,10 +67,16 @@ IntegerBin BinOf(const IntegerKind& kind, uint32_t code) {
 
 enum class End { kFrom, kTo };
 
+absl::Status NoEndError(const Attribute& attribute, std::string_view value) {
+  return absl::InvalidArgumentError(absl::StrCat(Quoted(value), " is no end of an interval of ",
+                                                 attribute.name(), ": it lies in no order"));
+}
+
 absl::StatusOr<uint32_t> IntegerEnd(const Attribute& attribute, const IntegerKind& kind,
                                     std::string_view value, End end) {
-  const std::optional<uint32_t> code = attribute.Encode(value);
+  const std::optional<uint32_t> code = attribute.CodeOfText(value);
   if (!code) return OutsideError(attribute, value);
+  if (code == attribute.missing_code()) return NoEndError(attribute, value);
   const int64_t number = std::get<int64_t>(ReadInteger(TrimBlanks(value)));
   const IntegerBin bin = BinOf(kind, *code);
   if (number == (end == End::kFrom ? bin.first : bin.last)) return *code;
@@ -89,7 +95,9 @@ absl::StatusOr<uint32_t> IntegerEnd(const Attribute& attribute, const IntegerKin
 // The position of an edge; `from` is not the last and `to` not the first.
 absl::StatusOr<size_t> EdgeAt(const Attribute& attribute, const NumericKind& kind, std::string_view value,
                               End end) {
-  if (!attribute.Encode(value)) return OutsideError(attribute, value);
+  const std::optional<uint32_t> code = attribute.CodeOfText(value);
+  if (!code) return OutsideError(attribute, value);
+  if (code == attribute.missing_code()) return NoEndError(attribute, value);
   const double number = std::get<double>(ReadNumber(TrimBlanks(value)));
   const size_t lowest = end == End::kFrom ? 0 : 1;
   const size_t highest = kind.edges.size() - (end == End::kFrom ? 2 : 1);
@@ -105,6 +113,26 @@ absl::StatusOr<size_t> EdgeAt(const Attribute& attribute, const NumericKind& kin
                    end == End::kFrom ? "begin" : "end", " at; the nearest: ", nearest));
 }
 
+// A label of a bin, a day or a time; `to` is the last day of the interval, or the time at which it ends.
+absl::StatusOr<uint32_t> DateEnd(const Attribute& attribute, const DateKind& kind, std::string_view value,
+                                 End end) {
+  if (attribute.missing_code() && attribute.CodeOfText(value) == attribute.missing_code())
+    return NoEndError(attribute, value);
+  if (const std::optional<uint32_t> labelled = CodeOfLabel(attribute, TrimBlanks(value))) return *labelled;
+  const absl::StatusOr<DeclaredTime> time = ParseDeclaredTime(TrimBlanks(value));
+  if (!time.ok()) return OutsideError(attribute, value);
+  constexpr int64_t kSecondsOfDay = 86'400;
+  const int64_t cut = time->seconds + (end == End::kTo && time->is_day ? kSecondsOfDay : 0);
+  if (cut < kind.from || cut > kind.until || (end == End::kFrom && cut == kind.until))
+    return OutsideError(attribute, value);
+  const int64_t bin = DateBinOf(kind, end == End::kFrom ? cut : cut - 1);
+  const DateInterval dates = DatesOfBin(kind, bin);
+  if (cut == (end == End::kFrom ? dates.from : dates.until)) return static_cast<uint32_t>(bin);
+  return absl::InvalidArgumentError(absl::StrCat(
+      Quoted(value), " cuts the bin ", attribute.Label(static_cast<uint32_t>(bin)), " of ", attribute.name(),
+      ", which holds ", WriteDeclaredTime(dates.from), " up to before ", WriteDeclaredTime(dates.until)));
+}
+
 absl::StatusOr<uint32_t> EndCode(const Attribute& attribute, const std::string& value, End end) {
   if (const auto* integer = std::get_if<IntegerKind>(&attribute.kind()))
     return IntegerEnd(attribute, *integer, value, end);
@@ -112,21 +140,29 @@ absl::StatusOr<uint32_t> EndCode(const Attribute& attribute, const std::string& 
     ASSIGN_OR_RETURN(const size_t edge, EdgeAt(attribute, *numeric, value, end));
     return static_cast<uint32_t>(end == End::kFrom ? edge : edge - 1);
   }
-  return CodeOfValue(attribute, value);
+  if (const auto* date = std::get_if<DateKind>(&attribute.kind()))
+    return DateEnd(attribute, *date, value, end);
+  ASSIGN_OR_RETURN(const uint32_t code, CodeOfValue(attribute, value));
+  if (code >= attribute.run_size()) return NoEndError(attribute, value);
+  return code;
+}
+
+// Whether no other value is in its bin.
+bool IsAlone(const Attribute& attribute, uint32_t code) {
+  if (code == attribute.missing_code() || std::holds_alternative<CodedKind>(attribute.kind())) return true;
+  if (const auto* integer = std::get_if<IntegerKind>(&attribute.kind()))
+    return BinOf(*integer, code).first == BinOf(*integer, code).last;
+  return false;
 }
 
 }  // namespace
 
 absl::StatusOr<uint32_t> CodeOfValue(const Attribute& attribute, std::string_view value) {
-  if (const auto* categorical = std::get_if<CategoricalKind>(&attribute.kind()))
-    return CategoryCode(attribute, *categorical, value);
+  if (std::holds_alternative<CategoricalKind>(attribute.kind())) return CategoryCode(attribute, value);
   if (const std::optional<uint32_t> labelled = CodeOfLabel(attribute, value)) return *labelled;
-  const std::optional<uint32_t> code = attribute.Encode(value);
+  const std::optional<uint32_t> code = attribute.CodeOfText(value);
   if (!code) return OutsideError(attribute, value);
-  const auto* integer = std::get_if<IntegerKind>(&attribute.kind());
-  const bool is_alone = std::holds_alternative<CodedKind>(attribute.kind()) ||
-                        (integer != nullptr && BinOf(*integer, *code).first == BinOf(*integer, *code).last);
-  if (is_alone) return *code;
+  if (IsAlone(attribute, *code)) return *code;
   return absl::InvalidArgumentError(absl::StrCat(Quoted(value), " is only a part of the bin ",
                                                  attribute.Label(*code), " of ", attribute.name(),
                                                  "; ask for the whole bin"));
@@ -134,7 +170,7 @@ absl::StatusOr<uint32_t> CodeOfValue(const Attribute& attribute, std::string_vie
 
 absl::StatusOr<CodeInterval> CodesBetween(const Attribute& attribute, const std::optional<std::string>& from,
                                           const std::optional<std::string>& to) {
-  CodeInterval codes{.first = 0, .last = static_cast<uint32_t>(attribute.size() - 1)};
+  CodeInterval codes{.first = 0, .last = static_cast<uint32_t>(attribute.run_size() - 1)};
   if (from) {
     const absl::StatusOr<uint32_t> first = EndCode(attribute, *from, End::kFrom);
     if (!first.ok()) return InvalidField("from", std::string(first.status().message()));

@@ -34,6 +34,25 @@ absl::Status CheckDatasetName(std::string_view name) {
                       "must be 1 to 63 of the characters a-z, 0-9, '_' and '-', and start with a letter");
 }
 
+absl::Status CheckLines(const std::string& field, const std::vector<std::string>& texts) {
+  for (size_t i = 0; i < texts.size(); ++i)
+    RETURN_IF_ERROR(CheckLine(absl::StrCat(field, "[", i, "]"), texts[i]));
+  return absl::OkStatus();
+}
+
+absl::Status CheckCellTexts(const std::string& path, const dp::Attribute& attribute) {
+  if (attribute.missing()) {
+    RETURN_IF_ERROR(CheckLines(path + ".missing.tokens", attribute.missing()->tokens));
+    RETURN_IF_ERROR(CheckLine(path + ".missing.bin", attribute.missing()->bin.value_or("")));
+  }
+  const dp::Reading& reading = attribute.reading();
+  RETURN_IF_ERROR(CheckLine(path + ".reading.column", reading.column));
+  for (size_t i = 0; i < reading.synonyms.size(); ++i)
+    RETURN_IF_ERROR(
+        CheckLines(absl::StrCat(path, ".reading.synonyms[", i, "].texts"), reading.synonyms[i].texts));
+  return CheckLines(path + ".reading.date_formats", reading.date_formats);
+}
+
 // Of a new schema. Older ones stay readable: dp::Attribute itself forbids only what no stored name has.
 absl::Status CheckLabels(const dp::Schema& schema) {
   if (const auto* person = std::get_if<dp::PersonUnit>(&schema.unit))
@@ -45,6 +64,7 @@ absl::Status CheckLabels(const dp::Schema& schema) {
   for (size_t i = 0; i < attributes.size(); ++i) {
     const std::string path = absl::StrCat("schema.attributes[", i, "]");
     RETURN_IF_ERROR(CheckLine(path + ".name", attributes[i].name()));
+    RETURN_IF_ERROR(CheckCellTexts(path, attributes[i]));
     const auto* categories = std::get_if<dp::CategoricalKind>(&attributes[i].kind());
     if (categories == nullptr) continue;
     for (size_t j = 0; j < categories->values.size(); ++j)

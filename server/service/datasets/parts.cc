@@ -31,11 +31,16 @@ absl::Status CheckPartName(const std::string& field, const std::string& name) {
       absl::StrCat("\"", name, "\" is not a valid part name: use 1 to 63 bytes without commas, '=' and '/'"));
 }
 
+bool IsOrdered(const dp::AttributeKind& kind) {
+  const auto* categorical = std::get_if<dp::CategoricalKind>(&kind);
+  return categorical == nullptr || categorical->ordered;
+}
+
 // Bins by their labels.
 class BinLabels {
  public:
   explicit BinLabels(const dp::Attribute& attribute)
-      : name_(attribute.name()), is_ordered_(!std::holds_alternative<dp::CategoricalKind>(attribute.kind())) {
+      : name_(attribute.name()), is_ordered_(IsOrdered(attribute.kind())) {
     for (int64_t bin = 0; bin < attribute.size(); ++bin) {
       const std::string label = attribute.Label(static_cast<uint32_t>(bin));
       labels_.push_back(label);

@@ -119,7 +119,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const MarginalsQuery& q
 absl::StatusOr<dp::QueryGroup> ResolveAllBoxes(const Place& place, const dp::AttributeSet& attributes) {
   QueryGroupSize size{.queries = 1, .terms = static_cast<int64_t>(attributes.size())};
   for (const uint32_t attribute : attributes) {
-    const int64_t bins = place.domain.attributes()[attribute].size();
+    const int64_t bins = place.domain.attributes()[attribute].run_size();
     const int64_t intervals = bins * (bins + 1) / 2;
     if (intervals > kMostTerms / size.queries) return TooMany(place.path, "answers", kLimits.most_answers);
     size = {.queries = size.queries * intervals, .terms = size.terms * intervals};
@@ -132,7 +132,7 @@ absl::StatusOr<dp::QueryGroup> ResolveAllBoxes(const Place& place, const dp::Att
     boxes.sides.insert(boxes.sides.end(), box.begin(), box.end());
     size_t i = attributes.size();
     for (; i > 0; --i) {
-      const auto end = static_cast<uint32_t>(place.domain.attributes()[attributes[i - 1]].size() - 1);
+      const auto end = static_cast<uint32_t>(place.domain.attributes()[attributes[i - 1]].run_size() - 1);
       dp::CodeInterval& side = box[i - 1];
       if (side.last < end) {
         ++side.last;
@@ -185,7 +185,7 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const RangesQuery& quer
 absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const PrefixesQuery& query) {
   ASSIGN_OR_RETURN(const uint32_t attribute,
                    ResolveName(place.domain, query.attribute, place.path + ".attribute"));
-  const int64_t bins = place.domain.attributes()[attribute].size();
+  const int64_t bins = place.domain.attributes()[attribute].run_size();
   RETURN_IF_ERROR(place.allowance.Take({.queries = bins, .terms = bins}, place.path));
   dp::Boxes boxes;
   for (uint32_t last = 0; last < bins; ++last) boxes.sides.push_back({0, last});
