@@ -16,6 +16,7 @@ constexpr char kDatasetReadOnlyUrl[] = "curator/dataset-read-only";
 constexpr char kDatasetChangedUrl[] = "curator/dataset-changed";
 constexpr char kRefusedByRuleUrl[] = "curator/refused-by-rule";
 constexpr char kLoginTooOldUrl[] = "curator/login-too-old";
+constexpr char kNeedsAcceptanceUrl[] = "curator/needs-acceptance";
 constexpr char kDatasetUrl[] = "curator/dataset";
 constexpr char kPublicErrorUrl[] = "curator/public-error";
 
@@ -185,6 +186,16 @@ std::optional<std::chrono::seconds> MostLoginAgeOf(const absl::Status& status) {
   if (!payload) return std::nullopt;
   std::string_view bytes = *payload;
   return std::chrono::seconds(TakeInteger(bytes));
+}
+
+absl::Status NeedsAcceptance(std::string_view reason, std::string_view message) {
+  absl::Status status = absl::FailedPreconditionError(std::string(message));
+  status.SetPayload(kNeedsAcceptanceUrl, absl::Cord(std::string(reason)));
+  return status;
+}
+
+std::optional<std::string> AcceptanceNeededBy(const absl::Status& status) {
+  return PayloadOf(status, kNeedsAcceptanceUrl);
 }
 
 absl::Status ConcerningDataset(absl::Status status, std::string_view dataset) {

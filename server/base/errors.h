@@ -1,6 +1,6 @@
 // The errors that carry structured details beside their message: a bad field, full accounts, a quota,
-// overload, a dataset that damage has made read-only, a rule of the owner, a login that is too old, the one
-// dataset of several, and what replaces a message that is for operators.
+// overload, a dataset that damage has made read-only, a rule of the owner, a login that is too old, what has
+// to be accepted, the one dataset of several, and what replaces a message that is for operators.
 //
 // The details are payloads of an absl::Status, so that modules without protobuf can create them and rpc can
 // convert them to google.rpc error details.
@@ -89,6 +89,13 @@ bool IsRefusedByRule(const absl::Status& status);
 absl::Status LoginTooOld(std::string_view message, std::chrono::seconds max_age);
 // The age that LoginTooOld() attached; none for any other status.
 std::optional<std::chrono::seconds> MostLoginAgeOf(const absl::Status& status);
+
+// FAILED_PRECONDITION for what is done only when the request accepts it: nothing was done. `reason` is a
+// constant that names what is to be accepted: "SAME_FILE", "EQUAL_CONTENT", "NO_RECORDS",
+// "DOMAIN_FROM_RECORDS".
+absl::Status NeedsAcceptance(std::string_view reason, std::string_view message);
+// The reason that NeedsAcceptance() attached; none for any other status.
+std::optional<std::string> AcceptanceNeededBy(const absl::Status& status);
 
 // The same error, of this dataset among those that a request names. The name is as the client wrote it.
 absl::Status ConcerningDataset(absl::Status status, std::string_view dataset);

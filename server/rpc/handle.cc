@@ -64,6 +64,7 @@ std::string ReasonOf(const absl::Status& status, const std::vector<FullAccount>&
   if (IsDatasetReadOnly(status)) return "LEDGER_CONTRADICTS_ITSELF";
   if (IsRefusedByRule(status)) return "OWNER_RULE";
   if (MostLoginAgeOf(status)) return "LOGIN_TOO_OLD";
+  if (const std::optional<std::string> reason = AcceptanceNeededBy(status)) return *reason;
   if (const std::optional<PublicError> error = PublicErrorOf(status); error && !error->reason.empty())
     return error->reason;
   return absl::StatusCodeToString(status.code());

@@ -147,9 +147,9 @@ void NoteNames(const Calls& calls, const grpc::ServerContextBase& context,
 // statement of the store. Every error carries ErrorInfo {domain "curator"}, whose reason is BUDGET_FULL for a
 // full budget, QUOTA for OverQuota(), OVERLOADED for Overloaded(), OWNER_RULE for RefusedByRule(),
 // LOGIN_TOO_OLD for LoginTooOld(), LEDGER_CONTRADICTS_ITSELF for a dataset that is read-only because of
-// damage to its history, what ForOperators() states, and else the name of the code: DATA_LOSS for any other
-// damage, as of a record file. Its metadata has "max_age_seconds" of LoginTooOld(), and "dataset" of
-// ConcerningDataset().
+// damage to its history, what NeedsAcceptance() and ForOperators() state, and else the name of the code:
+// DATA_LOSS for any other damage, as of a record file. Its metadata has "max_age_seconds" of LoginTooOld(),
+// and "dataset" of ConcerningDataset().
 grpc::Status ToGrpcStatus(const absl::Status& status);
 
 // UNAVAILABLE: an allocation failed, the end of a handler that runs out of memory. What had been charged

@@ -112,6 +112,14 @@ TEST(GrpcStatus, AnOldLoginSaysHowOldItMayBe) {
   EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(status)->metadata().at("max_age_seconds"), "600");
 }
 
+TEST(GrpcStatus, WhatHasToBeAcceptedIsNamedByTheReason) {
+  const grpc::Status status = ToGrpcStatus(NeedsAcceptance("SAME_FILE", "import 1 has brought these bytes"));
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(status)->reason(), "SAME_FILE");
+  const grpc::Status other = ToGrpcStatus(absl::FailedPreconditionError("it is sealed"));
+  EXPECT_EQ(DetailOf<google::rpc::ErrorInfo>(other)->reason(), "FAILED_PRECONDITION");
+}
+
 TEST(GrpcStatus, AnErrorOfOneDatasetOfSeveralNamesIt) {
   const grpc::Status status = ToGrpcStatus(ConcerningDataset(absl::NotFoundError("none"), "census"));
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
