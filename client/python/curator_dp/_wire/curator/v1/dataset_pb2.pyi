@@ -20,6 +20,10 @@ GRANTEE_ROLE_UNSPECIFIED: GranteeRole
 NEIGHBOUR_RELATION_ADD_REMOVE: NeighbourRelation
 NEIGHBOUR_RELATION_REPLACE_ONE: NeighbourRelation
 NEIGHBOUR_RELATION_UNSPECIFIED: NeighbourRelation
+RECORD_SOURCE_FILE: RecordSource
+RECORD_SOURCE_QUERY: RecordSource
+RECORD_SOURCE_TABLE: RecordSource
+RECORD_SOURCE_UNSPECIFIED: RecordSource
 SERVICE: GranteeRole
 
 class AddPartRequest(_message.Message):
@@ -85,8 +89,9 @@ class CheckSchemaResponse(_message.Message):
     def __init__(self, attributes: _Optional[_Iterable[_Union[CheckSchemaResponse.AttributeSize, _Mapping]]] = ..., cells: _Optional[str] = ..., **kwargs) -> None: ...
 
 class CreateDatasetRequest(_message.Message):
-    __slots__ = ["limit", "name", "neighbours", "partition", "public", "request_id", "schema", "successor_of", "validate_only"]
+    __slots__ = ["limit", "looks", "name", "neighbours", "partition", "public", "request_id", "schema", "successor_of", "validate_only"]
     LIMIT_FIELD_NUMBER: _ClassVar[int]
+    LOOKS_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     NEIGHBOURS_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
@@ -96,6 +101,7 @@ class CreateDatasetRequest(_message.Message):
     SUCCESSOR_OF_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
     limit: _budget_pb2.BudgetLimit
+    looks: _containers.RepeatedCompositeFieldContainer[OwnerLook]
     name: str
     neighbours: NeighbourRelation
     partition: Partition
@@ -104,12 +110,13 @@ class CreateDatasetRequest(_message.Message):
     schema: _schema_pb2.Schema
     successor_of: str
     validate_only: bool
-    def __init__(self, request_id: _Optional[str] = ..., validate_only: bool = ..., name: _Optional[str] = ..., schema: _Optional[_Union[_schema_pb2.Schema, _Mapping]] = ..., neighbours: _Optional[_Union[NeighbourRelation, str]] = ..., limit: _Optional[_Union[_budget_pb2.BudgetLimit, _Mapping]] = ..., public: bool = ..., successor_of: _Optional[str] = ..., partition: _Optional[_Union[Partition, _Mapping]] = ...) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., validate_only: bool = ..., name: _Optional[str] = ..., schema: _Optional[_Union[_schema_pb2.Schema, _Mapping]] = ..., neighbours: _Optional[_Union[NeighbourRelation, str]] = ..., limit: _Optional[_Union[_budget_pb2.BudgetLimit, _Mapping]] = ..., public: bool = ..., successor_of: _Optional[str] = ..., partition: _Optional[_Union[Partition, _Mapping]] = ..., looks: _Optional[_Iterable[_Union[OwnerLook, _Mapping]]] = ...) -> None: ...
 
 class Dataset(_message.Message):
-    __slots__ = ["awaits_publication", "create_time", "grantees", "id", "name", "neighbours", "owner", "partition", "public", "schema", "state", "version"]
+    __slots__ = ["awaits_publication", "create_time", "domain_from_records", "grantees", "id", "name", "neighbours", "owner", "partition", "public", "rows_from_query", "schema", "state", "version"]
     AWAITS_PUBLICATION_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
     GRANTEES_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -117,11 +124,13 @@ class Dataset(_message.Message):
     OWNER_FIELD_NUMBER: _ClassVar[int]
     PARTITION_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FROM_QUERY_FIELD_NUMBER: _ClassVar[int]
     SCHEMA_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     awaits_publication: bool
     create_time: _timestamp_pb2.Timestamp
+    domain_from_records: bool
     grantees: _containers.RepeatedScalarFieldContainer[str]
     id: str
     name: str
@@ -129,10 +138,27 @@ class Dataset(_message.Message):
     owner: str
     partition: Partition
     public: bool
+    rows_from_query: bool
     schema: _schema_pb2.Schema
     state: DatasetState
     version: int
-    def __init__(self, name: _Optional[str] = ..., owner: _Optional[str] = ..., state: _Optional[_Union[DatasetState, str]] = ..., schema: _Optional[_Union[_schema_pb2.Schema, _Mapping]] = ..., neighbours: _Optional[_Union[NeighbourRelation, str]] = ..., public: bool = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., grantees: _Optional[_Iterable[str]] = ..., partition: _Optional[_Union[Partition, _Mapping]] = ..., awaits_publication: bool = ..., id: _Optional[str] = ..., version: _Optional[int] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., owner: _Optional[str] = ..., state: _Optional[_Union[DatasetState, str]] = ..., schema: _Optional[_Union[_schema_pb2.Schema, _Mapping]] = ..., neighbours: _Optional[_Union[NeighbourRelation, str]] = ..., public: bool = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., grantees: _Optional[_Iterable[str]] = ..., partition: _Optional[_Union[Partition, _Mapping]] = ..., awaits_publication: bool = ..., id: _Optional[str] = ..., version: _Optional[int] = ..., domain_from_records: bool = ..., rows_from_query: bool = ...) -> None: ...
+
+class DeleteDatasetRequest(_message.Message):
+    __slots__ = ["dataset", "request_id", "validate_only"]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    dataset: str
+    request_id: str
+    validate_only: bool
+    def __init__(self, request_id: _Optional[str] = ..., validate_only: bool = ..., dataset: _Optional[str] = ...) -> None: ...
+
+class DeleteDatasetResponse(_message.Message):
+    __slots__ = ["dataset_id"]
+    DATASET_ID_FIELD_NUMBER: _ClassVar[int]
+    dataset_id: str
+    def __init__(self, dataset_id: _Optional[str] = ...) -> None: ...
 
 class GetDatasetRequest(_message.Message):
     __slots__ = ["dataset"]
@@ -170,21 +196,39 @@ class GrantAccessResponse(_message.Message):
     __slots__ = []
     def __init__(self) -> None: ...
 
+class Import(_message.Message):
+    __slots__ = ["part", "request_id", "rows_accepted", "source", "time"]
+    PART_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    ROWS_ACCEPTED_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    part: str
+    request_id: str
+    rows_accepted: int
+    source: RecordSource
+    time: _timestamp_pb2.Timestamp
+    def __init__(self, request_id: _Optional[str] = ..., part: _Optional[str] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., rows_accepted: _Optional[int] = ..., source: _Optional[_Union[RecordSource, str]] = ...) -> None: ...
+
 class ImportRecordsRequest(_message.Message):
     __slots__ = ["csv", "csv_bytes", "header"]
     class Header(_message.Message):
-        __slots__ = ["dataset", "gzip", "part", "request_id", "validate_only"]
+        __slots__ = ["accept_same_file", "dataset", "gzip", "part", "request_id", "source", "validate_only"]
+        ACCEPT_SAME_FILE_FIELD_NUMBER: _ClassVar[int]
         DATASET_FIELD_NUMBER: _ClassVar[int]
         GZIP_FIELD_NUMBER: _ClassVar[int]
         PART_FIELD_NUMBER: _ClassVar[int]
         REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+        SOURCE_FIELD_NUMBER: _ClassVar[int]
         VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+        accept_same_file: bool
         dataset: str
         gzip: bool
         part: str
         request_id: str
+        source: RecordSource
         validate_only: bool
-        def __init__(self, request_id: _Optional[str] = ..., dataset: _Optional[str] = ..., gzip: bool = ..., validate_only: bool = ..., part: _Optional[str] = ...) -> None: ...
+        def __init__(self, request_id: _Optional[str] = ..., dataset: _Optional[str] = ..., gzip: bool = ..., validate_only: bool = ..., part: _Optional[str] = ..., source: _Optional[_Union[RecordSource, str]] = ..., accept_same_file: bool = ...) -> None: ...
     CSV_BYTES_FIELD_NUMBER: _ClassVar[int]
     CSV_FIELD_NUMBER: _ClassVar[int]
     HEADER_FIELD_NUMBER: _ClassVar[int]
@@ -194,9 +238,10 @@ class ImportRecordsRequest(_message.Message):
     def __init__(self, header: _Optional[_Union[ImportRecordsRequest.Header, _Mapping]] = ..., csv: _Optional[bytes] = ..., csv_bytes: _Optional[int] = ...) -> None: ...
 
 class ImportRecordsResponse(_message.Message):
-    __slots__ = ["examples", "ignored_columns", "responses_clamped", "rows_accepted", "rows_read", "rows_rejected", "same_file_as"]
+    __slots__ = ["examples", "ignored_columns", "rejections", "responses_clamped", "rows_accepted", "rows_read", "rows_rejected", "same_file_as"]
     EXAMPLES_FIELD_NUMBER: _ClassVar[int]
     IGNORED_COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    REJECTIONS_FIELD_NUMBER: _ClassVar[int]
     RESPONSES_CLAMPED_FIELD_NUMBER: _ClassVar[int]
     ROWS_ACCEPTED_FIELD_NUMBER: _ClassVar[int]
     ROWS_READ_FIELD_NUMBER: _ClassVar[int]
@@ -204,12 +249,13 @@ class ImportRecordsResponse(_message.Message):
     SAME_FILE_AS_FIELD_NUMBER: _ClassVar[int]
     examples: _containers.RepeatedCompositeFieldContainer[RejectedRow]
     ignored_columns: _containers.RepeatedScalarFieldContainer[str]
+    rejections: _containers.RepeatedCompositeFieldContainer[Rejection]
     responses_clamped: int
     rows_accepted: int
     rows_read: int
     rows_rejected: int
     same_file_as: str
-    def __init__(self, rows_read: _Optional[int] = ..., rows_accepted: _Optional[int] = ..., rows_rejected: _Optional[int] = ..., examples: _Optional[_Iterable[_Union[RejectedRow, _Mapping]]] = ..., ignored_columns: _Optional[_Iterable[str]] = ..., responses_clamped: _Optional[int] = ..., same_file_as: _Optional[str] = ...) -> None: ...
+    def __init__(self, rows_read: _Optional[int] = ..., rows_accepted: _Optional[int] = ..., rows_rejected: _Optional[int] = ..., examples: _Optional[_Iterable[_Union[RejectedRow, _Mapping]]] = ..., ignored_columns: _Optional[_Iterable[str]] = ..., responses_clamped: _Optional[int] = ..., same_file_as: _Optional[str] = ..., rejections: _Optional[_Iterable[_Union[Rejection, _Mapping]]] = ...) -> None: ...
 
 class ListDatasetsRequest(_message.Message):
     __slots__ = ["page_size", "page_token"]
@@ -247,6 +293,24 @@ class ListGrantsResponse(_message.Message):
     next_page_token: str
     def __init__(self, grants: _Optional[_Iterable[_Union[Grant, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
+class ListImportsRequest(_message.Message):
+    __slots__ = ["dataset", "page_size", "page_token"]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    dataset: str
+    page_size: int
+    page_token: str
+    def __init__(self, dataset: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+
+class ListImportsResponse(_message.Message):
+    __slots__ = ["imports", "next_page_token"]
+    IMPORTS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    imports: _containers.RepeatedCompositeFieldContainer[Import]
+    next_page_token: str
+    def __init__(self, imports: _Optional[_Iterable[_Union[Import, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
 class ListRefusalRulesRequest(_message.Message):
     __slots__ = ["dataset", "page_size", "page_token"]
     DATASET_FIELD_NUMBER: _ClassVar[int]
@@ -264,6 +328,16 @@ class ListRefusalRulesResponse(_message.Message):
     next_page_token: str
     rules: _containers.RepeatedCompositeFieldContainer[RefusalRule]
     def __init__(self, rules: _Optional[_Iterable[_Union[RefusalRule, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+
+class OwnerLook(_message.Message):
+    __slots__ = ["accepted_domain", "content_hash", "time"]
+    ACCEPTED_DOMAIN_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_HASH_FIELD_NUMBER: _ClassVar[int]
+    TIME_FIELD_NUMBER: _ClassVar[int]
+    accepted_domain: bool
+    content_hash: bytes
+    time: _timestamp_pb2.Timestamp
+    def __init__(self, content_hash: _Optional[bytes] = ..., time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., accepted_domain: bool = ...) -> None: ...
 
 class Part(_message.Message):
     __slots__ = ["labels", "name", "state"]
@@ -336,6 +410,18 @@ class RejectedRow(_message.Message):
     reason: str
     def __init__(self, line: _Optional[int] = ..., attribute: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
+class Rejection(_message.Message):
+    __slots__ = ["attribute", "lines", "reason", "rows"]
+    ATTRIBUTE_FIELD_NUMBER: _ClassVar[int]
+    LINES_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    attribute: str
+    lines: _containers.RepeatedScalarFieldContainer[int]
+    reason: str
+    rows: int
+    def __init__(self, attribute: _Optional[str] = ..., reason: _Optional[str] = ..., rows: _Optional[int] = ..., lines: _Optional[_Iterable[int]] = ...) -> None: ...
+
 class RemoveRefusalRuleRequest(_message.Message):
     __slots__ = ["dataset", "name", "request_id", "validate_only"]
     DATASET_FIELD_NUMBER: _ClassVar[int]
@@ -371,18 +457,22 @@ class RevokeAccessResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class SealDatasetRequest(_message.Message):
-    __slots__ = ["accept_equal_content", "dataset", "part", "request_id", "validate_only"]
+    __slots__ = ["accept_domain_from_records", "accept_equal_content", "accept_no_records", "dataset", "part", "request_id", "validate_only"]
+    ACCEPT_DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
     ACCEPT_EQUAL_CONTENT_FIELD_NUMBER: _ClassVar[int]
+    ACCEPT_NO_RECORDS_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
     PART_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    accept_domain_from_records: bool
     accept_equal_content: bool
+    accept_no_records: bool
     dataset: str
     part: str
     request_id: str
     validate_only: bool
-    def __init__(self, request_id: _Optional[str] = ..., validate_only: bool = ..., dataset: _Optional[str] = ..., part: _Optional[str] = ..., accept_equal_content: bool = ...) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., validate_only: bool = ..., dataset: _Optional[str] = ..., part: _Optional[str] = ..., accept_equal_content: bool = ..., accept_no_records: bool = ..., accept_domain_from_records: bool = ...) -> None: ...
 
 class SealDatasetResponse(_message.Message):
     __slots__ = ["dataset", "records", "records_dropped"]
@@ -394,10 +484,29 @@ class SealDatasetResponse(_message.Message):
     records_dropped: int
     def __init__(self, dataset: _Optional[_Union[Dataset, _Mapping]] = ..., records: _Optional[int] = ..., records_dropped: _Optional[int] = ...) -> None: ...
 
+class UndoImportRequest(_message.Message):
+    __slots__ = ["dataset", "import_request_id", "request_id", "validate_only"]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    IMPORT_REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    dataset: str
+    import_request_id: str
+    request_id: str
+    validate_only: bool
+    def __init__(self, request_id: _Optional[str] = ..., validate_only: bool = ..., dataset: _Optional[str] = ..., import_request_id: _Optional[str] = ...) -> None: ...
+
+class UndoImportResponse(_message.Message):
+    __slots__ = []
+    def __init__(self) -> None: ...
+
 class NeighbourRelation(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []
 
 class DatasetState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
+
+class RecordSource(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []
 
 class GranteeRole(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):

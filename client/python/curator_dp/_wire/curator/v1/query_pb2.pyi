@@ -23,11 +23,12 @@ class AnswerChunk(_message.Message):
     def __init__(self, header: _Optional[_Union[AnswerHeader, _Mapping]] = ..., marginal: _Optional[_Union[MarginalHeader, _Mapping]] = ..., cells: _Optional[_Union[CellSlice, _Mapping]] = ..., query_set: _Optional[_Union[QuerySetHeader, _Mapping]] = ..., answers: _Optional[_Union[AnswerSlice, _Mapping]] = ...) -> None: ...
 
 class AnswerHeader(_message.Message):
-    __slots__ = ["charge_id", "confidence_level", "costs", "could_be_free_from", "event", "free_from", "marginal_count", "post_processing", "query_set_count", "receipt", "release_id", "replayed", "request_id"]
+    __slots__ = ["charge_id", "confidence_level", "costs", "could_be_free_from", "domain_from_records", "event", "free_from", "marginal_count", "post_processing", "query_set_count", "receipt", "release_id", "replayed", "request_id", "rows_from_query"]
     CHARGE_ID_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_LEVEL_FIELD_NUMBER: _ClassVar[int]
     COSTS_FIELD_NUMBER: _ClassVar[int]
     COULD_BE_FREE_FROM_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
     EVENT_FIELD_NUMBER: _ClassVar[int]
     FREE_FROM_FIELD_NUMBER: _ClassVar[int]
     MARGINAL_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -37,10 +38,12 @@ class AnswerHeader(_message.Message):
     RELEASE_ID_FIELD_NUMBER: _ClassVar[int]
     REPLAYED_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FROM_QUERY_FIELD_NUMBER: _ClassVar[int]
     charge_id: str
     confidence_level: float
     costs: _containers.RepeatedCompositeFieldContainer[_budget_pb2.Cost]
     could_be_free_from: _containers.RepeatedScalarFieldContainer[str]
+    domain_from_records: bool
     event: str
     free_from: _containers.RepeatedScalarFieldContainer[str]
     marginal_count: int
@@ -50,7 +53,8 @@ class AnswerHeader(_message.Message):
     release_id: str
     replayed: bool
     request_id: str
-    def __init__(self, release_id: _Optional[str] = ..., charge_id: _Optional[str] = ..., request_id: _Optional[str] = ..., replayed: bool = ..., costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., marginal_count: _Optional[int] = ..., event: _Optional[str] = ..., receipt: _Optional[_Union[_budget_pb2.Receipt, _Mapping]] = ..., query_set_count: _Optional[int] = ..., free_from: _Optional[_Iterable[str]] = ..., could_be_free_from: _Optional[_Iterable[str]] = ..., post_processing: _Optional[str] = ..., confidence_level: _Optional[float] = ...) -> None: ...
+    rows_from_query: bool
+    def __init__(self, release_id: _Optional[str] = ..., charge_id: _Optional[str] = ..., request_id: _Optional[str] = ..., replayed: bool = ..., costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., marginal_count: _Optional[int] = ..., event: _Optional[str] = ..., receipt: _Optional[_Union[_budget_pb2.Receipt, _Mapping]] = ..., query_set_count: _Optional[int] = ..., free_from: _Optional[_Iterable[str]] = ..., could_be_free_from: _Optional[_Iterable[str]] = ..., post_processing: _Optional[str] = ..., confidence_level: _Optional[float] = ..., domain_from_records: bool = ..., rows_from_query: bool = ...) -> None: ...
 
 class AnswerSlice(_message.Message):
     __slots__ = ["confidence_half_widths", "counts", "estimates", "labels", "offset", "standard_deviations"]
@@ -127,7 +131,7 @@ class EstimateWorkloadRequest(_message.Message):
     def __init__(self, dataset: _Optional[str] = ..., workload: _Optional[_Union[_workload_pb2.Workload, _Mapping]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., mechanism: _Optional[_Union[_workload_pb2.Mechanism, str]] = ..., confidence_level: _Optional[float] = ..., parts: _Optional[_Iterable[str]] = ..., target: _Optional[_Union[_workload_pb2.Target, _Mapping]] = ...) -> None: ...
 
 class EstimateWorkloadResponse(_message.Message):
-    __slots__ = ["choices", "costs", "event", "fits", "free_from", "marginals", "max_error", "query_sets", "refused_by_rule", "spend", "total_cells"]
+    __slots__ = ["choices", "costs", "domain_from_records", "event", "fits", "free_from", "marginals", "marginals_left_out", "max_error", "query_sets", "refused_by_rule", "rows_from_query", "spend", "total_cells"]
     class Choice(_message.Message):
         __slots__ = ["costs", "fits", "max_error", "spend", "standard_deviation"]
         COSTS_FIELD_NUMBER: _ClassVar[int]
@@ -175,27 +179,33 @@ class EstimateWorkloadResponse(_message.Message):
         def __init__(self, query_set: _Optional[int] = ..., answers: _Optional[int] = ..., strategy: _Optional[_Union[_workload_pb2.Strategy, str]] = ..., words: _Optional[str] = ..., measurements: _Optional[int] = ..., noise: _Optional[_Union[_workload_pb2.Noise, _Mapping]] = ..., standard_deviation: _Optional[float] = ..., largest_standard_deviation: _Optional[float] = ..., confidence_half_width: _Optional[float] = ...) -> None: ...
     CHOICES_FIELD_NUMBER: _ClassVar[int]
     COSTS_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
     EVENT_FIELD_NUMBER: _ClassVar[int]
     FITS_FIELD_NUMBER: _ClassVar[int]
     FREE_FROM_FIELD_NUMBER: _ClassVar[int]
     MARGINALS_FIELD_NUMBER: _ClassVar[int]
+    MARGINALS_LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
     MAX_ERROR_FIELD_NUMBER: _ClassVar[int]
     QUERY_SETS_FIELD_NUMBER: _ClassVar[int]
     REFUSED_BY_RULE_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FROM_QUERY_FIELD_NUMBER: _ClassVar[int]
     SPEND_FIELD_NUMBER: _ClassVar[int]
     TOTAL_CELLS_FIELD_NUMBER: _ClassVar[int]
     choices: _containers.RepeatedCompositeFieldContainer[EstimateWorkloadResponse.Choice]
     costs: _containers.RepeatedCompositeFieldContainer[_budget_pb2.Cost]
+    domain_from_records: bool
     event: str
     fits: bool
     free_from: _containers.RepeatedScalarFieldContainer[str]
     marginals: _containers.RepeatedCompositeFieldContainer[EstimateWorkloadResponse.MarginalForecast]
+    marginals_left_out: int
     max_error: float
     query_sets: _containers.RepeatedCompositeFieldContainer[EstimateWorkloadResponse.QuerySetForecast]
     refused_by_rule: str
+    rows_from_query: bool
     spend: _workload_pb2.Spend
     total_cells: int
-    def __init__(self, marginals: _Optional[_Iterable[_Union[EstimateWorkloadResponse.MarginalForecast, _Mapping]]] = ..., total_cells: _Optional[int] = ..., costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., event: _Optional[str] = ..., fits: bool = ..., query_sets: _Optional[_Iterable[_Union[EstimateWorkloadResponse.QuerySetForecast, _Mapping]]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., max_error: _Optional[float] = ..., choices: _Optional[_Iterable[_Union[EstimateWorkloadResponse.Choice, _Mapping]]] = ..., free_from: _Optional[_Iterable[str]] = ..., refused_by_rule: _Optional[str] = ...) -> None: ...
+    def __init__(self, marginals: _Optional[_Iterable[_Union[EstimateWorkloadResponse.MarginalForecast, _Mapping]]] = ..., total_cells: _Optional[int] = ..., costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., event: _Optional[str] = ..., fits: bool = ..., query_sets: _Optional[_Iterable[_Union[EstimateWorkloadResponse.QuerySetForecast, _Mapping]]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., max_error: _Optional[float] = ..., choices: _Optional[_Iterable[_Union[EstimateWorkloadResponse.Choice, _Mapping]]] = ..., free_from: _Optional[_Iterable[str]] = ..., refused_by_rule: _Optional[str] = ..., domain_from_records: bool = ..., rows_from_query: bool = ..., marginals_left_out: _Optional[int] = ...) -> None: ...
 
 class GetReleaseChunk(_message.Message):
     __slots__ = ["answer", "release", "synthesis"]

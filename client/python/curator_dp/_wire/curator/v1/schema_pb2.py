@@ -13,7 +13,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63urator/v1/schema.proto\x12\ncurator.v1\"\x80\x01\n\x06Schema\x12)\n\nattributes\x18\x01 \x03(\x0b\x32\x15.curator.v1.Attribute\x12%\n\x04unit\x18\x02 \x01(\x0b\x32\x17.curator.v1.PrivacyUnit\x12$\n\x07nesting\x18\x03 \x01(\x0b\x32\x13.curator.v1.Nesting\"a\n\x07Nesting\x12\x14\n\x0cgroup_column\x18\x01 \x01(\t\x12\x10\n\x08response\x18\x02 \x01(\t\x12\x1b\n\x0emax_group_size\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\x11\n\x0f_max_group_size\"\xc5\x01\n\tAttribute\x12\x0c\n\x04name\x18\x01 \x01(\t\x12.\n\x0b\x63\x61tegorical\x18\x02 \x01(\x0b\x32\x17.curator.v1.CategoricalH\x00\x12&\n\x07integer\x18\x03 \x01(\x0b\x32\x13.curator.v1.IntegerH\x00\x12&\n\x07numeric\x18\x04 \x01(\x0b\x32\x13.curator.v1.NumericH\x00\x12\"\n\x05\x63oded\x18\x05 \x01(\x0b\x32\x11.curator.v1.CodedH\x00\x42\x06\n\x04kind\"C\n\x0b\x43\x61tegorical\x12\x0e\n\x06values\x18\x01 \x03(\t\x12\x16\n\tcatch_all\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x0c\n\n_catch_all\"I\n\x07Integer\x12\x0b\n\x03min\x18\x01 \x01(\x03\x12\x0b\n\x03max\x18\x02 \x01(\x03\x12\x16\n\tbin_width\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\x0c\n\n_bin_width\"h\n\x07Numeric\x12\r\n\x05\x65\x64ges\x18\x01 \x03(\x01\x12\x10\n\x03min\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x03max\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04step\x18\x04 \x01(\x01H\x02\x88\x01\x01\x42\x06\n\x04_minB\x06\n\x04_maxB\x07\n\x05_step\"\x15\n\x05\x43oded\x12\x0c\n\x04size\x18\x01 \x01(\x03\"\x91\x01\n\x0bPrivacyUnit\x12(\n\x06record\x18\x01 \x01(\x0b\x32\x16.curator.v1.RecordUnitH\x00\x12(\n\x06person\x18\x02 \x01(\x0b\x32\x16.curator.v1.PersonUnitH\x00\x12&\n\x05group\x18\x03 \x01(\x0b\x32\x15.curator.v1.GroupUnitH\x00\x42\x06\n\x04unit\"\x0c\n\nRecordUnit\"4\n\nPersonUnit\x12\x11\n\tid_column\x18\x01 \x01(\t\x12\x13\n\x0bmax_records\x18\x02 \x01(\x03\"H\n\tGroupUnit\x12\x11\n\tid_column\x18\x01 \x01(\t\x12\x18\n\x0bmax_records\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x0e\n\x0c_max_recordsb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17\x63urator/v1/schema.proto\x12\ncurator.v1\"\xc5\x01\n\x06Schema\x12)\n\nattributes\x18\x01 \x03(\x0b\x32\x15.curator.v1.Attribute\x12%\n\x04unit\x18\x02 \x01(\x0b\x32\x17.curator.v1.PrivacyUnit\x12$\n\x07nesting\x18\x03 \x01(\x0b\x32\x13.curator.v1.Nesting\x12&\n\x06\x66ormat\x18\x04 \x01(\x0b\x32\x16.curator.v1.TextFormat\x12\x1b\n\x13\x64omain_from_records\x18\x05 \x01(\x08\"\x1f\n\nTextFormat\x12\x11\n\tseparator\x18\x01 \x01(\t\"a\n\x07Nesting\x12\x14\n\x0cgroup_column\x18\x01 \x01(\t\x12\x10\n\x08response\x18\x02 \x01(\t\x12\x1b\n\x0emax_group_size\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\x11\n\x0f_max_group_size\"\xb3\x02\n\tAttribute\x12\x0c\n\x04name\x18\x01 \x01(\t\x12.\n\x0b\x63\x61tegorical\x18\x02 \x01(\x0b\x32\x17.curator.v1.CategoricalH\x00\x12&\n\x07integer\x18\x03 \x01(\x0b\x32\x13.curator.v1.IntegerH\x00\x12&\n\x07numeric\x18\x04 \x01(\x0b\x32\x13.curator.v1.NumericH\x00\x12\"\n\x05\x63oded\x18\x05 \x01(\x0b\x32\x11.curator.v1.CodedH\x00\x12 \n\x04\x64\x61te\x18\x06 \x01(\x0b\x32\x10.curator.v1.DateH\x00\x12$\n\x07missing\x18\x07 \x01(\x0b\x32\x13.curator.v1.Missing\x12$\n\x07reading\x18\x08 \x01(\x0b\x32\x13.curator.v1.ReadingB\x06\n\x04kind\"3\n\x07Missing\x12\x0e\n\x06tokens\x18\x01 \x03(\t\x12\x10\n\x03\x62in\x18\x02 \x01(\tH\x00\x88\x01\x01\x42\x06\n\x04_bin\"\x9c\x01\n\x07Reading\x12\x0e\n\x06\x63olumn\x18\x01 \x01(\t\x12\x11\n\tfold_case\x18\x02 \x01(\x08\x12%\n\x08synonyms\x18\x03 \x03(\x0b\x32\x13.curator.v1.Synonym\x12\x14\n\x0c\x64\x65\x63imal_sign\x18\x04 \x01(\t\x12\x1b\n\x13thousands_separator\x18\x05 \x01(\t\x12\x14\n\x0c\x64\x61te_formats\x18\x06 \x03(\t\"\'\n\x07Synonym\x12\r\n\x05value\x18\x01 \x01(\t\x12\r\n\x05texts\x18\x02 \x03(\t\"T\n\x0b\x43\x61tegorical\x12\x0e\n\x06values\x18\x01 \x03(\t\x12\x16\n\tcatch_all\x18\x02 \x01(\tH\x00\x88\x01\x01\x12\x0f\n\x07ordered\x18\x03 \x01(\x08\x42\x0c\n\n_catch_all\"I\n\x07Integer\x12\x0b\n\x03min\x18\x01 \x01(\x03\x12\x0b\n\x03max\x18\x02 \x01(\x03\x12\x16\n\tbin_width\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\x0c\n\n_bin_width\"h\n\x07Numeric\x12\r\n\x05\x65\x64ges\x18\x01 \x03(\x01\x12\x10\n\x03min\x18\x02 \x01(\x01H\x00\x88\x01\x01\x12\x10\n\x03max\x18\x03 \x01(\x01H\x01\x88\x01\x01\x12\x11\n\x04step\x18\x04 \x01(\x01H\x02\x88\x01\x01\x42\x06\n\x04_minB\x06\n\x04_maxB\x07\n\x05_step\"\x15\n\x05\x43oded\x12\x0c\n\x04size\x18\x01 \x01(\x03\"\xba\x01\n\x04\x44\x61te\x12\x0c\n\x04\x66rom\x18\x01 \x01(\t\x12\n\n\x02to\x18\x02 \x01(\t\x12#\n\x04\x62ins\x18\x03 \x01(\x0e\x32\x15.curator.v1.Date.Bins\x12\r\n\x05\x65\x64ges\x18\x04 \x03(\t\x12\x11\n\ttime_zone\x18\x05 \x01(\t\"Q\n\x04\x42ins\x12\x14\n\x10\x42INS_UNSPECIFIED\x10\x00\x12\x07\n\x03\x44\x41Y\x10\x01\x12\x08\n\x04WEEK\x10\x02\x12\t\n\x05MONTH\x10\x03\x12\x0b\n\x07QUARTER\x10\x04\x12\x08\n\x04YEAR\x10\x05\"\x91\x01\n\x0bPrivacyUnit\x12(\n\x06record\x18\x01 \x01(\x0b\x32\x16.curator.v1.RecordUnitH\x00\x12(\n\x06person\x18\x02 \x01(\x0b\x32\x16.curator.v1.PersonUnitH\x00\x12&\n\x05group\x18\x03 \x01(\x0b\x32\x15.curator.v1.GroupUnitH\x00\x42\x06\n\x04unit\"\x0c\n\nRecordUnit\"4\n\nPersonUnit\x12\x11\n\tid_column\x18\x01 \x01(\t\x12\x13\n\x0bmax_records\x18\x02 \x01(\x03\"H\n\tGroupUnit\x12\x11\n\tid_column\x18\x01 \x01(\t\x12\x18\n\x0bmax_records\x18\x02 \x01(\x03H\x00\x88\x01\x01\x42\x0e\n\x0c_max_recordsb\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'curator.v1.schema_pb2', globals())
@@ -21,25 +21,37 @@ if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
   _SCHEMA._serialized_start=40
-  _SCHEMA._serialized_end=168
-  _NESTING._serialized_start=170
-  _NESTING._serialized_end=267
-  _ATTRIBUTE._serialized_start=270
-  _ATTRIBUTE._serialized_end=467
-  _CATEGORICAL._serialized_start=469
-  _CATEGORICAL._serialized_end=536
-  _INTEGER._serialized_start=538
-  _INTEGER._serialized_end=611
-  _NUMERIC._serialized_start=613
-  _NUMERIC._serialized_end=717
-  _CODED._serialized_start=719
-  _CODED._serialized_end=740
-  _PRIVACYUNIT._serialized_start=743
-  _PRIVACYUNIT._serialized_end=888
-  _RECORDUNIT._serialized_start=890
-  _RECORDUNIT._serialized_end=902
-  _PERSONUNIT._serialized_start=904
-  _PERSONUNIT._serialized_end=956
-  _GROUPUNIT._serialized_start=958
-  _GROUPUNIT._serialized_end=1030
+  _SCHEMA._serialized_end=237
+  _TEXTFORMAT._serialized_start=239
+  _TEXTFORMAT._serialized_end=270
+  _NESTING._serialized_start=272
+  _NESTING._serialized_end=369
+  _ATTRIBUTE._serialized_start=372
+  _ATTRIBUTE._serialized_end=679
+  _MISSING._serialized_start=681
+  _MISSING._serialized_end=732
+  _READING._serialized_start=735
+  _READING._serialized_end=891
+  _SYNONYM._serialized_start=893
+  _SYNONYM._serialized_end=932
+  _CATEGORICAL._serialized_start=934
+  _CATEGORICAL._serialized_end=1018
+  _INTEGER._serialized_start=1020
+  _INTEGER._serialized_end=1093
+  _NUMERIC._serialized_start=1095
+  _NUMERIC._serialized_end=1199
+  _CODED._serialized_start=1201
+  _CODED._serialized_end=1222
+  _DATE._serialized_start=1225
+  _DATE._serialized_end=1411
+  _DATE_BINS._serialized_start=1330
+  _DATE_BINS._serialized_end=1411
+  _PRIVACYUNIT._serialized_start=1414
+  _PRIVACYUNIT._serialized_end=1559
+  _RECORDUNIT._serialized_start=1561
+  _RECORDUNIT._serialized_end=1573
+  _PERSONUNIT._serialized_start=1575
+  _PERSONUNIT._serialized_end=1627
+  _GROUPUNIT._serialized_start=1629
+  _GROUPUNIT._serialized_end=1701
 # @@protoc_insertion_point(module_scope)

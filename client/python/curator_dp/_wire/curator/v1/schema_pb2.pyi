@@ -1,4 +1,5 @@
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
@@ -6,32 +7,61 @@ from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Map
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Attribute(_message.Message):
-    __slots__ = ["categorical", "coded", "integer", "name", "numeric"]
+    __slots__ = ["categorical", "coded", "date", "integer", "missing", "name", "numeric", "reading"]
     CATEGORICAL_FIELD_NUMBER: _ClassVar[int]
     CODED_FIELD_NUMBER: _ClassVar[int]
+    DATE_FIELD_NUMBER: _ClassVar[int]
     INTEGER_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     NUMERIC_FIELD_NUMBER: _ClassVar[int]
+    READING_FIELD_NUMBER: _ClassVar[int]
     categorical: Categorical
     coded: Coded
+    date: Date
     integer: Integer
+    missing: Missing
     name: str
     numeric: Numeric
-    def __init__(self, name: _Optional[str] = ..., categorical: _Optional[_Union[Categorical, _Mapping]] = ..., integer: _Optional[_Union[Integer, _Mapping]] = ..., numeric: _Optional[_Union[Numeric, _Mapping]] = ..., coded: _Optional[_Union[Coded, _Mapping]] = ...) -> None: ...
+    reading: Reading
+    def __init__(self, name: _Optional[str] = ..., categorical: _Optional[_Union[Categorical, _Mapping]] = ..., integer: _Optional[_Union[Integer, _Mapping]] = ..., numeric: _Optional[_Union[Numeric, _Mapping]] = ..., coded: _Optional[_Union[Coded, _Mapping]] = ..., date: _Optional[_Union[Date, _Mapping]] = ..., missing: _Optional[_Union[Missing, _Mapping]] = ..., reading: _Optional[_Union[Reading, _Mapping]] = ...) -> None: ...
 
 class Categorical(_message.Message):
-    __slots__ = ["catch_all", "values"]
+    __slots__ = ["catch_all", "ordered", "values"]
     CATCH_ALL_FIELD_NUMBER: _ClassVar[int]
+    ORDERED_FIELD_NUMBER: _ClassVar[int]
     VALUES_FIELD_NUMBER: _ClassVar[int]
     catch_all: str
+    ordered: bool
     values: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, values: _Optional[_Iterable[str]] = ..., catch_all: _Optional[str] = ...) -> None: ...
+    def __init__(self, values: _Optional[_Iterable[str]] = ..., catch_all: _Optional[str] = ..., ordered: bool = ...) -> None: ...
 
 class Coded(_message.Message):
     __slots__ = ["size"]
     SIZE_FIELD_NUMBER: _ClassVar[int]
     size: int
     def __init__(self, size: _Optional[int] = ...) -> None: ...
+
+class Date(_message.Message):
+    __slots__ = ["bins", "edges", "time_zone", "to"]
+    class Bins(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = []
+    BINS_FIELD_NUMBER: _ClassVar[int]
+    BINS_UNSPECIFIED: Date.Bins
+    DAY: Date.Bins
+    EDGES_FIELD_NUMBER: _ClassVar[int]
+    FROM_FIELD_NUMBER: _ClassVar[int]
+    MONTH: Date.Bins
+    QUARTER: Date.Bins
+    TIME_ZONE_FIELD_NUMBER: _ClassVar[int]
+    TO_FIELD_NUMBER: _ClassVar[int]
+    WEEK: Date.Bins
+    YEAR: Date.Bins
+    bins: Date.Bins
+    edges: _containers.RepeatedScalarFieldContainer[str]
+    time_zone: str
+    to: str
+    def __init__(self, to: _Optional[str] = ..., bins: _Optional[_Union[Date.Bins, str]] = ..., edges: _Optional[_Iterable[str]] = ..., time_zone: _Optional[str] = ..., **kwargs) -> None: ...
 
 class GroupUnit(_message.Message):
     __slots__ = ["id_column", "max_records"]
@@ -50,6 +80,14 @@ class Integer(_message.Message):
     max: int
     min: int
     def __init__(self, min: _Optional[int] = ..., max: _Optional[int] = ..., bin_width: _Optional[int] = ...) -> None: ...
+
+class Missing(_message.Message):
+    __slots__ = ["bin", "tokens"]
+    BIN_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    bin: str
+    tokens: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, tokens: _Optional[_Iterable[str]] = ..., bin: _Optional[str] = ...) -> None: ...
 
 class Nesting(_message.Message):
     __slots__ = ["group_column", "max_group_size", "response"]
@@ -91,16 +129,50 @@ class PrivacyUnit(_message.Message):
     record: RecordUnit
     def __init__(self, record: _Optional[_Union[RecordUnit, _Mapping]] = ..., person: _Optional[_Union[PersonUnit, _Mapping]] = ..., group: _Optional[_Union[GroupUnit, _Mapping]] = ...) -> None: ...
 
+class Reading(_message.Message):
+    __slots__ = ["column", "date_formats", "decimal_sign", "fold_case", "synonyms", "thousands_separator"]
+    COLUMN_FIELD_NUMBER: _ClassVar[int]
+    DATE_FORMATS_FIELD_NUMBER: _ClassVar[int]
+    DECIMAL_SIGN_FIELD_NUMBER: _ClassVar[int]
+    FOLD_CASE_FIELD_NUMBER: _ClassVar[int]
+    SYNONYMS_FIELD_NUMBER: _ClassVar[int]
+    THOUSANDS_SEPARATOR_FIELD_NUMBER: _ClassVar[int]
+    column: str
+    date_formats: _containers.RepeatedScalarFieldContainer[str]
+    decimal_sign: str
+    fold_case: bool
+    synonyms: _containers.RepeatedCompositeFieldContainer[Synonym]
+    thousands_separator: str
+    def __init__(self, column: _Optional[str] = ..., fold_case: bool = ..., synonyms: _Optional[_Iterable[_Union[Synonym, _Mapping]]] = ..., decimal_sign: _Optional[str] = ..., thousands_separator: _Optional[str] = ..., date_formats: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class RecordUnit(_message.Message):
     __slots__ = []
     def __init__(self) -> None: ...
 
 class Schema(_message.Message):
-    __slots__ = ["attributes", "nesting", "unit"]
+    __slots__ = ["attributes", "domain_from_records", "format", "nesting", "unit"]
     ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
     NESTING_FIELD_NUMBER: _ClassVar[int]
     UNIT_FIELD_NUMBER: _ClassVar[int]
     attributes: _containers.RepeatedCompositeFieldContainer[Attribute]
+    domain_from_records: bool
+    format: TextFormat
     nesting: Nesting
     unit: PrivacyUnit
-    def __init__(self, attributes: _Optional[_Iterable[_Union[Attribute, _Mapping]]] = ..., unit: _Optional[_Union[PrivacyUnit, _Mapping]] = ..., nesting: _Optional[_Union[Nesting, _Mapping]] = ...) -> None: ...
+    def __init__(self, attributes: _Optional[_Iterable[_Union[Attribute, _Mapping]]] = ..., unit: _Optional[_Union[PrivacyUnit, _Mapping]] = ..., nesting: _Optional[_Union[Nesting, _Mapping]] = ..., format: _Optional[_Union[TextFormat, _Mapping]] = ..., domain_from_records: bool = ...) -> None: ...
+
+class Synonym(_message.Message):
+    __slots__ = ["texts", "value"]
+    TEXTS_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    texts: _containers.RepeatedScalarFieldContainer[str]
+    value: str
+    def __init__(self, value: _Optional[str] = ..., texts: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class TextFormat(_message.Message):
+    __slots__ = ["separator"]
+    SEPARATOR_FIELD_NUMBER: _ClassVar[int]
+    separator: str
+    def __init__(self, separator: _Optional[str] = ...) -> None: ...

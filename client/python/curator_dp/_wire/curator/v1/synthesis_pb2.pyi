@@ -32,7 +32,7 @@ class EstimateSynthesisRequest(_message.Message):
     def __init__(self, dataset: _Optional[str] = ..., spec: _Optional[_Union[SynthesisSpec, _Mapping]] = ..., assume_rows: _Optional[int] = ...) -> None: ...
 
 class EstimateSynthesisResponse(_message.Message):
-    __slots__ = ["costs", "event", "fits", "model_cells", "predicted_cpu_seconds", "predicted_memory_bytes", "protects", "refused_by_rule", "schedule", "settings"]
+    __slots__ = ["costs", "domain_from_records", "event", "fits", "model_cells", "predicted_cpu_seconds", "predicted_memory_bytes", "protects", "refused_by_rule", "rows_from_query", "schedule", "settings"]
     class SettingsEntry(_message.Message):
         __slots__ = ["key", "value"]
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -41,6 +41,7 @@ class EstimateSynthesisResponse(_message.Message):
         value: str
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     COSTS_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
     EVENT_FIELD_NUMBER: _ClassVar[int]
     FITS_FIELD_NUMBER: _ClassVar[int]
     MODEL_CELLS_FIELD_NUMBER: _ClassVar[int]
@@ -48,9 +49,11 @@ class EstimateSynthesisResponse(_message.Message):
     PREDICTED_MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
     PROTECTS_FIELD_NUMBER: _ClassVar[int]
     REFUSED_BY_RULE_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FROM_QUERY_FIELD_NUMBER: _ClassVar[int]
     SCHEDULE_FIELD_NUMBER: _ClassVar[int]
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
     costs: _containers.RepeatedCompositeFieldContainer[_budget_pb2.Cost]
+    domain_from_records: bool
     event: str
     fits: bool
     model_cells: int
@@ -58,9 +61,10 @@ class EstimateSynthesisResponse(_message.Message):
     predicted_memory_bytes: int
     protects: str
     refused_by_rule: str
+    rows_from_query: bool
     schedule: _containers.RepeatedScalarFieldContainer[str]
     settings: _containers.ScalarMap[str, str]
-    def __init__(self, costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., event: _Optional[str] = ..., schedule: _Optional[_Iterable[str]] = ..., settings: _Optional[_Mapping[str, str]] = ..., fits: bool = ..., model_cells: _Optional[int] = ..., protects: _Optional[str] = ..., predicted_cpu_seconds: _Optional[int] = ..., predicted_memory_bytes: _Optional[int] = ..., refused_by_rule: _Optional[str] = ...) -> None: ...
+    def __init__(self, costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., event: _Optional[str] = ..., schedule: _Optional[_Iterable[str]] = ..., settings: _Optional[_Mapping[str, str]] = ..., fits: bool = ..., model_cells: _Optional[int] = ..., protects: _Optional[str] = ..., predicted_cpu_seconds: _Optional[int] = ..., predicted_memory_bytes: _Optional[int] = ..., refused_by_rule: _Optional[str] = ..., domain_from_records: bool = ..., rows_from_query: bool = ...) -> None: ...
 
 class ListSynthesizersRequest(_message.Message):
     __slots__ = []

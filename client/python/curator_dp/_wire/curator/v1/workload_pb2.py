@@ -14,17 +14,17 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x63urator/v1/workload.proto\x12\ncurator.v1\x1a\x1cgoogle/protobuf/struct.proto\"4\n\x08Workload\x12(\n\nquery_sets\x18\x01 \x03(\x0b\x32\x14.curator.v1.QuerySet\"\xbf\x02\n\x08QuerySet\x12*\n\tmarginals\x18\x01 \x01(\x0b\x32\x15.curator.v1.MarginalsH\x00\x12$\n\x06ranges\x18\x02 \x01(\x0b\x32\x12.curator.v1.RangesH\x00\x12(\n\x08prefixes\x18\x03 \x01(\x0b\x32\x14.curator.v1.PrefixesH\x00\x12,\n\nthresholds\x18\x04 \x01(\x0b\x32\x16.curator.v1.ThresholdsH\x00\x12(\n\x08parities\x18\x05 \x01(\x0b\x32\x14.curator.v1.ParitiesH\x00\x12,\n\npredicates\x18\x06 \x01(\x0b\x32\x16.curator.v1.PredicatesH\x00\x12&\n\x08strategy\x18\x0f \x01(\x0e\x32\x14.curator.v1.StrategyB\t\n\x07queries\"]\n\tMarginals\x12(\n\x04sets\x18\x01 \x03(\x0b\x32\x1a.curator.v1.AttributeNames\x12&\n\tall_k_way\x18\x02 \x01(\x0b\x32\x13.curator.v1.AllKWay\"\x1f\n\x0e\x41ttributeNames\x12\r\n\x05names\x18\x01 \x03(\t\"(\n\x07\x41llKWay\x12\t\n\x01k\x18\x01 \x01(\x05\x12\x12\n\nattributes\x18\x02 \x03(\t\"T\n\x08Interval\x12$\n\x04\x66rom\x18\x01 \x01(\x0b\x32\x16.google.protobuf.Value\x12\"\n\x02to\x18\x02 \x01(\x0b\x32\x16.google.protobuf.Value\"<\n\x06Ranges\x12\x12\n\nattributes\x18\x01 \x03(\t\x12\x1e\n\x05\x62oxes\x18\x02 \x03(\x0b\x32\x0f.curator.v1.Box\"*\n\x03\x42ox\x12#\n\x05sides\x18\x01 \x03(\x0b\x32\x14.curator.v1.Interval\"\x1d\n\x08Prefixes\x12\x11\n\tattribute\x18\x01 \x01(\t\"i\n\tCondition\x12\x11\n\tattribute\x18\x01 \x01(\t\x12\"\n\x02in\x18\x02 \x03(\x0b\x32\x16.google.protobuf.Value\x12%\n\x07\x62\x65tween\x18\x03 \x01(\x0b\x32\x14.curator.v1.Interval\"`\n\nThresholds\x12)\n\nconditions\x18\x01 \x03(\x0b\x32\x15.curator.v1.Condition\x12\x10\n\x08\x61t_least\x18\x02 \x03(\x05\x12\t\n\x01k\x18\x03 \x01(\x05\x12\n\n\x02\x62y\x18\x04 \x03(\t\"^\n\x08Parities\x12(\n\x04sets\x18\x01 \x03(\x0b\x32\x1a.curator.v1.AttributeNames\x12(\n\x0bup_to_k_way\x18\x02 \x01(\x0b\x32\x13.curator.v1.AllKWay\"C\n\nPredicates\x12)\n\npredicates\x18\x01 \x03(\x0b\x32\x15.curator.v1.Predicate\x12\n\n\x02\x62y\x18\x02 \x03(\t\"2\n\tPredicate\x12%\n\x06\x61ll_of\x18\x01 \x03(\x0b\x32\x15.curator.v1.Condition\"4\n\x05Spend\x12\x0f\n\x07\x65psilon\x18\x01 \x01(\t\x12\r\n\x05\x64\x65lta\x18\x02 \x01(\t\x12\x0b\n\x03rho\x18\x03 \x01(\t\"C\n\x06Target\x12\x11\n\tmax_error\x18\x01 \x01(\x01\x12\x17\n\nconfidence\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\r\n\x0b_confidence\"K\n\x0ePostProcessing\x12\x14\n\x0cnon_negative\x18\x01 \x01(\x08\x12\x12\n\nconsistent\x18\x02 \x01(\x08\x12\x0f\n\x07integer\x18\x03 \x01(\x08\"\xcd\x01\n\x05Noise\x12(\n\tmechanism\x18\x01 \x01(\x0e\x32\x15.curator.v1.Mechanism\x12\r\n\x05scale\x18\x02 \x01(\t\x12\x15\n\rsigma_squared\x18\x03 \x01(\t\x12\x1a\n\x12standard_deviation\x18\x04 \x01(\x01\x12\x1f\n\x17\x65xpected_absolute_error\x18\x05 \x01(\x01\x12\x1d\n\x15\x63onfidence_half_width\x18\x06 \x01(\x01\x12\x18\n\x10\x63onfidence_level\x18\x07 \x01(\x01*i\n\x08Strategy\x12\x18\n\x14STRATEGY_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTRATEGY_DIRECT\x10\x01\x12\x1b\n\x17STRATEGY_BASE_HISTOGRAM\x10\x02\x12\x11\n\rSTRATEGY_TREE\x10\x03*g\n\tMechanism\x12\x19\n\x15MECHANISM_UNSPECIFIED\x10\x00\x12\x1e\n\x1aMECHANISM_DISCRETE_LAPLACE\x10\x01\x12\x1f\n\x1bMECHANISM_DISCRETE_GAUSSIAN\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x63urator/v1/workload.proto\x12\ncurator.v1\x1a\x1cgoogle/protobuf/struct.proto\"4\n\x08Workload\x12(\n\nquery_sets\x18\x01 \x03(\x0b\x32\x14.curator.v1.QuerySet\"\xbf\x02\n\x08QuerySet\x12*\n\tmarginals\x18\x01 \x01(\x0b\x32\x15.curator.v1.MarginalsH\x00\x12$\n\x06ranges\x18\x02 \x01(\x0b\x32\x12.curator.v1.RangesH\x00\x12(\n\x08prefixes\x18\x03 \x01(\x0b\x32\x14.curator.v1.PrefixesH\x00\x12,\n\nthresholds\x18\x04 \x01(\x0b\x32\x16.curator.v1.ThresholdsH\x00\x12(\n\x08parities\x18\x05 \x01(\x0b\x32\x14.curator.v1.ParitiesH\x00\x12,\n\npredicates\x18\x06 \x01(\x0b\x32\x16.curator.v1.PredicatesH\x00\x12&\n\x08strategy\x18\x0f \x01(\x0e\x32\x14.curator.v1.StrategyB\t\n\x07queries\"]\n\tMarginals\x12(\n\x04sets\x18\x01 \x03(\x0b\x32\x1a.curator.v1.AttributeNames\x12&\n\tall_k_way\x18\x02 \x01(\x0b\x32\x13.curator.v1.AllKWay\"\x1f\n\x0e\x41ttributeNames\x12\r\n\x05names\x18\x01 \x03(\t\"N\n\x07\x41llKWay\x12\t\n\x01k\x18\x01 \x01(\x05\x12\x12\n\nattributes\x18\x02 \x03(\t\x12\x16\n\tmax_cells\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\x0c\n\n_max_cells\"T\n\x08Interval\x12$\n\x04\x66rom\x18\x01 \x01(\x0b\x32\x16.google.protobuf.Value\x12\"\n\x02to\x18\x02 \x01(\x0b\x32\x16.google.protobuf.Value\"<\n\x06Ranges\x12\x12\n\nattributes\x18\x01 \x03(\t\x12\x1e\n\x05\x62oxes\x18\x02 \x03(\x0b\x32\x0f.curator.v1.Box\"*\n\x03\x42ox\x12#\n\x05sides\x18\x01 \x03(\x0b\x32\x14.curator.v1.Interval\"\x1d\n\x08Prefixes\x12\x11\n\tattribute\x18\x01 \x01(\t\"i\n\tCondition\x12\x11\n\tattribute\x18\x01 \x01(\t\x12\"\n\x02in\x18\x02 \x03(\x0b\x32\x16.google.protobuf.Value\x12%\n\x07\x62\x65tween\x18\x03 \x01(\x0b\x32\x14.curator.v1.Interval\"`\n\nThresholds\x12)\n\nconditions\x18\x01 \x03(\x0b\x32\x15.curator.v1.Condition\x12\x10\n\x08\x61t_least\x18\x02 \x03(\x05\x12\t\n\x01k\x18\x03 \x01(\x05\x12\n\n\x02\x62y\x18\x04 \x03(\t\"^\n\x08Parities\x12(\n\x04sets\x18\x01 \x03(\x0b\x32\x1a.curator.v1.AttributeNames\x12(\n\x0bup_to_k_way\x18\x02 \x01(\x0b\x32\x13.curator.v1.AllKWay\"C\n\nPredicates\x12)\n\npredicates\x18\x01 \x03(\x0b\x32\x15.curator.v1.Predicate\x12\n\n\x02\x62y\x18\x02 \x03(\t\"2\n\tPredicate\x12%\n\x06\x61ll_of\x18\x01 \x03(\x0b\x32\x15.curator.v1.Condition\"4\n\x05Spend\x12\x0f\n\x07\x65psilon\x18\x01 \x01(\t\x12\r\n\x05\x64\x65lta\x18\x02 \x01(\t\x12\x0b\n\x03rho\x18\x03 \x01(\t\"C\n\x06Target\x12\x11\n\tmax_error\x18\x01 \x01(\x01\x12\x17\n\nconfidence\x18\x02 \x01(\x01H\x00\x88\x01\x01\x42\r\n\x0b_confidence\"K\n\x0ePostProcessing\x12\x14\n\x0cnon_negative\x18\x01 \x01(\x08\x12\x12\n\nconsistent\x18\x02 \x01(\x08\x12\x0f\n\x07integer\x18\x03 \x01(\x08\"\xcd\x01\n\x05Noise\x12(\n\tmechanism\x18\x01 \x01(\x0e\x32\x15.curator.v1.Mechanism\x12\r\n\x05scale\x18\x02 \x01(\t\x12\x15\n\rsigma_squared\x18\x03 \x01(\t\x12\x1a\n\x12standard_deviation\x18\x04 \x01(\x01\x12\x1f\n\x17\x65xpected_absolute_error\x18\x05 \x01(\x01\x12\x1d\n\x15\x63onfidence_half_width\x18\x06 \x01(\x01\x12\x18\n\x10\x63onfidence_level\x18\x07 \x01(\x01*i\n\x08Strategy\x12\x18\n\x14STRATEGY_UNSPECIFIED\x10\x00\x12\x13\n\x0fSTRATEGY_DIRECT\x10\x01\x12\x1b\n\x17STRATEGY_BASE_HISTOGRAM\x10\x02\x12\x11\n\rSTRATEGY_TREE\x10\x03*g\n\tMechanism\x12\x19\n\x15MECHANISM_UNSPECIFIED\x10\x00\x12\x1e\n\x1aMECHANISM_DISCRETE_LAPLACE\x10\x01\x12\x1f\n\x1bMECHANISM_DISCRETE_GAUSSIAN\x10\x02\x62\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'curator.v1.workload_pb2', globals())
 if _descriptor._USE_C_DESCRIPTORS == False:
 
   DESCRIPTOR._options = None
-  _STRATEGY._serialized_start=1670
-  _STRATEGY._serialized_end=1775
-  _MECHANISM._serialized_start=1777
-  _MECHANISM._serialized_end=1880
+  _STRATEGY._serialized_start=1708
+  _STRATEGY._serialized_end=1813
+  _MECHANISM._serialized_start=1815
+  _MECHANISM._serialized_end=1918
   _WORKLOAD._serialized_start=71
   _WORKLOAD._serialized_end=123
   _QUERYSET._serialized_start=126
@@ -34,31 +34,31 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _ATTRIBUTENAMES._serialized_start=542
   _ATTRIBUTENAMES._serialized_end=573
   _ALLKWAY._serialized_start=575
-  _ALLKWAY._serialized_end=615
-  _INTERVAL._serialized_start=617
-  _INTERVAL._serialized_end=701
-  _RANGES._serialized_start=703
-  _RANGES._serialized_end=763
-  _BOX._serialized_start=765
-  _BOX._serialized_end=807
-  _PREFIXES._serialized_start=809
-  _PREFIXES._serialized_end=838
-  _CONDITION._serialized_start=840
-  _CONDITION._serialized_end=945
-  _THRESHOLDS._serialized_start=947
-  _THRESHOLDS._serialized_end=1043
-  _PARITIES._serialized_start=1045
-  _PARITIES._serialized_end=1139
-  _PREDICATES._serialized_start=1141
-  _PREDICATES._serialized_end=1208
-  _PREDICATE._serialized_start=1210
-  _PREDICATE._serialized_end=1260
-  _SPEND._serialized_start=1262
-  _SPEND._serialized_end=1314
-  _TARGET._serialized_start=1316
-  _TARGET._serialized_end=1383
-  _POSTPROCESSING._serialized_start=1385
-  _POSTPROCESSING._serialized_end=1460
-  _NOISE._serialized_start=1463
-  _NOISE._serialized_end=1668
+  _ALLKWAY._serialized_end=653
+  _INTERVAL._serialized_start=655
+  _INTERVAL._serialized_end=739
+  _RANGES._serialized_start=741
+  _RANGES._serialized_end=801
+  _BOX._serialized_start=803
+  _BOX._serialized_end=845
+  _PREFIXES._serialized_start=847
+  _PREFIXES._serialized_end=876
+  _CONDITION._serialized_start=878
+  _CONDITION._serialized_end=983
+  _THRESHOLDS._serialized_start=985
+  _THRESHOLDS._serialized_end=1081
+  _PARITIES._serialized_start=1083
+  _PARITIES._serialized_end=1177
+  _PREDICATES._serialized_start=1179
+  _PREDICATES._serialized_end=1246
+  _PREDICATE._serialized_start=1248
+  _PREDICATE._serialized_end=1298
+  _SPEND._serialized_start=1300
+  _SPEND._serialized_end=1352
+  _TARGET._serialized_start=1354
+  _TARGET._serialized_end=1421
+  _POSTPROCESSING._serialized_start=1423
+  _POSTPROCESSING._serialized_end=1498
+  _NOISE._serialized_start=1501
+  _NOISE._serialized_end=1706
 # @@protoc_insertion_point(module_scope)

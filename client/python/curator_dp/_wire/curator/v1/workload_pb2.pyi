@@ -15,12 +15,14 @@ STRATEGY_TREE: Strategy
 STRATEGY_UNSPECIFIED: Strategy
 
 class AllKWay(_message.Message):
-    __slots__ = ["attributes", "k"]
+    __slots__ = ["attributes", "k", "max_cells"]
     ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
     K_FIELD_NUMBER: _ClassVar[int]
+    MAX_CELLS_FIELD_NUMBER: _ClassVar[int]
     attributes: _containers.RepeatedScalarFieldContainer[str]
     k: int
-    def __init__(self, k: _Optional[int] = ..., attributes: _Optional[_Iterable[str]] = ...) -> None: ...
+    max_cells: int
+    def __init__(self, k: _Optional[int] = ..., attributes: _Optional[_Iterable[str]] = ..., max_cells: _Optional[int] = ...) -> None: ...
 
 class AttributeNames(_message.Message):
     __slots__ = ["names"]
