@@ -19,9 +19,10 @@ dp::AttributeKind RandomKind(std::mt19937_64& random) {
   const auto text = [&random](size_t i) {
     return std::to_string(i) + std::string(random() % 5, 'x') + "\xc3\xa9";
   };
-  switch (random() % 5) {
+  switch (random() % 6) {
     case 0: {
       dp::CategoricalKind kind;
+      kind.ordered = random() % 2 == 0;
       const size_t values = 1 + random() % 6;
       for (size_t i = 0; i < values; ++i) kind.values.push_back(text(i));
       if (random() % 2 == 0) kind.catch_all = text(values);
@@ -45,9 +46,40 @@ dp::AttributeKind RandomKind(std::mt19937_64& random) {
     }
     case 3:
       return dp::NumericKind{.edges = {}, .even = dp::EvenSteps{-2, 4, random() % 2 == 0 ? 0.25 : 0.5}};
+    case 4: {
+      dp::DateKind kind{.from = static_cast<int64_t>(random() % 1'000'000), .bins = dp::DateBins::kWeek};
+      kind.until = kind.from + 1 + static_cast<int64_t>(random() % 10'000'000);
+      if (random() % 2 == 0) kind.zone = "Europe/Berlin";
+      if (random() % 2 == 0) return kind;
+      kind.bins = dp::DateBins::kListed;
+      kind.edges = {kind.from, kind.until};
+      return kind;
+    }
     default:
-      return dp::CodedKind{static_cast<int64_t>(1 + random() % dp::kMaxAttributeSize)};
+      return dp::CodedKind{static_cast<int64_t>(1 + random() % (dp::kMaxAttributeSize - 1))};
   }
+}
+
+std::optional<dp::Missing> RandomMissing(std::mt19937_64& random) {
+  if (random() % 2 == 0) return std::nullopt;
+  dp::Missing missing;
+  if (random() % 2 == 0) missing.tokens = {"", "none"};
+  if (random() % 2 == 0) missing.bin = "unknown";
+  return missing;
+}
+
+dp::Reading RandomReading(const dp::AttributeKind& kind, std::mt19937_64& random) {
+  dp::Reading reading;
+  if (const auto* categorical = std::get_if<dp::CategoricalKind>(&kind)) {
+    reading.fold_case = random() % 2 == 0;
+    if (random() % 2 == 0) reading.synonyms = {{categorical->values.front(), {"other text"}}};
+  } else if (std::holds_alternative<dp::DateKind>(kind)) {
+    if (random() % 2 == 0) reading.date_formats = {"DD.MM.YYYY"};
+  } else if (random() % 2 == 0) {
+    reading.decimal_sign = ',';
+    if (random() % 2 == 0) reading.thousands_separator = '.';
+  }
+  return reading;
 }
 
 dp::PrivacyUnit RandomUnit(std::mt19937_64& random) {
@@ -60,7 +92,12 @@ dp::PrivacyUnit RandomUnit(std::mt19937_64& random) {
 dp::Schema RandomSchema(std::mt19937_64& random) {
   std::vector<dp::Attribute> attributes;
   for (size_t i = 0, size = 1 + random() % 6; i < size; ++i) {
-    attributes.push_back(dp::Attribute::Create("a" + std::to_string(i), RandomKind(random)).value());
+    const dp::AttributeKind kind = RandomKind(random);
+    std::optional<dp::Missing> missing = RandomMissing(random);
+    dp::Reading reading = RandomReading(kind, random);
+    if (random() % 4 == 0) reading.column = "column " + std::to_string(i);
+    attributes.push_back(
+        dp::Attribute::Create("a" + std::to_string(i), kind, std::move(missing), std::move(reading)).value());
   }
   const dp::Domain domain = dp::Domain::Create(std::move(attributes)).value();
   const dp::PrivacyUnit unit = RandomUnit(random);
@@ -72,7 +109,10 @@ dp::Schema RandomSchema(std::mt19937_64& random) {
   }
   // A nesting of persons, or with a response that is no number, is none.
   absl::StatusOr<dp::Schema> nested = dp::CreateSchema(domain, unit, nesting);
-  return nested.ok() ? *std::move(nested) : dp::CreateSchema(domain, unit).value();
+  dp::Schema schema = nested.ok() ? *std::move(nested) : dp::CreateSchema(domain, unit).value();
+  if (random() % 4 == 0) schema.separator = ';';
+  schema.domain_from_records = random() % 4 == 0;
+  return schema;
 }
 
 TEST(SchemaCodec, EverySchemaComesBackAsItWas) {
@@ -114,7 +154,7 @@ TEST(SchemaCodec, AChangedByteIsRefusedOrReadAsAnotherSchema) {
 }
 
 TEST(SchemaCodec, UnknownVersionsAndOtherDocumentsAreRefused) {
-  CanonicalWriter future("curator.schema", 3);
+  CanonicalWriter future("curator.schema", 4);
   EXPECT_EQ(DecodeSchema(std::move(future).Take()).status().code(), absl::StatusCode::kDataLoss);
   CanonicalWriter other("curator.release", 1);
   EXPECT_EQ(DecodeSchema(std::move(other).Take()).status().code(), absl::StatusCode::kDataLoss);
@@ -132,18 +172,41 @@ TEST(SchemaCodec, ASecondEncodingOfTheSameSchemaIsRefused) {
   EXPECT_EQ(DecodeSchema(std::move(writer).Take()).status().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(SchemaCodec, WhatVersionOneCanSayIsWrittenInVersionOneAndOtherwiseInTwo) {
+TEST(SchemaCodec, EachSchemaIsWrittenInTheFirstVersionThatCanSayIt) {
   const dp::Domain edges =
       dp::Domain::Create({dp::Attribute::Create("x", dp::NumericKind{{0, 1, 2}}).value()}).value();
   const dp::Domain even =
       dp::Domain::Create({dp::Attribute::Create("x", dp::NumericKind{{}, dp::EvenSteps{0, 2, 1}}).value()})
           .value();
   const auto version = [](const dp::Schema& schema) {
-    return CanonicalReader(EncodeSchema(schema), "curator.schema", 2).ok() ? 2 : 1;
+    int tried = 1;
+    while (!CanonicalReader(EncodeSchema(schema), "curator.schema", tried).ok()) ++tried;
+    return tried;
+  };
+  const auto attribute = [](dp::AttributeKind kind, std::optional<dp::Missing> missing = std::nullopt,
+                            dp::Reading reading = {}) {
+    return dp::CreateSchema(dp::Domain::Create({dp::Attribute::Create("x", std::move(kind),
+                                                                      std::move(missing), std::move(reading))
+                                                    .value()})
+                                .value(),
+                            dp::RecordUnit{})
+        .value();
   };
   EXPECT_EQ(version(dp::CreateSchema(edges, dp::RecordUnit{}).value()), 1);
   EXPECT_EQ(version(dp::CreateSchema(even, dp::RecordUnit{}).value()), 2);
   EXPECT_EQ(version(dp::CreateSchema(edges, dp::RecordUnit{}, dp::Nesting{"g", 0}).value()), 2);
+  EXPECT_EQ(version(attribute(dp::CodedKind{2}, dp::Missing{})), 3);
+  EXPECT_EQ(version(attribute(dp::CategoricalKind{{"x"}, std::nullopt, true})), 3);
+  EXPECT_EQ(version(attribute(dp::DateKind{.from = 0, .until = 1})), 3);
+  dp::Reading column;
+  column.column = "y";
+  EXPECT_EQ(version(attribute(dp::CodedKind{2}, std::nullopt, column)), 3);
+  dp::Schema semicolons = attribute(dp::CodedKind{2});
+  semicolons.separator = ';';
+  EXPECT_EQ(version(semicolons), 3);
+  dp::Schema from_records = attribute(dp::CodedKind{2});
+  from_records.domain_from_records = true;
+  EXPECT_EQ(version(from_records), 3);
 }
 
 TEST(SchemaCodec, VersionTwoOfWhatVersionOneCanSayIsRefused) {
@@ -176,6 +239,39 @@ std::string HashOf(const dp::Schema& schema) {
     hex += {kDigits[static_cast<unsigned char>(byte) >> 4], kDigits[static_cast<unsigned char>(byte) & 15]};
   }
   return hex;
+}
+
+TEST(SchemaCodec, VersionThreeIsFrozen) {
+  dp::Reading folded;
+  folded.fold_case = true;
+  folded.synonyms = {{"low", {"l", "little"}}};
+  dp::Reading german;
+  german.column = "Einkommen";
+  german.decimal_sign = ',';
+  german.thousands_separator = '.';
+  dp::Reading formats;
+  formats.date_formats = {"DD.MM.YYYY"};
+  dp::Schema schema =
+      dp::CreateSchema(
+          dp::Domain::Create(
+              {dp::Attribute::Create("pain", dp::CategoricalKind{{"none", "low"}, "other", true},
+                                     dp::Missing{{"", "?"}, "unknown"}, folded)
+                   .value(),
+               dp::Attribute::Create("income", dp::IntegerKind{0, 9999, 1000}, dp::Missing{}, german).value(),
+               dp::Attribute::Create("visit",
+                                     dp::DateKind{.from = 0,
+                                                  .until = 86'400,
+                                                  .bins = dp::DateBins::kQuarter,
+                                                  .edges = {},
+                                                  .zone = "Europe/Berlin"},
+                                     std::nullopt, formats)
+                   .value()})
+              .value(),
+          dp::PersonUnit{"pid", 3})
+          .value();
+  schema.separator = '\t';
+  schema.domain_from_records = true;
+  EXPECT_EQ(HashOf(schema), "25df93ba83dfc97f29213f47e9763ea5a2614298b88d17d6a52c33234d138d8c");
 }
 
 TEST(SchemaCodec, VersionTwoIsFrozen) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <string_view>
@@ -42,8 +43,8 @@ class Collected final : public CsvSink {
   std::vector<std::string> fields;
 };
 
-absl::Status Read(Collected& sink, std::string_view text, size_t piece = 1 << 20) {
-  CsvReader reader(sink);
+absl::Status Read(Collected& sink, std::string_view text, size_t piece = 1 << 20, char separator = ',') {
+  CsvReader reader(sink, separator);
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) {
     if (absl::Status status = reader.Append(text.substr(0, piece)); !status.ok()) return status;
   }
@@ -207,6 +208,21 @@ TEST(CsvReader, AfterAnErrorEveryCallReturnsIt) {
   EXPECT_EQ(reader.Append("3,4\n"), first);
   EXPECT_EQ(reader.Finish(), first);
   EXPECT_TRUE(sink.rows.empty());
+}
+
+// In one piece by the fast path, byte by byte by libcsv.
+TEST(CsvReader, OtherSeparatorsDivideColumnsAndCommasDoNot) {
+  for (const char separator : {';', '\t', '|'}) {
+    std::string text = "a;b;c\n1,5; x ;\n;;\n\"q;r\";\"\n\";z\r\n";
+    std::replace(text.begin(), text.end(), ';', separator);
+    for (const size_t piece : {size_t{1}, size_t{3}, size_t{1} << 20}) {
+      Collected sink;
+      ASSERT_TRUE(Read(sink, text, piece, separator).ok());
+      EXPECT_THAT(sink.header, ElementsAre("a", "b", "c"));
+      EXPECT_THAT(sink.rows, ElementsAre(Row{2, {"1,5", "x", ""}}, Row{3, {"", "", ""}},
+                                         Row{4, {std::string("q") + separator + "r", "\n", "z"}}));
+    }
+  }
 }
 
 }  // namespace

@@ -15,6 +15,17 @@ v1::Schema Parse(const std::string& text) {
   return schema;
 }
 
+struct BadSchema {
+  const char* text;
+  const char* field;
+};
+
+void ExpectRefused(const BadSchema& bad) {
+  const absl::Status status = FromProto(Parse(bad.text)).status();
+  ASSERT_TRUE(FieldViolationOf(status).has_value()) << bad.text << status;
+  EXPECT_EQ(FieldViolationOf(status)->field, bad.field);
+}
+
 TEST(ConvertSchema, EveryKindOfAttributeSurvivesTheWayInAndOut) {
   const v1::Schema schema = Parse(R"pb(
     attributes {
@@ -38,6 +49,106 @@ TEST(ConvertSchema, EveryKindOfAttributeSurvivesTheWayInAndOut) {
   const absl::StatusOr<dp::Schema> inside = FromProto(schema);
   ASSERT_TRUE(inside.ok()) << inside.status();
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(ToProto(*inside), schema));
+}
+
+TEST(ConvertSchema, DatesAndHowCellsAreWrittenSurviveTheWayInAndOut) {
+  const v1::Schema schema = Parse(R"pb(
+    attributes {
+      name: "pain"
+      categorical { values: "none" values: "low" catch_all: "other" ordered: true }
+      missing { tokens: "" tokens: "?" bin: "unknown" }
+      reading {
+        column: "Schmerz"
+        fold_case: true
+        synonyms { value: "none" texts: "0" texts: "keine" }
+      }
+    }
+    attributes {
+      name: "income"
+      numeric { min: 0 max: 1000 step: 100 }
+      reading { decimal_sign: "," thousands_separator: "." }
+    }
+    attributes {
+      name: "visit"
+      date { from: "2019-01-15" to: "2020-12-31" bins: MONTH time_zone: "Europe/Berlin" }
+      reading { date_formats: "DD.MM.YYYY" }
+    }
+    attributes {
+      name: "shift"
+      date { edges: "2019-01-01" edges: "2019-01-01T12:00:00" edges: "2020-01-01" }
+    }
+    unit { record {} }
+    format { separator: "\t" }
+    domain_from_records: true
+  )pb");
+  const absl::StatusOr<dp::Schema> inside = FromProto(schema);
+  ASSERT_TRUE(inside.ok()) << inside.status();
+  EXPECT_EQ(inside->domain.attributes()[2].size(), 24);
+  EXPECT_EQ(inside->domain.attributes()[2].Label(23), "2020-12");
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(ToProto(*inside), schema))
+      << ToProto(*inside).DebugString();
+}
+
+TEST(ConvertSchema, AnErrorInADateOrInHowCellsAreWrittenNamesThePathOfTheField) {
+  const BadSchema kBad[] = {
+      {R"pb(attributes {
+              name: "x"
+              date { to: "2019-01-01" bins: DAY }
+            })pb",
+       "attributes[0].date.from"},
+      {R"pb(attributes {
+              name: "x"
+              date { from: "1.1.2019" to: "2019-01-01" bins: DAY }
+            })pb",
+       "attributes[0].date.from"},
+      {R"pb(attributes {
+              name: "x"
+              date { from: "2019-01-01" to: "2019-01-01" }
+            })pb",
+       "attributes[0].date.bins"},
+      {R"pb(attributes {
+              name: "x"
+              date { from: "2019-01-01" edges: "2019-01-01" edges: "2019-01-02" }
+            })pb",
+       "attributes[0].date.edges"},
+      {R"pb(attributes {
+              name: "x"
+              coded { size: 2 }
+              reading { decimal_sign: ",," }
+            })pb",
+       "attributes[0].reading.decimal_sign"},
+      {R"pb(attributes {
+              name: "x"
+              coded { size: 2 }
+            }
+            attributes {
+              name: "y"
+              coded { size: 2 }
+              reading { column: "x" }
+            })pb",
+       "attributes[1].reading.column"},
+      {R"pb(attributes {
+              name: "x"
+              coded { size: 2 }
+              reading { column: "pid" }
+            }
+            unit { person { id_column: "pid" max_records: 1 } })pb",
+       "attributes[0].reading.column"},
+      {R"pb(attributes {
+              name: "x"
+              coded { size: 2 }
+            }
+            format { separator: "x" })pb",
+       "format.separator"},
+      {R"pb(attributes {
+              name: "x"
+              integer { min: 0 max: 2 }
+              missing { bin: "unknown" }
+            }
+            nesting { group_column: "g" response: "x" })pb",
+       "nesting.response"},
+  };
+  for (const BadSchema& bad : kBad) ExpectRefused(bad);
 }
 
 TEST(ConvertSchema, EvenStepsAndANestingSurviveTheWayInAndOut) {
@@ -83,17 +194,6 @@ TEST(ConvertSchema, ABinWidthThatIsAbsentIsOneAndAUnitThatIsAbsentIsTheRecord) {
   ASSERT_TRUE(inside.ok());
   EXPECT_EQ(inside->domain.attributes()[0].size(), 10);
   EXPECT_TRUE(std::holds_alternative<dp::RecordUnit>(inside->unit));
-}
-
-struct BadSchema {
-  const char* text;
-  const char* field;
-};
-
-void ExpectRefused(const BadSchema& bad) {
-  const absl::Status status = FromProto(Parse(bad.text)).status();
-  ASSERT_TRUE(FieldViolationOf(status).has_value()) << bad.text << status;
-  EXPECT_EQ(FieldViolationOf(status)->field, bad.field);
 }
 
 TEST(ConvertSchema, AnErrorNamesThePathOfTheField) {

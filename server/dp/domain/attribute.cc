@@ -272,8 +272,8 @@ std::string LikelyStyle(std::string_view text, const NumberStyle& declared) {
                                    NumberStyle{',', ' '}, NumberStyle{'.', ' '}, NumberStyle{}}) {
     if (style == declared) continue;
     if (IsNoNumber(InPlainStyle(text, style, buffer))) continue;
-    if (style == NumberStyle{}) return "; it would be one with the decimal sign \".\"";
-    return absl::StrCat("; it would be one with the decimal sign \"", std::string(1, style.decimal_sign),
+    if (style == NumberStyle{}) return "; it would be a number with the decimal sign \".\"";
+    return absl::StrCat("; it would be a number with the decimal sign \"", std::string(1, style.decimal_sign),
                         "\" and the thousands separator \"", std::string(1, style.thousands_separator), "\"");
   }
   return "";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -70,11 +71,10 @@ absl::Status ValidateSet(const Domain& domain, const AttributeSet& set, size_t p
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<AttributeSet>> AllKWayMarginals(const Domain& domain, int k,
-                                                           std::span<const uint32_t> attributes,
-                                                           const WorkloadLimits& limits) {
+// Every k-subset, whatever its cells.
+absl::StatusOr<std::vector<AttributeSet>> AllSets(const Domain& domain, int k,
+                                                  std::span<const uint32_t> attributes,
+                                                  const WorkloadLimits& limits) {
   ASSIGN_OR_RETURN(const AttributeSet chosen, ChosenAttributes(domain, attributes));
   const int64_t n = static_cast<int64_t>(chosen.size());
   if (k < 1 || k > n) {
@@ -99,8 +99,41 @@ absl::StatusOr<std::vector<AttributeSet>> AllKWayMarginals(const Domain& domain,
     for (const size_t i : subset) set.push_back(chosen[i]);
     sets.push_back(std::move(set));
   } while (NextSubset(subset, chosen.size()));
+  return sets;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<AttributeSet>> AllKWayMarginals(const Domain& domain, int k,
+                                                           std::span<const uint32_t> attributes,
+                                                           const WorkloadLimits& limits) {
+  ASSIGN_OR_RETURN(std::vector<AttributeSet> sets, AllSets(domain, k, attributes, limits));
   RETURN_IF_ERROR(TotalCells(domain, sets, limits).status());
   return sets;
+}
+
+absl::StatusOr<KWayMarginals> KWayMarginalsUpTo(const Domain& domain, int k,
+                                                std::span<const uint32_t> attributes, int64_t most_cells,
+                                                const WorkloadLimits& limits) {
+  constexpr char kField[] = "workload.max_cells";
+  if (most_cells < 1) return InvalidField(kField, absl::StrCat("is ", most_cells, "; it must be at least 1"));
+  ASSIGN_OR_RETURN(const std::vector<AttributeSet> all, AllSets(domain, k, attributes, limits));
+  KWayMarginals kept;
+  std::optional<int64_t> smallest;
+  for (const AttributeSet& set : all) {
+    const std::optional<int64_t> cells = domain.CellCount(set);
+    if (cells && *cells <= most_cells) kept.sets.push_back(set);
+    if (cells) smallest = std::min(*cells, smallest.value_or(*cells));
+  }
+  if (kept.sets.empty()) {
+    const std::string least = smallest ? absl::StrCat(*smallest, " cells") : "more than 2^62 cells";
+    return InvalidField(kField,
+                        absl::StrCat("is ", most_cells, ", which leaves no marginal of ", k,
+                                     k == 1 ? " attribute" : " attributes", ": the smallest has ", least));
+  }
+  kept.left_out = static_cast<int64_t>(all.size() - kept.sets.size());
+  RETURN_IF_ERROR(TotalCells(domain, kept.sets, limits).status());
+  return kept;
 }
 
 absl::Status ValidateMarginals(const Domain& domain, std::span<const AttributeSet> marginals,

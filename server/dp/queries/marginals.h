@@ -28,6 +28,18 @@ absl::StatusOr<std::vector<AttributeSet>> AllKWayMarginals(const Domain& domain,
                                                            std::span<const uint32_t> attributes,
                                                            const WorkloadLimits& limits = {});
 
+struct KWayMarginals {
+  std::vector<AttributeSet> sets;
+  int64_t left_out = 0;
+};
+
+// The same without the marginals of more than `most_cells` cells; the limit of cells is that of the others
+// together. Further errors: "workload.max_cells" unless 1 <= most_cells, and when every marginal is left out
+// (with the number of cells of the smallest one).
+absl::StatusOr<KWayMarginals> KWayMarginalsUpTo(const Domain& domain, int k,
+                                                std::span<const uint32_t> attributes, int64_t most_cells,
+                                                const WorkloadLimits& limits = {});
+
 // Checks sets that were listed one by one: at least one set; in each, at least one attribute, indices rising
 // and inside the domain; no set twice; within the limits. Errors: INVALID_ARGUMENT with a field
 // ("workload.marginals[3]", "workload").

@@ -46,6 +46,32 @@ TEST(AllKWayMarginals, RefusesUnknownAndRepeatedAttributes) {
             "workload.attributes");
 }
 
+TEST(KWayMarginalsUpTo, LeavesOutThoseThatAreLargerAndCountsThem) {
+  const Domain domain = CodedDomain({2, 3, 4, 5});
+  const KWayMarginals kept = KWayMarginalsUpTo(domain, 2, {}, 10).value();
+  EXPECT_THAT(kept.sets, ElementsAre(AttributeSet{0, 1}, AttributeSet{0, 2}, AttributeSet{0, 3}));
+  EXPECT_EQ(kept.left_out, 3);
+  const KWayMarginals all = KWayMarginalsUpTo(domain, 2, {}, 20).value();
+  EXPECT_EQ(all.sets, AllKWayMarginals(domain, 2, {}).value());
+  EXPECT_EQ(all.left_out, 0);
+}
+
+TEST(KWayMarginalsUpTo, CountsOnlyTheCellsThatItKeepsAgainstTheLimit) {
+  const Domain domain = CodedDomain({2, 3, 1 << 20, 1 << 20, int64_t{1} << 31, int64_t{1} << 31});
+  EXPECT_EQ(FieldOf(AllKWayMarginals(domain, 2, {}).status()), "workload");
+  const KWayMarginals kept = KWayMarginalsUpTo(domain, 2, {}, 1 << 21).value();
+  EXPECT_THAT(kept.sets, ElementsAre(AttributeSet{0, 1}, AttributeSet{0, 2}, AttributeSet{0, 3}));
+  EXPECT_EQ(kept.left_out, 12) << "also those whose cells are more than are counted";
+}
+
+TEST(KWayMarginalsUpTo, NamesTheSmallestSizeWhenItLeavesNothing) {
+  const absl::Status refused = KWayMarginalsUpTo(CodedDomain({5, 3, 4}), 2, {}, 11).status();
+  EXPECT_EQ(FieldOf(refused), "workload.max_cells");
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("the smallest has 12 cells"));
+  EXPECT_EQ(FieldOf(KWayMarginalsUpTo(CodedDomain({2, 3}), 1, {}, 0).status()), "workload.max_cells");
+  EXPECT_EQ(FieldOf(KWayMarginalsUpTo(CodedDomain({2, 3}), 3, {}, 9).status()), "workload.k");
+}
+
 TEST(AllKWayMarginals, RefusesTooManyBeforeListingThem) {
   const Domain wide = CodedDomain(std::vector<int64_t>(1000, 2));
   const absl::Status refused = AllKWayMarginals(wide, 500, {}).status();

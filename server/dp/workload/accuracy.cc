@@ -9,10 +9,20 @@
 namespace curator::dp {
 namespace {
 
-// The wider of two error distributions: a sum of more values of symmetric, unimodal noise has longer tails
-// (Anderson 1955), and the bounds for least squares grow with the variance.
+// At least as wide as both of two error distributions: a sum of more values of symmetric, unimodal noise has
+// longer tails (Anderson 1955), and the bounds for other weights grow with both factors.
 AnswerError Wider(const AnswerError& one, const AnswerError& other) {
-  return one.variance_factor >= other.variance_factor ? one : other;
+  AnswerError wider = one.variance_factor >= other.variance_factor ? one : other;
+  wider.fourth_factor = std::max(one.fourth_factor, other.fourth_factor);
+  return wider;
+}
+
+// At least as wide as `widest` and all of `others` of its kind.
+AnswerError AtLeast(AnswerError widest, std::span<const ErrorClass> others, bool are_sums) {
+  for (const ErrorClass& each : others) {
+    if ((each.error.terms > 0) == are_sums) widest = Wider(widest, each.error);
+  }
+  return widest;
 }
 
 using Key = std::pair<bool, double>;  // sums of values apart from estimates, by variance
@@ -27,7 +37,7 @@ ErrorClasses Merged(std::span<const ErrorClass> classes) {
   std::map<Key, ErrorClass> counted;
   for (const ErrorClass& each : classes) {
     ErrorClass& found = counted[KeyOf(each.error)];
-    found.error = each.error;
+    found.error = found.answers == 0 ? each.error : Wider(found.error, each.error);
     found.answers += each.answers;
   }
   // Ever coarser grids of variances, until few enough classes are left.
@@ -72,14 +82,18 @@ bool ExceedsTail(const NoiseSpec& noise, const ErrorClasses& classes, double max
     for (const ErrorClass& each : classes) {
       if ((each.error.terms > 0) == are_sums) answers += static_cast<double>(each.answers);
     }
-    // From the widest class on: the tails of the remaining classes are no longer than the current one.
+    // From the largest variance on: the tails of the remaining classes are no longer than the longest here.
     for (size_t i = classes.size(); i-- > 0;) {
       const ErrorClass& each = classes[i];
       if ((each.error.terms > 0) != are_sums) continue;
       const double own = TailOf(noise, each.error, max_error);
       if (answers * own <= allowed * 1e-6) {
-        tail += answers * own;
-        break;
+        const AnswerError longest = AtLeast(each.error, std::span(classes).first(i), are_sums);
+        const double rest = longest == each.error ? own : TailOf(noise, longest, max_error);
+        if (answers * rest <= allowed * 1e-6) {
+          tail += answers * rest;
+          break;
+        }
       }
       tail += static_cast<double>(each.answers) * own;
       if (tail > allowed) return true;

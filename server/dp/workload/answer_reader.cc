@@ -52,6 +52,11 @@ std::vector<AnswerError> AnswerReader::ErrorsOf(const QueryGroup& group, const S
   return TreeErrors(*TableFor(group.attributes, plan, source).tree, group);
 }
 
+const IntervalTree* AnswerReader::TreeOf(const QueryGroup& group, const SetPlan& plan, size_t source) {
+  if (plan.strategy != Strategy::kTree) return nullptr;
+  return &*TableFor(group.attributes, plan, source).tree;
+}
+
 int64_t ReadingSteps(const Domain& domain, std::span<const AskedSet> asked, std::span<const SetPlan> plans,
                      std::span<const QueryGroup> measured) {
   int64_t steps = 0;

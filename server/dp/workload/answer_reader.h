@@ -42,6 +42,9 @@ class AnswerReader {
   // Their errors, as dp::ErrorsOf().
   std::vector<AnswerError> ErrorsOf(const QueryGroup& group, const SetPlan& plan, size_t source);
 
+  // The tree that estimates them; null under other plans. Lives until another group is read.
+  const IntervalTree* TreeOf(const QueryGroup& group, const SetPlan& plan, size_t source);
+
   // The measured values that were summed or estimated from so far, each as often as it was.
   int64_t steps() const { return steps_; }
 

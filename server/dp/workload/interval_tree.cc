@@ -1,6 +1,7 @@
 #include "dp/workload/interval_tree.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace curator::dp {
 
@@ -24,6 +25,23 @@ IntervalTree::IntervalTree(int64_t bins, int64_t branching) : bins_(bins), branc
       variances_[At(level, i)] = below / (1 + below);
       spreads_.push_back(below);
     }
+  }
+  // A node's estimate from its subtree has the weights spread / (1 + spread) for its own measurement and
+  // 1 / (1 + spread) for the estimates of its children.
+  first_fourths_ = last_fourths_ = {1};
+  for (size_t level = 1; level < levels(); ++level) {
+    const auto fourth_of = [&](int64_t index) {
+      const int64_t children = std::min(CountOf(level - 1), (index + 1) * branching_) - index * branching_;
+      const bool has_last = index == CountOf(level) - 1;
+      const double spread = SpreadOf(level, index);
+      const double below = static_cast<double>(children - (has_last ? 1 : 0)) * first_fourths_[level - 1] +
+                           (has_last ? last_fourths_[level - 1] : 0);
+      return (std::pow(spread, 4) + below) / std::pow(1 + spread, 4);
+    };
+    const double of_first = fourth_of(0);
+    const double of_last = fourth_of(CountOf(level) - 1);
+    first_fourths_.push_back(of_first);
+    last_fourths_.push_back(of_last);
   }
 }
 
@@ -107,6 +125,141 @@ IntervalTree::Part IntervalTree::PartOf(size_t level, int64_t index, CodeInterva
 double IntervalTree::VarianceFactor(CodeInterval interval) const {
   const size_t top = levels() - 1;
   return Over(top, 0, CountOf(top), interval).variance;
+}
+
+double IntervalTree::SpreadOf(size_t level, int64_t index) const {
+  return spreads_[At(level, index) - static_cast<size_t>(offsets_[1])];
+}
+
+// Of the nodes first..last - 1 of a level. All but the level's last are alike.
+double IntervalTree::VarianceOver(size_t level, int64_t first, int64_t last) const {
+  if (first >= last) return 0;
+  return static_cast<double>(last - first - 1) * variances_[At(level, first)] + variances_[At(level, last - 1)];
+}
+
+template <typename Subtrees>
+void IntervalTree::VisitSubtrees(size_t level, int64_t first, int64_t last, double weight,
+                                 const Subtrees& subtrees) const {
+  if (weight == 0 || first >= last) return;
+  const bool has_last = last == CountOf(level);
+  const int64_t alike = last - first - (has_last ? 1 : 0);
+  if (alike > 0) subtrees(level, first, weight, alike);
+  if (has_last) subtrees(level, last - 1, weight, 1);
+}
+
+// Over the nodes first..last - 1 of a level, the sum of their variances times their shares.
+double IntervalTree::SharedVariance(const Ends& ends, size_t level, int64_t first, int64_t last) const {
+  const auto& [left, right] = ends;
+  const bool has_left = left.IsWithin(level, first, last);
+  const bool has_right = right.IsWithin(level, first, last);
+  double sum = VarianceOver(level, has_left ? left.node[level] + 1 : first, has_right ? right.node[level] : last);
+  if (has_left) sum += left.share[level] * variances_[At(level, left.node[level])];
+  if (has_right && right.node[level] != left.node[level])
+    sum += right.share[level] * variances_[At(level, right.node[level])];
+  return sum;
+}
+
+IntervalTree::Ends IntervalTree::EndsOf(CodeInterval interval) const {
+  Ends ends;
+  ends.left.node[0] = interval.first;
+  ends.right.node[0] = interval.last;
+  ends.left.share[0] = ends.right.share[0] = 1;
+  for (size_t level = 1; level < levels(); ++level) {
+    for (End* end : {&ends.left, &ends.right}) {
+      const int64_t node = end->node[level] = end->node[level - 1] / branching_;
+      const int64_t last = std::min(CountOf(level - 1), (node + 1) * branching_);
+      end->share[level] = SharedVariance(ends, level - 1, node * branching_, last) / SpreadOf(level, node);
+    }
+  }
+  return ends;
+}
+
+// Of the children first..last - 1 of a node that has `share`, whose estimate from its subtree adds `passed` to
+// the weight of each of theirs.
+template <typename Subtrees>
+void IntervalTree::VisitChildren(Ends& ends, size_t level, int64_t first, int64_t last, double share,
+                                 double passed, const Subtrees& subtrees) const {
+  auto& [left, right] = ends;
+  const bool has_left = left.IsWithin(level, first, last);
+  const bool has_right = right.IsWithin(level, first, last);
+  VisitSubtrees(level, has_left ? left.node[level] + 1 : first, has_right ? right.node[level] : last,
+                passed + 1 - share, subtrees);
+  if (has_left) {
+    VisitSubtrees(level, first, left.node[level], passed - share, subtrees);
+    left.weight = passed + left.share[level] - share;
+  }
+  if (has_right) {
+    VisitSubtrees(level, right.node[level] + 1, last, passed - share, subtrees);
+    right.weight = passed + right.share[level] - share;
+  }
+}
+
+// The final estimates of a node's children c are own_c + (final - below) v_c / spread. So where these are added
+// up with the coefficients k_c (1 in the interval, 0 outside, the share of the child at an end), the final
+// estimate of the node has the coefficient sum of k_c v_c / spread, its share, and each own_c has k_c less this
+// share. An own_c with the weight A is (spread x + below) / (1 + spread) in turn.
+template <typename Value, typename Subtrees>
+void IntervalTree::VisitWeights(CodeInterval interval, const Value& value, const Subtrees& subtrees) const {
+  Ends ends = EndsOf(interval);
+  const size_t top = levels() - 1;
+  VisitChildren(ends, top, 0, CountOf(top), 0, 0, subtrees);
+  for (size_t level = top;; --level) {
+    const bool is_one = ends.left.node[level] == ends.right.node[level];
+    for (const End* end : {&ends.left, &ends.right}) {
+      if (end == &ends.right && is_one) continue;
+      if (level == 0) {
+        value(end->weight);
+        continue;
+      }
+      const int64_t node = end->node[level];
+      const int64_t last = std::min(CountOf(level - 1), (node + 1) * branching_);
+      const double spread = SpreadOf(level, node);
+      const double passed = end->weight / (1 + spread);
+      value(passed * spread);
+      VisitChildren(ends, level - 1, node * branching_, last, end->share[level], passed, subtrees);
+    }
+    if (level == 0) return;
+  }
+}
+
+double IntervalTree::FourthFactor(CodeInterval interval) const {
+  double sum = 0;
+  const auto fourth = [](double value) { return value * value * value * value; };
+  VisitWeights(
+      interval, [&](double weight) { sum += fourth(weight); },
+      [&](size_t level, int64_t index, double weight, int64_t count) {
+        const bool is_last = index == CountOf(level) - 1;
+        const double of_one = is_last ? last_fourths_[level] : first_fourths_[level];
+        sum += static_cast<double>(count) * fourth(weight) * of_one;
+      });
+  return sum;
+}
+
+void IntervalTree::AddWeightsOfEstimate(size_t level, int64_t index, double weight, double count,
+                                        std::vector<WeightedValues>& weights) const {
+  if (level == 0) {
+    weights.push_back({weight, count});
+    return;
+  }
+  const double spread = SpreadOf(level, index);
+  weights.push_back({weight * spread / (1 + spread), count});
+  const double passed = weight / (1 + spread);
+  const int64_t first = index * branching_;
+  const int64_t last = std::min(CountOf(level - 1), (index + 1) * branching_);
+  const bool has_last = last == CountOf(level - 1);
+  const int64_t alike = last - first - (has_last ? 1 : 0);
+  if (alike > 0) AddWeightsOfEstimate(level - 1, first, passed, count * static_cast<double>(alike), weights);
+  if (has_last) AddWeightsOfEstimate(level - 1, last - 1, passed, count, weights);
+}
+
+std::vector<WeightedValues> IntervalTree::WeightsOf(CodeInterval interval) const {
+  std::vector<WeightedValues> weights;
+  VisitWeights(
+      interval, [&](double weight) { weights.push_back({weight, 1}); },
+      [&](size_t level, int64_t index, double weight, int64_t count) {
+        AddWeightsOfEstimate(level, index, weight, static_cast<double>(count), weights);
+      });
+  return Compacted(std::move(weights));
 }
 
 }  // namespace curator::dp

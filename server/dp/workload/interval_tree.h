@@ -15,11 +15,14 @@
 // Thread-safe: immutable values and pure functions; the same input gives the same doubles.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "dp/queries/linear_queries.h"
+#include "dp/workload/noise_combination.h"
 
 namespace curator::dp {
 
@@ -43,6 +46,13 @@ class IntervalTree {
   // levels.
   double VarianceFactor(CodeInterval interval) const;
 
+  // The sum of the fourth powers of the weights that measurements have in the estimated sum over an interval.
+  // VarianceFactor() is that of their squares. Steps: levels.
+  double FourthFactor(CodeInterval interval) const;
+
+  // These weights, Compacted(). At most the square of the number of levels times 4.
+  std::vector<WeightedValues> WeightsOf(CodeInterval interval) const;
+
  private:
   // A linear estimate over the part of an interval that lies in a node: share times the node's count plus
   // independent noise.
@@ -62,12 +72,48 @@ class IntervalTree {
   };
   Siblings Over(size_t level, int64_t first, int64_t last, CodeInterval interval) const;
 
+  double SpreadOf(size_t level, int64_t index) const;
+  double VarianceOver(size_t level, int64_t first, int64_t last) const;
+  // One end of an interval: for each level the node that contains it, and the share of that node's count in the
+  // estimate of the interval.
+  struct End {
+    static constexpr size_t kMostLevels = 32;
+    std::array<int64_t, kMostLevels> node{};
+    std::array<double, kMostLevels> share{};
+    double weight = 0;  // of the estimate from the subtree of the node that was visited last
+    bool IsWithin(size_t level, int64_t first, int64_t last) const {
+      return node[level] >= first && node[level] < last;
+    }
+  };
+  struct Ends {
+    End left;
+    End right;
+  };
+  Ends EndsOf(CodeInterval interval) const;
+  double SharedVariance(const Ends& ends, size_t level, int64_t first, int64_t last) const;
+  // Calls value(weight) for each measured interval that contains an end of `interval`, and
+  // subtrees(level, index, weight, count) for the others: `count` nodes alike, of which `index` is one, whose
+  // estimates from their subtrees have the weight.
+  template <typename Value, typename Subtrees>
+  void VisitWeights(CodeInterval interval, const Value& value, const Subtrees& subtrees) const;
+  template <typename Subtrees>
+  void VisitChildren(Ends& ends, size_t level, int64_t first, int64_t last, double share, double passed,
+                     const Subtrees& subtrees) const;
+  template <typename Subtrees>
+  void VisitSubtrees(size_t level, int64_t first, int64_t last, double weight, const Subtrees& subtrees) const;
+  void AddWeightsOfEstimate(size_t level, int64_t index, double weight, double count,
+                            std::vector<WeightedValues>& weights) const;
+
   int64_t bins_;
   int64_t branching_;
   std::vector<int64_t> widths_;    // of an interval of each level, in bins
   std::vector<int64_t> offsets_;   // of each level among the nodes; one more: their number
   std::vector<double> variances_;  // of each node's best estimate from its own subtree
   std::vector<double> spreads_;    // of each node above the bins, the sum of its children's variances
+  // Of a node's best estimate from its own subtree, the sum of the fourth powers of the weights: for the first
+  // node of each level, and for the last, which may be smaller than all others.
+  std::vector<double> first_fourths_;
+  std::vector<double> last_fourths_;
 };
 
 }  // namespace curator::dp

@@ -14,6 +14,7 @@
 #include "base/status_macros.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/queries/marginals.h"
+#include "dp/workload/noise_combination.h"
 #include "dp/workload/noise_sum.h"
 
 namespace curator::dp {
@@ -168,18 +169,22 @@ int64_t CellsOf(const Domain& domain, const AttributeSet& set) {
 }
 
 AnswerError SumOf(int64_t terms) {
-  return {.variance_factor = static_cast<double>(terms), .terms = terms};
+  const auto factor = static_cast<double>(terms);
+  return {.variance_factor = factor, .terms = terms, .fourth_factor = factor};
 }
 
 AnswerError ErrorFromCells(const LinearQuery& query, int64_t cells_each) {
   int64_t squares = 0;
+  double fourths = 0;
   bool is_plain = true;
   for (const WeightedCell& term : query) {
     squares += int64_t{term.weight} * term.weight;
+    fourths += std::pow(term.weight, 4);
     is_plain = is_plain && std::abs(term.weight) == 1;
   }
   return {.variance_factor = static_cast<double>(squares) * static_cast<double>(cells_each),
-          .terms = is_plain ? squares * cells_each : 0};
+          .terms = is_plain ? squares * cells_each : 0,
+          .fourth_factor = fourths * static_cast<double>(cells_each)};
 }
 
 std::vector<AnswerError> ErrorsFromMarginal(const Domain& domain, const QueryGroup& group,
@@ -198,34 +203,9 @@ std::vector<AnswerError> ErrorsFromMarginal(const Domain& domain, const QueryGro
   return errors;
 }
 
-// ln E exp(u X) of discrete Laplace noise, 0 < u < 1/scale: the sum over k of 2 q^k (cosh(k u) - 1) / k.
-double LogMoment(double scale, double u) {
-  return 2 * std::log1p(-std::exp(-1 / scale)) - std::log1p(-std::exp(u - 1 / scale)) -
-         std::log1p(-std::exp(-u - 1 / scale));
-}
-
-// The least of `value` over thetas in (0, end): every one of them gives a bound, so the search may stop
-// anywhere.
-template <typename Value>
-double LeastOver(double end, const Value& value) {
-  double low = 0;
-  double high = end;
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < 100; ++i) {
-    const double one = low + (high - low) / 3;
-    const double other = high - (high - low) / 3;
-    const double at_one = value(one);
-    const double at_other = value(other);
-    least = std::min({least, at_one, at_other});
-    (at_one < at_other ? high : low) = at_one < at_other ? other : one;
-  }
-  return least;
-}
-
-constexpr double kRoundingOutward = 1 + 1e-9;
-
-double Quotient(const Rational& value) {
-  return static_cast<double>(value.numerator) / static_cast<double>(value.denominator);
+// No weight of a measured value is larger.
+double LargestWeight(const AnswerError& error) {
+  return std::sqrt(std::sqrt(error.fourth_factor));
 }
 
 }  // namespace
@@ -274,38 +254,31 @@ std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group,
 
 std::vector<AnswerError> TreeErrors(const IntervalTree& tree, const QueryGroup& group) {
   std::vector<AnswerError> errors;
-  for (const CodeInterval& interval : std::get<Boxes>(group.queries).sides)
-    errors.push_back({.variance_factor = tree.VarianceFactor(interval), .terms = 0});
+  for (const CodeInterval& interval : std::get<Boxes>(group.queries).sides) {
+    if (tree.levels() == 1) {  // the bins alone are measured
+      errors.push_back(SumOf(int64_t{interval.last} - interval.first + 1));
+      continue;
+    }
+    errors.push_back({.variance_factor = tree.VarianceFactor(interval),
+                      .terms = 0,
+                      .fourth_factor = tree.FourthFactor(interval),
+                      .interval = interval});
+  }
   return errors;
 }
 
 absl::StatusOr<double> HalfWidthOf(const NoiseSpec& noise, const AnswerError& error, double level) {
   if (!(level > 0 && level < 1))
     return InvalidField("confidence_level", "must lie strictly between 0 and 1, e.g. 0.95");
-  if (error.terms > 0) {
-    ASSIGN_OR_RETURN(const int64_t width, SumConfidenceHalfWidth(noise, error.terms, level));
-    return static_cast<double>(width);
-  }
-  const double root = std::sqrt(error.variance_factor);
-  const double log_odds = std::log(2 / (1 - level));
-  if (noise.mechanism == Mechanism::kDiscreteGaussian)
-    return kRoundingOutward * root * std::sqrt(Quotient(noise.parameter) * 2 * log_odds);
-  const double scale = Quotient(noise.parameter);
-  return kRoundingOutward * root *
-         LeastOver(1 / scale, [&](double u) { return (log_odds + LogMoment(scale, u)) / u; });
+  if (error.terms == 0) return HalfWidthBound(noise, error.variance_factor, LargestWeight(error), level);
+  ASSIGN_OR_RETURN(const int64_t width, SumConfidenceHalfWidth(noise, error.terms, level));
+  return static_cast<double>(width);
 }
 
 double TailOf(const NoiseSpec& noise, const AnswerError& error, double error_bound) {
-  if (error.terms > 0) {
-    const double whole = std::min(std::floor(error_bound), 0x1p62);
-    return SumTailProbability(noise, error.terms, static_cast<int64_t>(whole));
-  }
-  const double width = error_bound / std::sqrt(error.variance_factor);
-  if (noise.mechanism == Mechanism::kDiscreteGaussian)
-    return std::min(1.0, kRoundingOutward * 2 * std::exp(-width * width / (2 * Quotient(noise.parameter))));
-  const double scale = Quotient(noise.parameter);
-  const double log_tail = LeastOver(1 / scale, [&](double u) { return LogMoment(scale, u) - u * width; });
-  return std::min(1.0, kRoundingOutward * 2 * std::exp(log_tail));
+  if (error.terms == 0) return TailBound(noise, error.variance_factor, LargestWeight(error), error_bound);
+  const double whole = std::min(std::floor(error_bound), 0x1p62);
+  return SumTailProbability(noise, error.terms, static_cast<int64_t>(whole));
 }
 
 std::string Describe(const Domain& domain, const Measurement& measurement) {

@@ -69,6 +69,10 @@ struct AnswerError {
   double variance_factor = 1;  // the answer's variance, in units of one measured value's
   // The number of measured values that are added or subtracted, each once; 0 where other weights occur.
   int64_t terms = 1;
+  // The sum of the fourth powers of the weights of measured values; that of their squares is the variance
+  // factor. It bounds each weight, and gives the kurtosis.
+  double fourth_factor = 1;
+  CodeInterval interval = {};  // that a tree answers
   bool operator==(const AnswerError&) const = default;
 };
 
@@ -81,11 +85,9 @@ std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group,
 std::vector<AnswerError> TreeErrors(const IntervalTree& tree, const QueryGroup& group);
 
 // The half width of an interval around an answer that holds the true one with probability `level`: exact for
-// sums of measured values (noise_sum.h). For a least squares estimate, a bound: with weights a_i, |a|_2^2 the
-// variance factor v and every |a_i| <= sqrt(v), ln E exp(theta sum a_i X_i) <= ln M(sqrt(v) theta) for
-// Laplace noise (ln M(u)/u^2 rises with |u|), and <= theta^2 v sigma^2 / 2 for Gaussian noise (Canonne,
-// Kamath, Steinke 2020, Lemma 5.2), so Chernoff's bound holds for both tails. Errors: INVALID_ARGUMENT
-// ("confidence_level") unless 0 < level < 1.
+// sums of measured values (noise_sum.h). For others a bound from the two factors (noise_combination.h);
+// half_widths.h has those of their own distributions. Errors: INVALID_ARGUMENT ("confidence_level") unless
+// 0 < level < 1.
 absl::StatusOr<double> HalfWidthOf(const NoiseSpec& noise, const AnswerError& error, double level);
 
 // At least the probability that an answer's error exceeds `error_bound` >= 0 in absolute value, as above.

@@ -20,6 +20,13 @@ Attribute Sex() {
   return Attribute::Create("sex", CategoricalKind{{"Female", "Male"}, "other"}).value();
 }
 
+Attribute Visit() {
+  const int64_t day = 86'400;
+  return Attribute::Create("visit", DateKind{.from = 0, .until = 90 * day, .bins = DateBins::kMonth},
+                           Missing{{}, "unknown"})
+      .value();
+}
+
 std::string MessageOf(const absl::Status& status) {
   return std::string(status.message());
 }
@@ -82,6 +89,37 @@ TEST(ConditionWords, AreThoseOfTheSchema) {
   EXPECT_EQ(DescribeCondition(Sex(), {{0, 0}}), "sex = Female");
   EXPECT_EQ(DescribeCondition(Sex(), {{0, 0}, {2, 2}}), "sex in {Female, other}");
   EXPECT_EQ(DescribeCondition(Age(), {{2, 3}}), "age in [27, 37)");
+}
+
+TEST(CodesBetween, TakesWholeBinsOfDatesByDaysLabelsAndTimes) {
+  EXPECT_EQ(CodesBetween(Visit(), "1970-02-01", "1970-03-31").value(), (CodeInterval{1, 2}));
+  EXPECT_EQ(CodesBetween(Visit(), "1970-02", "1970-02").value(), (CodeInterval{1, 1}));
+  EXPECT_EQ(CodesBetween(Visit(), "1970-02-01T00:00", "1970-03-01T00:00").value(), (CodeInterval{1, 1}));
+  EXPECT_EQ(CodesBetween(Visit(), std::nullopt, "1970-01-31").value(), (CodeInterval{0, 0}));
+  EXPECT_EQ(
+      MessageOf(CodesBetween(Visit(), "1970-02-02", std::nullopt).status()),
+      "from: \"1970-02-02\" cuts the bin 1970-02 of visit, which holds 1970-02-01 up to before 1970-03-01");
+  EXPECT_EQ(MessageOf(CodesBetween(Visit(), "1969-02-02", std::nullopt).status()),
+            "from: \"1969-02-02\" is before the range, which begins at 1970-01-01 of visit");
+}
+
+TEST(CodesBetween, LeavesMissingValuesOut) {
+  EXPECT_EQ(CodesBetween(Visit(), std::nullopt, std::nullopt).value(), (CodeInterval{0, 2}));
+  EXPECT_EQ(MessageOf(CodesBetween(Visit(), "1970-01", "unknown").status()),
+            "to: \"unknown\" is no end of an interval of visit: it lies in no order");
+  const Attribute age = Attribute::Create("age", IntegerKind{0, 9, 5}, Missing{{}, "unknown"}).value();
+  EXPECT_FALSE(CodesBetween(age, "unknown", std::nullopt).ok());
+  const Attribute pain =
+      Attribute::Create("pain", CategoricalKind{{"none", "low", "high"}, "other", true}).value();
+  EXPECT_EQ(CodesBetween(pain, "low", std::nullopt).value(), (CodeInterval{1, 2}));
+  EXPECT_FALSE(CodesBetween(pain, "low", "other").ok());
+}
+
+TEST(CodeOfValue, NamesAPeriodOrTheBinOfMissingValues) {
+  EXPECT_EQ(CodeOfValue(Visit(), "1970-03").value(), 2u);
+  EXPECT_EQ(CodeOfValue(Visit(), "unknown").value(), 3u);
+  EXPECT_EQ(MessageOf(CodeOfValue(Visit(), "1970-03-05").status()),
+            "\"1970-03-05\" is only a part of the bin 1970-03 of visit; ask for the whole bin");
 }
 
 }  // namespace
