@@ -86,6 +86,7 @@ service::MarginalsQuery FromProto(const v1::Marginals& marginals) {
   if (marginals.has_all_k_way()) {
     query.k = marginals.all_k_way().k();
     query.attributes = Names(marginals.all_k_way().attributes());
+    if (marginals.all_k_way().has_max_cells()) query.max_cells = marginals.all_k_way().max_cells();
   }
   return query;
 }
@@ -115,9 +116,13 @@ absl::StatusOr<service::ThresholdsQuery> FromProto(const v1::Thresholds& thresho
   return query;
 }
 
-service::ParitiesQuery FromProto(const v1::Parities& parities) {
+absl::StatusOr<service::ParitiesQuery> FromProto(const v1::Parities& parities, const std::string& path) {
   service::ParitiesQuery query{.sets = NameSets(parities.sets()), .k = {}, .attributes = {}};
   if (parities.has_up_to_k_way()) {
+    if (parities.up_to_k_way().has_max_cells()) {
+      return InvalidField(path + ".up_to_k_way.max_cells",
+                          "is for marginals: each parity is one answer, whatever its attributes");
+    }
     query.k = parities.up_to_k_way().k();
     query.attributes = Names(parities.up_to_k_way().attributes());
   }
@@ -171,9 +176,10 @@ absl::StatusOr<service::QuerySetRequest> FromProto(const v1::QuerySet& set, cons
       ASSIGN_OR_RETURN(request.queries, FromProto(set.thresholds(), path + ".thresholds"));
       break;
     }
-    case v1::QuerySet::kParities:
-      request.queries = FromProto(set.parities());
+    case v1::QuerySet::kParities: {
+      ASSIGN_OR_RETURN(request.queries, FromProto(set.parities(), path + ".parities"));
       break;
+    }
     case v1::QuerySet::kPredicates: {
       ASSIGN_OR_RETURN(request.queries, FromProto(set.predicates(), path + ".predicates"));
       break;

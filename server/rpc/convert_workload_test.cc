@@ -125,6 +125,19 @@ TEST(ConvertQuerySets, KeepNamesAndValuesAsTheCallerWroteThem) {
   EXPECT_EQ(predicates.predicates.at(0).at(0).between->to, std::nullopt);
 }
 
+TEST(ConvertQuerySets, LeaveOutMarginalsAboveASizeAndNoParities) {
+  const auto workload = ParsedText<v1::Workload>(
+      R"pb(query_sets { marginals { all_k_way { k: 2 max_cells: 100 } } }
+           query_sets { marginals { all_k_way { k: 2 } } })pb");
+  const auto sets = FromProto(workload).value();
+  EXPECT_EQ(std::get<service::MarginalsQuery>(sets.at(0).queries).max_cells, 100);
+  EXPECT_EQ(std::get<service::MarginalsQuery>(sets.at(1).queries).max_cells, std::nullopt);
+  const auto parities =
+      ParsedText<v1::Workload>(R"pb(query_sets { parities { up_to_k_way { k: 2 max_cells: 100 } } })pb");
+  EXPECT_EQ(FieldNamedBy(FromProto(parities).status()),
+            "workload.query_sets[0].parities.up_to_k_way.max_cells");
+}
+
 TEST(ConvertQuerySets, NameTheFieldThatCannotBeRead) {
   const auto refused = [](const std::string& text) {
     return FieldNamedBy(FromProto(ParsedText<v1::Workload>(text)).status());

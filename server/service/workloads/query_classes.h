@@ -3,6 +3,7 @@
 // Plain values; proto/curator/v1/workload.proto defines their meaning.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -17,6 +18,7 @@ struct MarginalsQuery {
   std::vector<std::vector<std::string>> sets;
   std::optional<int> k;
   std::vector<std::string> attributes;
+  std::optional<int64_t> max_cells = {};  // of all k-way marginals: those with more cells are left out
 };
 
 struct ValueInterval {

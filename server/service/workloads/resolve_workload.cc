@@ -86,6 +86,26 @@ absl::StatusOr<std::vector<dp::AttributeSet>> ResolveAllKWay(const Place& place,
   return sets;
 }
 
+absl::StatusOr<dp::KWayMarginals> KWayUpTo(const dp::Domain& domain, const MarginalsQuery& query,
+                                           const std::string& path) {
+  ASSIGN_OR_RETURN(const dp::AttributeSet over, ResolveNames(domain, query.attributes, path + ".attributes"));
+  absl::StatusOr<dp::KWayMarginals> kept =
+      dp::KWayMarginalsUpTo(domain, query.k.value_or(0), over, query.max_cells.value_or(0), MarginalLimits());
+  if (!kept.ok()) return AtPath(path, "workload", kept.status());
+  return kept;
+}
+
+absl::StatusOr<std::vector<dp::AttributeSet>> ResolveAllMarginals(const Place& place,
+                                                                  const MarginalsQuery& query) {
+  const std::string path = place.path + ".all_k_way";
+  if (!query.max_cells) return ResolveAllKWay(place, *query.k, query.attributes, path);
+  ASSIGN_OR_RETURN(dp::KWayMarginals kept, KWayUpTo(place.domain, query, path));
+  // Those that are left out are enumerated too.
+  const size_t enumerated = kept.sets.size() + static_cast<size_t>(kept.left_out);
+  RETURN_IF_ERROR(place.allowance.TakeAttributes(enumerated * static_cast<size_t>(*query.k), path));
+  return std::move(kept.sets);
+}
+
 absl::StatusOr<std::vector<dp::AttributeSet>> ResolveSets(const Place& place,
                                                           const std::vector<std::vector<std::string>>& names,
                                                           const std::string& path) {
@@ -106,9 +126,9 @@ absl::StatusOr<std::vector<dp::AttributeSet>> ResolveSets(const Place& place,
 absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const MarginalsQuery& query) {
   if (query.k.has_value() == !query.sets.empty())
     return InvalidField(place.path, "needs either explicit sets of attributes or all_k_way, and not both");
-  ASSIGN_OR_RETURN(const std::vector<dp::AttributeSet> sets,
-                   query.k ? ResolveAllKWay(place, *query.k, query.attributes, place.path + ".all_k_way")
-                           : ResolveSets(place, query.sets, place.path + ".sets"));
+  ASSIGN_OR_RETURN(
+      const std::vector<dp::AttributeSet> sets,
+      query.k ? ResolveAllMarginals(place, query) : ResolveSets(place, query.sets, place.path + ".sets"));
   RETURN_IF_ERROR(place.allowance.TakeMarginals(sets, place.path));
   dp::AskedSet asked{.query_class = dp::QueryClass::kMarginals};
   for (const dp::AttributeSet& set : sets)
@@ -434,6 +454,17 @@ absl::StatusOr<std::vector<dp::AskedSet>> ResolveWorkload(const dp::Domain& doma
   for (const dp::AskedSet& asked : resolved) queries.push_back(asked.queries);
   RETURN_IF_ERROR(dp::ValidateSets(domain, queries));
   return resolved;
+}
+
+int64_t MarginalsLeftOut(const dp::Domain& domain, const std::vector<QuerySetRequest>& sets) {
+  int64_t left_out = 0;
+  for (const QuerySetRequest& set : sets) {
+    const auto* marginals = std::get_if<MarginalsQuery>(&set.queries);
+    if (marginals == nullptr || !marginals->max_cells) continue;
+    const absl::StatusOr<dp::KWayMarginals> kept = KWayUpTo(domain, *marginals, "");
+    if (kept.ok()) left_out += kept->left_out;
+  }
+  return left_out;
 }
 
 std::vector<dp::QueryGroup> GroupsOf(const std::vector<dp::AskedSet>& sets) {

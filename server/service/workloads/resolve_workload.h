@@ -4,6 +4,7 @@
 // is built. Thread-safe: pure functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ namespace curator::service {
 // what it may be.
 absl::StatusOr<std::vector<dp::AskedSet>> ResolveWorkload(const dp::Domain& domain,
                                                           const std::vector<QuerySetRequest>& sets);
+
+// How many of all k-way marginals ResolveWorkload() leaves out because of their size; 0 for sets that it
+// refuses.
+int64_t MarginalsLeftOut(const dp::Domain& domain, const std::vector<QuerySetRequest>& sets);
 
 // The groups of all sets, in order.
 std::vector<dp::QueryGroup> GroupsOf(const std::vector<dp::AskedSet>& sets);

@@ -84,6 +84,39 @@ TEST(ResolveWorkload, MoreAttributesOfSetsThanAreHeldAreRefusedByTheirNumber) {
   EXPECT_TRUE(ResolveWorkload(domain, {all(2000, 1999), all(400, 399)}).ok());
 }
 
+// Of sex (2), age and region: see PeopleSchema().
+TEST(ResolveWorkload, MarginalsAboveASizeAreLeftOut) {
+  const dp::Domain domain = PeopleSchema().domain;
+  const auto up_to = [](int64_t cells) {
+    return std::vector<QuerySetRequest>{
+        {MarginalsQuery{.sets = {}, .k = 1, .attributes = {}, .max_cells = cells}}};
+  };
+  const auto kept = ResolveWorkload(domain, up_to(2));
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  ASSERT_EQ(kept->at(0).queries.groups.size(), 1u);
+  EXPECT_EQ(domain.CellCount(kept->at(0).queries.groups[0].attributes), 2);
+  EXPECT_EQ(MarginalsLeftOut(domain, up_to(2)), static_cast<int64_t>(domain.size()) - 1);
+  EXPECT_EQ(MarginalsLeftOut(domain, up_to(1'000'000)), 0);
+  const absl::Status nothing = ResolveWorkload(domain, up_to(1)).status();
+  EXPECT_EQ(FieldOf(nothing), "workload.query_sets[0].marginals.all_k_way.max_cells");
+  EXPECT_THAT(std::string(nothing.message()), HasSubstr("the smallest has 2 cells"));
+  EXPECT_EQ(MarginalsLeftOut(domain, up_to(1)), 0);
+}
+
+// Leaving marginals out makes no request larger than it could be without.
+TEST(ResolveWorkload, AttributesOfSetsThatAreLeftOutAreCountedToo) {
+  std::vector<dp::Attribute> attributes;
+  for (int i = 0; i < 85; ++i)
+    attributes.push_back(
+        dp::Attribute::Create("a" + std::to_string(i), dp::CodedKind{i < 3 ? 1 : 2}).value());
+  const dp::Domain domain = dp::Domain::Create(attributes).value();
+  const QuerySetRequest one{MarginalsQuery{.sets = {}, .k = 3, .attributes = {}, .max_cells = 1}};
+  EXPECT_EQ(ResolveWorkload(domain, {one})->at(0).queries.groups.size(), 1u);
+  const absl::Status refused = ResolveWorkload(domain, std::vector<QuerySetRequest>(15, one)).status();
+  EXPECT_EQ(FieldOf(refused), "workload.query_sets[14].marginals.all_k_way");
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("attributes of sets"));
+}
+
 // Of 85 attributes there are 98,770 sets of three, and 3,655 of one or two.
 TEST(ResolveWorkload, ParitiesOfAllSizesTogetherAreAtMostAsManyAsMarginals) {
   std::vector<dp::Attribute> flags;

@@ -595,6 +595,7 @@ absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const Work
   RETURN_IF_ERROR(CheckReadingSteps(estimate));
   estimate.memory = std::move(memory);
   estimate.free_from = std::move(free_from);
+  estimate.marginals_left_out = MarginalsLeftOut(estimate.dataset().schema.domain, request.queries);
   ASSIGN_OR_RETURN(estimate.refused_by_rule, RuleThatRefuses(services.ledger, estimate.dataset(),
                                                              [&] { return RuledBy(estimate, request); }));
   return estimate;

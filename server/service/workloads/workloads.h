@@ -52,6 +52,7 @@ struct WorkloadEstimate {
   Price price;
   std::optional<std::string> free_from;  // the id of a release that determines all answers
   std::string refused_by_rule = {};      // where EstimateWorkload() made it: the name of a rule; or empty
+  int64_t marginals_left_out = 0;        // the same, of all k-way marginals: those above their max_cells
   RequestMemory memory = {};             // that the plan takes
 
   const DatasetView& dataset() const { return known->view; }
