@@ -72,10 +72,11 @@ absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double leve
   ASSIGN_OR_RETURN(const service::NoiseSummary summary,
                    service::Summarize(estimate.plan.bought.noise, level));
   const v1::Noise noise = ToProto(summary);
+  dp::HalfWidths half_widths(estimate.plan.bought.noise, level);
   for (size_t i = 0; i < estimate.asked.size(); ++i) {
     ASSIGN_OR_RETURN(
         const service::SetForecast forecast,
-        service::ForecastOf(estimate.dataset().schema.domain, estimate.asked, estimate.plan, i, level));
+        service::ForecastOf(estimate.dataset().schema.domain, estimate.asked, estimate.plan, i, half_widths));
     if (forecast.is_measured_marginals) {
       AddMarginalForecasts(estimate, i, noise, response);
     } else {
@@ -98,6 +99,7 @@ absl::Status EstimateWorkload(service::Services& services, const Call& call,
   response.set_event(dp::Describe(estimate.plan.bought.event));
   response.set_fits(estimate.price.Fits());
   response.set_refused_by_rule(estimate.refused_by_rule);
+  response.set_marginals_left_out(estimate.marginals_left_out);
   *response.mutable_spend() = ToProto(estimate.plan.spend);
   if (estimate.free_from) response.add_free_from(*estimate.free_from);
   const double confidence = workload.target ? workload.target->confidence : level;

@@ -134,7 +134,8 @@ double IntervalTree::SpreadOf(size_t level, int64_t index) const {
 // Of the nodes first..last - 1 of a level. All but the level's last are alike.
 double IntervalTree::VarianceOver(size_t level, int64_t first, int64_t last) const {
   if (first >= last) return 0;
-  return static_cast<double>(last - first - 1) * variances_[At(level, first)] + variances_[At(level, last - 1)];
+  return static_cast<double>(last - first - 1) * variances_[At(level, first)] +
+         variances_[At(level, last - 1)];
 }
 
 template <typename Subtrees>
@@ -152,7 +153,8 @@ double IntervalTree::SharedVariance(const Ends& ends, size_t level, int64_t firs
   const auto& [left, right] = ends;
   const bool has_left = left.IsWithin(level, first, last);
   const bool has_right = right.IsWithin(level, first, last);
-  double sum = VarianceOver(level, has_left ? left.node[level] + 1 : first, has_right ? right.node[level] : last);
+  double sum =
+      VarianceOver(level, has_left ? left.node[level] + 1 : first, has_right ? right.node[level] : last);
   if (has_left) sum += left.share[level] * variances_[At(level, left.node[level])];
   if (has_right && right.node[level] != left.node[level])
     sum += right.share[level] * variances_[At(level, right.node[level])];
@@ -255,7 +257,10 @@ void IntervalTree::AddWeightsOfEstimate(size_t level, int64_t index, double weig
 std::vector<WeightedValues> IntervalTree::WeightsOf(CodeInterval interval) const {
   std::vector<WeightedValues> weights;
   VisitWeights(
-      interval, [&](double weight) { weights.push_back({weight, 1}); },
+      interval,
+      [&](double weight) {
+        weights.push_back({weight, 1});
+      },
       [&](size_t level, int64_t index, double weight, int64_t count) {
         AddWeightsOfEstimate(level, index, weight, static_cast<double>(count), weights);
       });

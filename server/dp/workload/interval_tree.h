@@ -100,7 +100,8 @@ class IntervalTree {
   void VisitChildren(Ends& ends, size_t level, int64_t first, int64_t last, double share, double passed,
                      const Subtrees& subtrees) const;
   template <typename Subtrees>
-  void VisitSubtrees(size_t level, int64_t first, int64_t last, double weight, const Subtrees& subtrees) const;
+  void VisitSubtrees(size_t level, int64_t first, int64_t last, double weight,
+                     const Subtrees& subtrees) const;
   void AddWeightsOfEstimate(size_t level, int64_t index, double weight, double count,
                             std::vector<WeightedValues>& weights) const;
 

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <random>
 
 #include "dp/queries/testing/all_intervals.h"
@@ -69,6 +72,34 @@ TEST(IntervalTree, KnowsTheVarianceOfEveryInterval) {
     for (const CodeInterval& interval : AllIntervals(shape.bins).sides) {
       const Eigen::VectorXd wanted = Indicator(shape.bins, interval);
       EXPECT_NEAR(tree.VarianceFactor(interval), wanted.dot(covariance * wanted), 1e-9);
+    }
+  }
+}
+
+TEST(IntervalTree, KnowsTheWeightOfEveryMeasurement) {
+  for (const Shape& shape : kShapes) {
+    const IntervalTree tree(shape.bins, shape.branching);
+    const Eigen::MatrixXd nodes = NodesOf(tree);
+    const Eigen::MatrixXd estimates = (nodes.transpose() * nodes).inverse() * nodes.transpose();
+    for (const CodeInterval& interval : AllIntervals(shape.bins).sides) {
+      const Eigen::VectorXd weights = estimates.transpose() * Indicator(shape.bins, interval);
+      std::vector<double> expected;
+      for (const double weight : weights) expected.push_back(std::abs(weight));
+      std::ranges::sort(expected, std::greater<>());
+      size_t at = 0;
+      double squares = 0;
+      double fourths = 0;
+      for (const WeightedValues& each : tree.WeightsOf(interval)) {
+        for (int64_t i = 0; i < std::llround(each.count); ++i, ++at) {
+          ASSERT_LT(at, expected.size());
+          EXPECT_NEAR(each.weight, expected[at], 1e-9);
+        }
+        squares += each.count * std::pow(each.weight, 2);
+        fourths += each.count * std::pow(each.weight, 4);
+      }
+      for (; at < expected.size(); ++at) EXPECT_NEAR(expected[at], 0, 1e-9);
+      EXPECT_NEAR(tree.VarianceFactor(interval), squares, 1e-9);
+      EXPECT_NEAR(tree.FourthFactor(interval), fourths, 1e-9);
     }
   }
 }

@@ -12,16 +12,6 @@
 namespace curator::service {
 namespace {
 
-constexpr size_t kMostExactWidths = 512;
-constexpr double kWidthGrid = 1.05;
-
-// `terms` or somewhat more: a power of kWidthGrid.
-int64_t OnGrid(int64_t terms) {
-  const double steps = std::ceil(std::log(static_cast<double>(terms)) / std::log(kWidthGrid));
-  const auto up = static_cast<int64_t>(std::ceil(std::pow(kWidthGrid, steps)));
-  return std::clamp<int64_t>(up, terms, dp::kMostSummedValues);
-}
-
 MeasurementSummary SummaryOf(const dp::Domain& domain, const dp::Measurement& measurement) {
   MeasurementSummary summary{.strategy = measurement.plan.strategy,
                              .description = dp::Describe(domain, measurement)};
@@ -87,7 +77,8 @@ TableShape TableShapeOf(const dp::Domain& domain, const dp::AskedSet& asked) {
 }
 
 absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
-                                       const dp::WorkloadPlan& plan, size_t set, double level) {
+                                       const dp::WorkloadPlan& plan, size_t set,
+                                       dp::HalfWidths& half_widths) {
   const dp::Measurement& measurement = plan.shape.measurements[set];
   const dp::NoiseSpec& noise = plan.bought.noise;
   SetForecast forecast;
@@ -103,7 +94,12 @@ absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const
   }
   forecast.standard_deviation = dp::MeanDeviation(noise, classes);
   forecast.largest_standard_deviation = dp::MeanDeviation(noise, {{worst, 1}});
-  ASSIGN_OR_RETURN(forecast.half_width, dp::HalfWidthOf(noise, worst, level));
+  std::optional<dp::IntervalTree> tree;
+  if (worst.terms == 0 && measurement.plan.strategy == dp::Strategy::kTree) {
+    const dp::AttributeSet& attributes = asked[set].queries.groups.front().attributes;
+    tree.emplace(*domain.CellCount(attributes), measurement.plan.branching);
+  }
+  ASSIGN_OR_RETURN(forecast.half_width, half_widths.Of(worst, tree ? &*tree : nullptr));
   return forecast;
 }
 
@@ -112,21 +108,6 @@ absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRel
   if (!steps.any()) return absl::OkStatus();
   const std::vector<dp::MeasuredShape> shapes = MarginalShapesOf(domain, release);
   return shapes.empty() ? absl::OkStatus() : dp::CheckPostProcessing(domain, shapes, steps);
-}
-
-absl::StatusOr<double> ReleaseAnswers::HalfWidths::Of(dp::AnswerError error) {
-  if (error.terms == 0) {  // in proportion to the standard deviation
-    if (!unit_) {
-      ASSIGN_OR_RETURN(unit_, dp::HalfWidthOf(noise_, {.variance_factor = 1, .terms = 0}, level_));
-    }
-    return *unit_ * std::sqrt(error.variance_factor);
-  }
-  if (widths_.size() >= kMostExactWidths) error.terms = OnGrid(error.terms);
-  const auto found = widths_.find(error.terms);
-  if (found != widths_.end()) return found->second;
-  ASSIGN_OR_RETURN(const double width, dp::HalfWidthOf(noise_, error, level_));
-  widths_[error.terms] = width;
-  return width;
 }
 
 ReleaseAnswers::ReleaseAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,
@@ -215,14 +196,16 @@ absl::StatusOr<AnsweredGroup> ReleaseAnswers::Next() {
     }
   }
   AnsweredGroup group{.counts = std::move(answers.counts), .estimates = std::move(answers.estimates)};
-  const std::vector<dp::AnswerError> errors =
-      reader_.ErrorsOf(asked.queries.groups[next_group_], plan, plan.sources[next_group_]);
+  const dp::QueryGroup& queries = asked.queries.groups[next_group_];
+  const size_t source = plan.sources[next_group_];
+  const std::vector<dp::AnswerError> errors = reader_.ErrorsOf(queries, plan, source);
+  const dp::IntervalTree* tree = reader_.TreeOf(queries, plan, source);
   ++next_group_;
   group.is_measured_itself = IsMarginals(asked) && errors.size() == 1 && errors.front().terms == 1;
   if (group.is_measured_itself) return group;
   for (const dp::AnswerError& error : errors) {
     group.standard_deviations.push_back(deviation_ * std::sqrt(error.variance_factor));
-    ASSIGN_OR_RETURN(group.half_widths.emplace_back(), half_widths_.Of(error));
+    ASSIGN_OR_RETURN(group.half_widths.emplace_back(), half_widths_.Of(error, tree));
   }
   return group;
 }

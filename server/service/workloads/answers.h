@@ -18,6 +18,7 @@
 #include "dp/noise/noise_spec.h"
 #include "dp/workload/answer_reader.h"
 #include "dp/workload/asked_set.h"
+#include "dp/workload/half_widths.h"
 #include "dp/workload/measurement.h"
 #include "dp/workload/post_processing.h"
 #include "dp/workload/release.h"
@@ -60,10 +61,10 @@ struct SetForecast {
   double largest_standard_deviation = 0;  // of the answer with the largest variance,
   double half_width = 0;                  // and the half width of its interval
 };
-// `set` is a position in `asked`, which `plan` was made for; its classes must be known. Errors: those of
-// Summarize().
+// `set` is a position in `asked`, which `plan` was made for; its classes must be known. `half_widths` are those
+// of the noise that the plan buys; one for all sets bounds their time together. Errors: those of Summarize().
 absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
-                                       const dp::WorkloadPlan& plan, size_t set, double level);
+                                       const dp::WorkloadPlan& plan, size_t set, dp::HalfWidths& half_widths);
 
 // INVALID_ARGUMENT ("post_processing") when the marginals of `release` cannot be post-processed by `steps`.
 // Does not use the release's values, so a planned release can be checked before it is paid for.
@@ -105,21 +106,6 @@ class ReleaseAnswers {
   absl::StatusOr<AnsweredGroup> Next();
 
  private:
-  // The half widths of intervals at one level. Each is computed once; once 512 sums of different lengths are
-  // known, further lengths are rounded up by at most 5%, which makes no interval narrower.
-  class HalfWidths {
-   public:
-    HalfWidths(const dp::NoiseSpec& noise, double level) : noise_(noise), level_(level) {}
-
-    absl::StatusOr<double> Of(dp::AnswerError error);
-
-   private:
-    const dp::NoiseSpec noise_;
-    const double level_;
-    std::optional<double> unit_;  // of a variance factor of 1
-    std::map<int64_t, double> widths_;
-  };
-
   ReleaseAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,
                  const dp::PostProcessing& steps, std::stop_token client_left);
 
@@ -133,7 +119,7 @@ class ReleaseAnswers {
   const double deviation_;  // of the noise in one measured value
   const std::stop_token client_left_;
   dp::AnswerReader reader_;
-  HalfWidths half_widths_;
+  dp::HalfWidths half_widths_;
   std::optional<NoiseSummary> noise_;
   // Of sets that are measured in the same way, by the strategy, its branches and its sources.
   std::map<std::tuple<dp::Strategy, int64_t, std::vector<size_t>>, MeasurementSummary> measurements_;

@@ -1,0 +1,55 @@
+// The half widths of intervals around the answers of one release, at one level.
+//
+// Answers with errors alike share one. Each is that of its own distribution, by noise_sum.h or
+// noise_combination.h, until kMostExact of them are known; estimates, also until kMostSteps steps were taken.
+// Further ones are scaled from others by the standard deviation, and widened by what those differ in:
+//
+//   - Sums: from a shorter and a longer sum whose numbers of values differ by 5%, the wider of the two, and
+//     half a record for the lattice.
+//   - Estimates: from one whose kurtosis is nearly the same. What kurtosis adds to a half width of c deviations
+//     is c^2/8 of itself for an excess of 3 (the expansion of Cornish and Fisher), which bounds the difference;
+//     0.1% is added for what it leaves out. Where the noise is so small that its lattice would show, the bounds
+//     of noise_combination.h.
+//
+// Not thread-safe. The same answers in the same order get the same half widths.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "dp/noise/noise_spec.h"
+#include "dp/workload/interval_tree.h"
+#include "dp/workload/measurement.h"
+
+namespace curator::dp {
+
+class HalfWidths {
+ public:
+  static constexpr size_t kMostExact = 512;                // of each kind
+  static constexpr int64_t kMostSteps = int64_t{1} << 25;  // for estimates: about a second
+
+  HalfWidths(const NoiseSpec& noise, double level);
+
+  // Of a sum of measured values, or of an estimate that `tree` makes; without a tree, a bound. Errors:
+  // INVALID_ARGUMENT ("confidence_level") unless 0 < level < 1.
+  absl::StatusOr<double> Of(const AnswerError& error, const IntervalTree* tree);
+
+ private:
+  absl::StatusOr<double> OfSum(int64_t terms);
+  absl::StatusOr<double> OfEstimate(const AnswerError& error, const IntervalTree* tree);
+  // In standard deviations of one measured value, of a sum of as many.
+  absl::StatusOr<double> DeviationsOf(int64_t terms);
+
+  const NoiseSpec noise_;
+  const double level_;
+  const double deviation_;  // of one measured value
+  std::map<int64_t, double> sums_;
+  std::map<int64_t, double> sum_ratios_;                 // on the grid
+  std::map<std::pair<float, float>, double> estimates_;  // by the two factors
+  std::map<int64_t, double> estimate_ratios_;            // by kurtosis
+  int64_t steps_ = kMostSteps;
+};
+
+}  // namespace curator::dp
