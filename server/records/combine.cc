@@ -49,9 +49,11 @@ void AppendWhole(const RowBlock& block, CombinedRecords& combined) {
   for (size_t i = 0; i < block.codes.size(); ++i) combined.columns.AppendCodes(i, block.codes[i]);
 }
 
-void AppendWithinBounds(const RowBlock& block, UnitBounds& bounds, CombinedRecords& combined) {
+void AppendWithinBounds(const RowBlock& block, RowChoice& choice, UnitBounds& bounds,
+                        CombinedRecords& combined) {
   std::vector<size_t> kept;
   for (size_t row = 0; row < block.rows; ++row) {
+    if (!choice.Keeps(block, row)) continue;
     const std::optional<uint32_t> unit = bounds.Admit(block.groups[row]);
     if (!unit) continue;
     kept.push_back(row);
@@ -93,6 +95,26 @@ absl::Status ReadBlocks(const std::filesystem::path& folder, const Manifest& man
   return absl::OkStatus();
 }
 
+// Where rows have no order: limits the units that have more records than `bound`, and looks at all rows.
+absl::Status Choose(const std::filesystem::path& folder, const Manifest& manifest, const TableShape& shape,
+                    int64_t bound, const ByUnit<uint32_t>& elsewhere, RowChoice& choice) {
+  ByUnit<int64_t> counts;
+  RETURN_IF_ERROR(ReadBlocks(folder, manifest, shape, [&](const RowBlock& block) {
+    for (const UnitKey& unit : block.groups) ++counts[unit];
+    return absl::OkStatus();
+  }));
+  for (const auto& [unit, count] : counts) {
+    const auto other = elsewhere.find(unit);
+    const int64_t kept = bound - (other == elsewhere.end() ? 0 : int64_t{other->second});
+    if (count > kept) choice.Limit(unit, kept);
+  }
+  if (!choice.HasLimits()) return absl::OkStatus();
+  return ReadBlocks(folder, manifest, shape, [&](const RowBlock& block) {
+    choice.See(block);
+    return absl::OkStatus();
+  });
+}
+
 }  // namespace
 
 absl::Status CheckGroupSizes(const std::filesystem::path& folder, const Manifest& manifest,
@@ -110,7 +132,8 @@ absl::Status CheckGroupSizes(const std::filesystem::path& folder, const Manifest
 }
 
 absl::StatusOr<CombinedRecords> CombineSegments(const std::filesystem::path& folder, const Manifest& manifest,
-                                                const dp::Schema& schema, const ByUnit<uint32_t>& elsewhere) {
+                                                const dp::Schema& schema, const RowHash& hash,
+                                                const ByUnit<uint32_t>& elsewhere) {
   if (manifest.RowsAccepted() > dp::kMaxRows) {
     return absl::FailedPreconditionError(absl::StrCat("a dataset holds at most ", dp::kMaxRows, " records"));
   }
@@ -124,12 +147,16 @@ absl::StatusOr<CombinedRecords> CombineSegments(const std::filesystem::path& fol
     combined.columns.Reserve(
         i, static_cast<size_t>(manifest.RowsAccepted()) * dp::BytesOf(combined.columns.width(i)));
   }
-  UnitBounds bounds(BoundOf(schema, shape.owner), elsewhere);
+  const int64_t bound = BoundOf(schema, shape.owner);
+  RowChoice choice(hash, shape);
+  if (bound != dp::kNoRecordBound && shape.owner == dp::RowOwner::kUnit && !manifest.RowsHaveOrder())
+    RETURN_IF_ERROR(Choose(folder, manifest, shape, bound, elsewhere, choice));
+  UnitBounds bounds(bound, elsewhere);
   RETURN_IF_ERROR(ReadBlocks(folder, manifest, shape, [&](const RowBlock& block) {
     if (shape.owner == dp::RowOwner::kItself) {
       AppendWhole(block, combined);
     } else {
-      AppendWithinBounds(block, bounds, combined);
+      AppendWithinBounds(block, choice, bounds, combined);
     }
     return absl::OkStatus();
   }));

@@ -47,6 +47,17 @@ absl::Status RemoveLeftovers(const std::filesystem::path& folder, const Manifest
   return absl::OkStatus();
 }
 
+// Removes those of the imports that are still there. The caller holds the folder's lock.
+absl::Status TakeOut(const std::vector<std::string>& request_ids, const std::filesystem::path& folder,
+                     Manifest& manifest) {
+  const size_t before = manifest.imports.size();
+  for (const std::string& request_id : request_ids) manifest.Undo(request_id);
+  if (manifest.imports.size() == before) return absl::OkStatus();
+  // They are undone as soon as the manifest is replaced.
+  RETURN_IF_ERROR(WriteManifest(ManifestPath(folder), manifest));
+  return RemoveLeftovers(folder, manifest);
+}
+
 }  // namespace
 
 DatasetStore::DatasetStore(std::filesystem::path data_dir, KeyedHash keyed_hash)
@@ -82,10 +93,60 @@ absl::StatusOr<std::unique_ptr<RecordImport>> DatasetStore::BeginImport(const st
                     .keyed_hash = keyed_hash_};
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(place.folder)));
   ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(ManifestPath(place.folder)));
-  if (manifest.Find(request_id) != nullptr) return RepeatedImport(std::move(place), std::move(manifest));
+  if (manifest.Find(request_id) != nullptr)
+    return RepeatedImport(std::move(place), std::move(manifest), options.source);
+  RETURN_IF_ERROR(CheckNotUndone(manifest, request_id));
   ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(place.folder));
   if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed and accepts no more records");
   return NewImport(std::move(place), schema, options);
+}
+
+std::string DatasetStore::FileHash(std::string_view sha256) const {
+  return KeyedFileHash(keyed_hash_, sha256);
+}
+
+absl::StatusOr<std::vector<StoredImport>> DatasetStore::ListImports(const std::string& dataset_id) const {
+  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ManifestPath(data_dir_ / dataset_id)));
+  std::vector<StoredImport> imports;
+  imports.reserve(manifest.imports.size());
+  for (const ImportEntry& entry : manifest.imports) {
+    imports.push_back({.request_id = entry.request_id,
+                       .time_us = entry.time_us,
+                       .sequence = entry.sequence,
+                       .rows_accepted = entry.report.rows_accepted,
+                       .source = entry.source});
+  }
+  return imports;
+}
+
+absl::Status DatasetStore::UndoImport(const std::string& dataset_id, const std::string& import_request_id,
+                                      const UndoRecord& record) {
+  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  RETURN_IF_ERROR(CheckId("import_request_id", import_request_id));
+  const std::filesystem::path folder = data_dir_ / dataset_id;
+  RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
+  ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(ManifestPath(folder)));
+  if (const UndoneImport* const before = manifest.FindUndone(import_request_id))
+    return record(before->content_digest);
+  const ImportEntry* const entry = manifest.Find(import_request_id);
+  if (entry == nullptr)
+    return absl::NotFoundError(absl::StrCat("there is no import ", import_request_id, " here"));
+  ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(folder));
+  if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed: its imports stay");
+  RETURN_IF_ERROR(record(entry->content_digest));
+  return TakeOut({import_request_id}, folder, manifest);
+}
+
+absl::Status DatasetStore::RemoveUndone(const std::string& dataset_id,
+                                        const std::vector<std::string>& import_request_ids) {
+  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  const std::filesystem::path folder = data_dir_ / dataset_id;
+  RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
+  ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
+  ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(ManifestPath(folder)));
+  return TakeOut(import_request_ids, folder, manifest);
 }
 
 absl::StatusOr<SealedContent> DatasetStore::Seal(const std::string& dataset_id, const dp::Schema& schema,
@@ -141,11 +202,18 @@ absl::StatusOr<ByUnit<uint32_t>> DatasetStore::CountElsewhere(const std::string&
   return records;
 }
 
-SealedContent DatasetStore::ContentOf(const SnapshotFacts& facts, std::string_view owner) const {
-  return {.content_hash = ContentHash(facts.digest, owner),
-          .first_format_hash = FirstFormatHash(facts.digest),
-          .records = facts.records,
-          .records_dropped = facts.records_dropped};
+SealedContent DatasetStore::ContentOf(const SnapshotFacts& facts, const Manifest& manifest,
+                                      std::string_view owner) const {
+  SealedContent content{.content_hash = ContentHash(facts.digest, owner),
+                        .first_format_hash = FirstFormatHash(facts.digest),
+                        .records = facts.records,
+                        .records_dropped = facts.records_dropped,
+                        .rows_from_query = manifest.HasRowsFromQuery()};
+  for (const ImportEntry& entry : manifest.imports) {
+    content.import_request_ids.push_back(entry.request_id);
+    content.file_hashes.push_back(entry.content_digest);
+  }
+  return content;
 }
 
 absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path& snapshot,
@@ -157,13 +225,13 @@ absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
   ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ManifestPath(folder)));
   const auto may_seal = [&](const SnapshotFacts& sealed) {
-    return check ? check(ContentOf(sealed, owner)) : absl::OkStatus();
+    return check ? check(ContentOf(sealed, manifest, owner)) : absl::OkStatus();
   };
 
   absl::StatusOr<SnapshotFacts> facts = ReadSnapshotFacts(snapshot);
   if (absl::IsNotFound(facts.status())) {
     ASSIGN_OR_RETURN(const CombinedRecords records,
-                     CombineSegments(SegmentsPath(folder), manifest, schema,
+                     CombineSegments(SegmentsPath(folder), manifest, schema, keyed_hash_,
                                      elsewhere == nullptr ? ByUnit<uint32_t>() : *elsewhere));
     facts = WriteSnapshot(snapshot, records, [&](const SnapshotFacts& sealed) -> absl::Status {
       RETURN_IF_ERROR(may_seal(sealed));
@@ -175,7 +243,7 @@ absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path
   }
   RETURN_IF_ERROR(facts.status());
   RETURN_IF_ERROR(RemoveLeftovers(folder, manifest));
-  return ContentOf(*facts, owner);
+  return ContentOf(*facts, manifest, owner);
 }
 
 absl::StatusOr<LoadedTable> DatasetStore::Load(const SealedId& id, const std::stop_token& stop) const {

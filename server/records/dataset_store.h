@@ -3,8 +3,8 @@
 //
 // Below the data directory each dataset has a folder, named by its id, with these files:
 //
-//   manifest               which imports there were, in which order, with their reports
-//   segments/<request id>  the records of one import, until the dataset is sealed
+//   manifest               which imports there were, in which order, with their reports, and which were undone
+//   segments/<request id>  the records of one import, until the dataset is sealed or the import is undone
 //   snapshot               the sealed records
 //   public_snapshot        for a public dataset, in place of `snapshot`
 //   units                  for a part of a partitioned dataset: the persons or groups of its snapshot
@@ -37,6 +37,7 @@
 
 namespace curator::records {
 
+struct Manifest;
 struct SnapshotFacts;
 
 // A keyed pseudorandom function (HMAC-SHA-256) under the server's key, the same in every run. Returns at
@@ -53,8 +54,26 @@ struct SealedContent {
   std::string first_format_hash;
   int64_t records = 0;          // in the table
   int64_t records_dropped = 0;  // because they exceed their unit's bound
+  // Of its imports, in their order.
+  std::vector<std::string> import_request_ids = {};
+  std::vector<std::string> file_hashes = {};  // FileHash()
+  bool rows_from_query = false;               // one of them came from a query
   bool operator==(const SealedContent&) const = default;
 };
+
+// An import that counts. For the owner only.
+struct StoredImport {
+  std::string request_id;
+  int64_t time_us =
+      0;  // since the epoch, not before that of an earlier import of the same folder; 0: unknown
+  int64_t sequence = 0;  // rising within the folder, from 1
+  int64_t rows_accepted = 0;
+  RecordSource source = RecordSource::kFile;
+};
+
+// Makes it durable that an import is undone, of whose bytes FileHash() is given. Called under the
+// lock of the dataset's folder: must not seal or import.
+using UndoRecord = std::function<absl::Status(const std::string& file_hash)>;
 
 // Decides from its content whether a table may be sealed. Called by a seal before anything of it remains on
 // the disk, under the lock of the dataset's folder: must not seal or import. Empty: every table may.
@@ -80,13 +99,30 @@ class DatasetStore {
   // A request id that has been imported already is recognised at Finish(): the same bytes get the stored
   // report, also after sealing, others ALREADY_EXISTS. Errors: INVALID_ARGUMENT for ids that are not 1 to 128
   // of letters, digits, '-' and '_'; FAILED_PRECONDITION when the dataset is sealed and
-  // this request id was not imported.
+  // this request id was not imported, or its import was undone.
   absl::StatusOr<std::unique_ptr<RecordImport>> BeginImport(const std::string& dataset_id,
                                                             const dp::Schema& schema,
                                                             const std::string& request_id,
                                                             const ImportOptions& options);
 
-  // Combines all imports in their order, keeping the first records of each unit up to its bound; without
+  // The keyed hash of a file, which the ledger may store, from the SHA-256 of its bytes as they are sent.
+  std::string FileHash(std::string_view sha256) const;
+
+  // The imports that count, from the first to the last; also of a sealed dataset.
+  absl::StatusOr<std::vector<StoredImport>> ListImports(const std::string& dataset_id) const;
+
+  // Undoes an import: calls `record`, whose error is returned and changes nothing, and then removes the records
+  // durably. Of an import that was undone before, `record` is called again and nothing else is done. After a
+  // crash between the two, RemoveUndone() removes the records. Errors: INVALID_ARGUMENT for ids, as
+  // BeginImport(); NOT_FOUND when there is no such import; FAILED_PRECONDITION when the dataset is sealed.
+  absl::Status UndoImport(const std::string& dataset_id, const std::string& import_request_id,
+                          const UndoRecord& record);
+
+  // Removes those of the undone imports whose records are still there.
+  absl::Status RemoveUndone(const std::string& dataset_id,
+                            const std::vector<std::string>& import_request_ids);
+
+  // Combines all imports, keeping records of each unit up to its bound (CombineSegments()); without
   // records the table is empty. The dataset accepts no imports afterwards. Idempotent: sealing again returns
   // the same. `owner` is the principal who created the dataset. An error of `check` is returned, and leaves
   // the dataset as it was: open for imports, unless an earlier seal closed it.
@@ -136,7 +172,7 @@ class DatasetStore {
   absl::StatusOr<SealedContent> SealInto(const std::filesystem::path& snapshot, const dp::Schema& schema,
                                          std::string_view owner, const ByUnit<uint32_t>* elsewhere,
                                          const SealCheck& check);
-  SealedContent ContentOf(const SnapshotFacts& facts, std::string_view owner) const;
+  SealedContent ContentOf(const SnapshotFacts& facts, const Manifest& manifest, std::string_view owner) const;
 
   const std::filesystem::path data_dir_;
   const KeyedHash keyed_hash_;

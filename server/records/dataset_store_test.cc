@@ -349,7 +349,7 @@ TEST(DatasetStore, WhatACrashLeavesIsRemovedOnOpening) {
   Overwrite(people / "snapshot.12-5.making", "half a snapshot");
   const auto store = OpenStore(folder);
   EXPECT_THAT(FilesBelow(people), ElementsAre("manifest", "segments/r1"));
-  EXPECT_EQ(Import(*store, SexAge(), "r3", kCsv).value().rows_accepted, 2);
+  EXPECT_EQ(Import(*store, SexAge(), "r3", kCsv, {.accept_same_file = true}).value().rows_accepted, 2);
   EXPECT_EQ(store->Seal("people", SexAge(), "olga").value().records, 4);
 }
 

@@ -27,6 +27,14 @@ std::string Quoted(const std::vector<std::string>& names) {
   return list;
 }
 
+// In the order in which a report lists them.
+std::vector<std::string> ReportedColumns(const dp::Schema& schema) {
+  std::vector<std::string> names;
+  for (const dp::Attribute& attribute : schema.domain.attributes()) names.push_back(attribute.name());
+  names.push_back(dp::IdColumnOf(schema).value_or(""));
+  return names;
+}
+
 }  // namespace
 
 RecordEncoder::RecordEncoder(const dp::Schema& schema, const ImportOptions& options, RowSink sink)
@@ -35,7 +43,8 @@ RecordEncoder::RecordEncoder(const dp::Schema& schema, const ImportOptions& opti
       only_(options.only),
       sink_(std::move(sink)),
       id_column_(dp::IdColumnOf(schema)),
-      codes_(schema.domain.size()) {}
+      codes_(schema.domain.size()),
+      rejections_(ReportedColumns(schema)) {}
 
 absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) {
   std::unordered_map<std::string, int32_t> wanted;
@@ -70,22 +79,23 @@ absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) 
 
 void RecordEncoder::TakeField(size_t column, std::string_view text) {
   const int32_t role = role_of_column_[column];
-  if (role == kIgnored || rejection_) return;
+  if (role == kIgnored) return;
   if (role == kId) {
     id_ = dp::TrimBlanks(text);
-    if (id_.empty()) Reject(*id_column_, "is empty");
+    if (id_.empty()) faults_.push_back({codes_.size(), "is empty"});
     return;
   }
-  const dp::Attribute& attribute = schema_.domain.attributes()[static_cast<size_t>(role)];
-  if (const std::optional<uint32_t> code = CodeOf(static_cast<uint32_t>(role), text)) {
-    codes_[static_cast<size_t>(role)] = *code;
-    const bool is_elsewhere = only_ && only_->attribute == static_cast<uint32_t>(role) &&
-                              !std::binary_search(only_->bins.begin(), only_->bins.end(), int64_t{*code});
-    if (is_elsewhere)
-      Reject(attribute.name(), absl::StrCat("does not lie in the part \"", only_->part, "\""));
-  } else {
-    Reject(attribute.name(), attribute.WhyOutside(text));
+  const auto index = static_cast<size_t>(role);
+  const std::optional<uint32_t> code = CodeOf(static_cast<uint32_t>(role), text);
+  if (!code) {
+    faults_.push_back({index, schema_.domain.attributes()[index].WhyOutside(text)});
+    return;
   }
+  codes_[index] = *code;
+  const bool is_elsewhere = only_ && only_->attribute == static_cast<uint32_t>(role) &&
+                            !std::binary_search(only_->bins.begin(), only_->bins.end(), int64_t{*code});
+  if (is_elsewhere)
+    faults_.push_back({index, absl::StrCat("does not lie in the part \"", only_->part, "\"")});
 }
 
 std::optional<uint32_t> RecordEncoder::CodeOf(uint32_t attribute, std::string_view text) {
@@ -100,25 +110,34 @@ std::optional<uint32_t> RecordEncoder::CodeOf(uint32_t attribute, std::string_vi
 absl::Status RecordEncoder::TakeRow(int64_t line) {
   ++report_.rows_read;
   const int64_t clamped = std::exchange(responses_clamped_, 0);
-  if (rejection_) return RefuseRow(line);
+  if (!faults_.empty()) return RefuseRow(line);
   ++report_.rows_accepted;
   report_.responses_clamped += clamped;
   return sink_(codes_, id_);
 }
 
-void RecordEncoder::Reject(const std::string& attribute, std::string reason) {
-  rejection_ = RejectedRow{.line = 0, .attribute = attribute, .reason = std::move(reason)};
+ImportReport RecordEncoder::report() const {
+  ImportReport report = report_;
+  report.rejections = rejections_.List();
+  return report;
+}
+
+const std::string& RecordEncoder::NameOf(size_t column) const {
+  return column < schema_.domain.size() ? schema_.domain.attributes()[column].name() : *id_column_;
 }
 
 absl::Status RecordEncoder::RefuseRow(int64_t line) {
-  RejectedRow rejected = *std::exchange(rejection_, std::nullopt);
+  const Fault& first = faults_.front();
   if (outside_domain_ == OutsideDomain::kFailImport) {
-    return CsvError(line, absl::StrCat("\"", rejected.attribute, "\" ", rejected.reason,
+    return CsvError(line, absl::StrCat("\"", NameOf(first.column), "\" ", first.reason,
                                        "; this dataset drops no row, so the whole file is refused"));
   }
-  rejected.line = line;
   ++report_.rows_rejected;
-  if (report_.examples.size() < kMaxExamples) report_.examples.push_back(std::move(rejected));
+  if (report_.examples.size() < kMaxExamples) {
+    report_.examples.push_back({.line = line, .attribute = NameOf(first.column), .reason = first.reason});
+  }
+  for (const Fault& fault : faults_) rejections_.Add(fault.column, fault.reason, line);
+  faults_.clear();
   return absl::OkStatus();
 }
 

@@ -7,12 +7,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "dp/domain/domain.h"
 #include "records/csv_reader.h"
 #include "records/import.h"
+#include "records/rejections.h"
 
 namespace curator::records {
 
@@ -31,11 +33,19 @@ class RecordEncoder final : public CsvSink {
   void TakeField(size_t column, std::string_view text) override;
   absl::Status TakeRow(int64_t line) override;
 
-  const ImportReport& report() const { return report_; }
+  int64_t rows_accepted() const { return report_.rows_accepted; }
+  // Of the rows so far.
+  ImportReport report() const;
 
  private:
+  // A cell for which the row is rejected. Columns are numbered as the attributes, the id column after them.
+  struct Fault {
+    size_t column = 0;
+    std::string reason;
+  };
+
   std::optional<uint32_t> CodeOf(uint32_t attribute, std::string_view text);
-  void Reject(const std::string& attribute, std::string reason);
+  const std::string& NameOf(size_t column) const;
   absl::Status RefuseRow(int64_t line);
 
   const dp::Schema schema_;
@@ -49,10 +59,11 @@ class RecordEncoder final : public CsvSink {
   // The current row.
   std::vector<uint32_t> codes_;
   std::string id_;
-  std::optional<RejectedRow> rejection_;  // the first reason against it
-  int64_t responses_clamped_ = 0;         // in it
+  std::vector<Fault> faults_;      // in it, from left to right
+  int64_t responses_clamped_ = 0;  // in it
 
-  ImportReport report_;
+  ImportReport report_;  // without the rejections
+  RejectionCounts rejections_;
 };
 
 }  // namespace curator::records

@@ -65,6 +65,17 @@ TEST(RecordEncoder, CountsRejectedRowsAndKeepsTheFirstFew) {
   EXPECT_EQ(outcome.report.examples[3], (RejectedRow{6, "age", "is below the smallest value, 0"}));
 }
 
+TEST(RecordEncoder, CountsEachCellThatRejectsItsRowInItsColumn) {
+  const dp::Schema schema = SexAge(dp::PersonUnit{"pid", 2});
+  const Outcome outcome = Encode(schema, "age,pid,sex\n200,,M\n5,a,M\nx,b,F\n300,c,M\n9,,F\n,d,M\n");
+  EXPECT_EQ(outcome.report.rows_read, 6);
+  EXPECT_EQ(outcome.report.rows_rejected, 5);
+  EXPECT_THAT(outcome.report.rejections,
+              ElementsAre(Rejection{"age", "is above the largest value, 99", 2, {2, 5}},
+                          Rejection{"age", "is empty", 1, {7}}, Rejection{"age", "is not an integer", 1, {4}},
+                          Rejection{"pid", "is empty", 2, {2, 6}}));
+}
+
 TEST(RecordEncoder, RejectsRowsOfOtherParts) {
   const Outcome outcome = Encode(SexAge(), "sex,age\nM,35\nF,7\nM,90\nF,100\n",
                                  {.only = PartRows{.part = "young", .attribute = 1, .bins = {0, 3}}});

@@ -28,20 +28,42 @@ struct RejectedRow {
   bool operator==(const RejectedRow&) const = default;
 };
 
+// How many rows one column rejects for one reason. A row counts in each column that rejects it.
+struct Rejection {
+  std::string attribute;  // or the id column
+  std::string reason;     // does not repeat a cell
+  int64_t rows = 0;
+  std::vector<int64_t> lines;  // of the first of these rows, at most kMaxRejectionLines
+  bool operator==(const Rejection&) const = default;
+};
+
 struct ImportReport {
   int64_t rows_read = 0;
   int64_t rows_accepted = 0;
   int64_t rows_rejected = 0;
-  std::vector<RejectedRow> examples;         // the first rejected rows, at most kMaxExamples
+  // The first rejected rows, at most kMaxExamples, each with the first reason against it.
+  std::vector<RejectedRow> examples;
   std::vector<std::string> ignored_columns;  // of the file, in its order
   int64_t responses_clamped = 0;  // accepted, with the response of nested records beyond its bounds
   // The request id of the first earlier import of the same bytes into the same dataset or part, whose records
   // now count twice; empty if there is none. Only the owner imports, so that import was the caller's too.
   std::string same_file_as = {};
+  // By column in the order of the schema, the id column last, then by reason. At most kMaxRejections: those of
+  // the most rows.
+  std::vector<Rejection> rejections = {};
   bool operator==(const ImportReport&) const = default;
 };
 
 inline constexpr size_t kMaxExamples = 10;
+inline constexpr size_t kMaxRejections = 1000;
+inline constexpr size_t kMaxRejectionLines = 5;
+
+// Where the rows of an import come from.
+enum class RecordSource {
+  kFile,   // rows have an order: of a unit with too many, the first are kept
+  kTable,  // rows have none: a keyed hash of each row's own content chooses
+  kQuery,  // as a table, but one row may depend on others
+};
 
 enum class Compression { kNone, kGzip };
 
@@ -66,6 +88,10 @@ struct ImportOptions {
   Compression compression = Compression::kNone;
   OutsideDomain outside_domain = OutsideDomain::kRejectRow;
   std::optional<PartRows> only = std::nullopt;
+  RecordSource source = RecordSource::kFile;
+  // Import bytes that an earlier import has brought: their records count twice.
+  bool accept_same_file = false;
+  int64_t time_us = 0;  // of the import, since the epoch; 0: unknown
 };
 
 // Not thread-safe. Destroying it before a successful Finish() leaves nothing behind.
@@ -79,13 +105,14 @@ class RecordImport {
   virtual absl::Status Append(std::string_view bytes) = 0;
 
   // The file is complete. On return its records are durable. To be called once. Errors: as Append();
-  // ALREADY_EXISTS when the request id is taken by other bytes; FAILED_PRECONDITION when the dataset has been
-  // sealed meanwhile.
+  // ALREADY_EXISTS when the request id is taken by other bytes or another source; FAILED_PRECONDITION when the
+  // dataset has been sealed meanwhile, or has a list of imports that is too long; NeedsAcceptance("SAME_FILE")
+  // when an earlier import has brought the same bytes and the options do not accept that.
   virtual absl::StatusOr<ImportReport> Finish() = 0;
 };
 
-// Reads a file as an import would, and stores nothing. The sizes of groups are not checked, because they
-// depend on earlier imports.
+// Reads a file as an import would, and stores nothing. Sizes of groups and equal files are not checked,
+// because they depend on earlier imports.
 std::unique_ptr<RecordImport> CheckRecords(const dp::Schema& schema, const ImportOptions& options);
 
 }  // namespace curator::records

@@ -19,8 +19,11 @@ Manifest TwoImports() {
                             .rows_rejected = 2,
                             .examples = {{4, "age", "is empty"}},
                             .ignored_columns = {"note"},
-                            .responses_clamped = 1};
-  return {.imports = {{"second", "c1", "s1", report}, {"first", "c2", "s2", {1, 1, 0, {}, {}}}}};
+                            .responses_clamped = 1,
+                            .rejections = {{"age", "is empty", 2, {4, 5}}, {"sex", "is missing", 1, {5}}}};
+  return {.imports = {{"second", "c1", "s1", report, RecordSource::kQuery, 17, 2},
+                      {"first", "c2", "s2", {1, 1, 0, {}, {}}, RecordSource::kTable, 17, 5}},
+          .undone = {{"third", "c3", 6}, {"zeroth", "c0", 1}}};
 }
 
 TEST(Manifest, ComesBackAsItWasInItsOrder) {
@@ -28,6 +31,8 @@ TEST(Manifest, ComesBackAsItWasInItsOrder) {
   ASSERT_TRUE(WriteManifest(folder / "manifest", TwoImports()).ok());
   const Manifest manifest = ReadManifest(folder / "manifest").value();
   EXPECT_EQ(manifest.imports, TwoImports().imports);
+  EXPECT_EQ(manifest.undone, TwoImports().undone);
+  EXPECT_EQ(manifest.NextSequence(), 7) << "no number is used again";
   EXPECT_EQ(manifest.RowsAccepted(), 4);
   EXPECT_EQ(manifest.Find("first")->content_digest, "c2");
   EXPECT_EQ(manifest.Find("third"), nullptr);
@@ -50,7 +55,39 @@ TEST(Manifest, IsReadInItsFirstVersionToo) {
   Overwrite(folder / "manifest", document + Sha256(document));
   const absl::StatusOr<Manifest> manifest = ReadManifest(folder / "manifest");
   ASSERT_TRUE(manifest.ok()) << manifest.status();
-  EXPECT_EQ(manifest->imports, (std::vector<ImportEntry>{{"first", "c2", "s2", {2, 1, 1, {}, {}}}}));
+  EXPECT_EQ(manifest->imports,
+            (std::vector<ImportEntry>{{"first", "c2", "s2", {2, 1, 1, {}, {}}, RecordSource::kFile, 0, 1}}));
+}
+
+// As servers wrote it before imports could be undone.
+TEST(Manifest, IsReadInItsSecondVersionToo) {
+  const ScratchFolder folder;
+  CanonicalWriter writer("curator.imports", 2);
+  writer.Integer(2);
+  for (const char* id : {"first", "second"}) {
+    for (const char* text : {id, "c2", "s2"}) writer.Text(text);
+    for (const int64_t number : {2, 1, 1, 0, 0, 3}) writer.Integer(number);
+  }
+  const std::string document = std::move(writer).Take();
+  Overwrite(folder / "manifest", document + Sha256(document));
+  const absl::StatusOr<Manifest> manifest = ReadManifest(folder / "manifest");
+  ASSERT_TRUE(manifest.ok()) << manifest.status();
+  const ImportReport report{.rows_read = 2, .rows_accepted = 1, .rows_rejected = 1, .responses_clamped = 3};
+  EXPECT_EQ(manifest->imports,
+            (std::vector<ImportEntry>{{"first", "c2", "s2", report, RecordSource::kFile, 0, 1},
+                                      {"second", "c2", "s2", report, RecordSource::kFile, 0, 2}}));
+  EXPECT_TRUE(manifest->undone.empty());
+}
+
+TEST(Manifest, ThatWouldBeTooLongIsNotWritten) {
+  const ScratchFolder folder;
+  const Manifest manifest = TwoImports();
+  EXPECT_EQ(WriteManifest(folder / "manifest", manifest, 100).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(std::filesystem::exists(folder / "manifest"));
+  ASSERT_TRUE(WriteManifest(folder / "manifest", manifest).ok());
+  const auto size = static_cast<int64_t>(std::filesystem::file_size(folder / "manifest"));
+  EXPECT_TRUE(WriteManifest(folder / "manifest", manifest, size).ok());
+  EXPECT_FALSE(WriteManifest(folder / "manifest", manifest, size - 1).ok());
 }
 
 TEST(Manifest, AnyChangedByteIsNoticed) {

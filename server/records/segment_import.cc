@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "records/byte_stream.h"
 #include "records/combine.h"
@@ -15,11 +16,11 @@
 namespace curator::records {
 namespace {
 
-// One key serves several purposes: the first bytes of a hashed text say which.
 std::string ContentDigest(const ImportPlace& place, Digest& received) {
-  return place.keyed_hash(absl::StrCat("curator import content:", received.Finish()));
+  return KeyedFileHash(place.keyed_hash, received.Finish());
 }
 
+// One key serves several purposes: the first bytes of a hashed text say which.
 UnitKey KeyOfId(const ImportPlace& place, std::string_view id) {
   const std::string hash =
       place.keyed_hash(absl::StrCat("curator unit id:", place.unit_space, ":", std::string(id)));
@@ -29,10 +30,10 @@ UnitKey KeyOfId(const ImportPlace& place, std::string_view id) {
 }
 
 absl::StatusOr<ImportReport> ReportOfRepeat(const Manifest& manifest, const ImportEntry& entry,
-                                            const std::string& content_digest) {
-  if (entry.content_digest == content_digest) return manifest.ReportOf(entry);
-  return absl::AlreadyExistsError(
-      absl::StrCat("request ", entry.request_id, " has imported another file already"));
+                                            const std::string& content_digest, RecordSource source) {
+  if (entry.content_digest == content_digest && entry.source == source) return manifest.ReportOf(entry);
+  return absl::AlreadyExistsError(absl::StrCat(
+      "request ", entry.request_id, " has imported another file, or one from another source, already"));
 }
 
 // The pipeline from bytes to CSV to codes; the caller supplies the last stage.
@@ -60,7 +61,8 @@ class EncodedRecords {
     if (failure_.ok()) failure_ = std::move(status);
     return failure_;
   }
-  const ImportReport& report() const { return encoder_.report(); }
+  int64_t rows_accepted() const { return encoder_.rows_accepted(); }
+  ImportReport report() const { return encoder_.report(); }
 
  private:
   ByteSink ToReader() {
@@ -92,19 +94,22 @@ class CheckOnly final : public RecordImport {
 class Repeated final : public RecordImport {
  public:
   // One of the imports of `manifest` has this request id.
-  Repeated(ImportPlace place, Manifest manifest) : place_(std::move(place)), manifest_(std::move(manifest)) {}
+  Repeated(ImportPlace place, Manifest manifest, RecordSource source)
+      : place_(std::move(place)), manifest_(std::move(manifest)), source_(source) {}
 
   absl::Status Append(std::string_view bytes) override {
     received_.Add(bytes);
     return absl::OkStatus();
   }
   absl::StatusOr<ImportReport> Finish() override {
-    return ReportOfRepeat(manifest_, *manifest_.Find(place_.request_id), ContentDigest(place_, received_));
+    return ReportOfRepeat(manifest_, *manifest_.Find(place_.request_id), ContentDigest(place_, received_),
+                          source_);
   }
 
  private:
   ImportPlace place_;
   Manifest manifest_;
+  RecordSource source_;
   Digest received_;
 };
 
@@ -113,6 +118,9 @@ class IntoSegment final : public RecordImport {
   IntoSegment(ImportPlace place, const dp::Schema& schema, const ImportOptions& options,
               std::unique_ptr<SegmentWriter> segment)
       : place_(std::move(place)),
+        source_(options.source),
+        accept_same_file_(options.accept_same_file),
+        time_us_(options.time_us),
         shape_(ShapeOf(schema)),
         max_group_size_(schema.nesting ? schema.nesting->max_group_size : dp::kNoRecordBound),
         segment_(std::move(segment)),
@@ -152,31 +160,56 @@ class IntoSegment final : public RecordImport {
     ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(place_.folder));
     ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(ManifestPath(place_.folder)));
     if (const ImportEntry* const twin = manifest.Find(place_.request_id))
-      return ReportOfRepeat(manifest, *twin, content_digest);
-    ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(place_.folder));
-    if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed and accepts no more records");
-    if (manifest.RowsAccepted() + records_.report().rows_accepted > dp::kMaxRows) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("a dataset holds at most ", dp::kMaxRows, " records"));
-    }
+      return ReportOfRepeat(manifest, *twin, content_digest, source_);
+    RETURN_IF_ERROR(CheckMayEnter(manifest, content_digest));
     RETURN_IF_ERROR(segment_->Commit());
+    const int64_t last_time_us = manifest.imports.empty() ? 0 : manifest.imports.back().time_us;
+    const int64_t sequence = manifest.NextSequence();
     manifest.imports.push_back({.request_id = place_.request_id,
                                 .content_digest = content_digest,
                                 .segment_digest = std::move(segment_digest),
-                                .report = records_.report()});
-    RETURN_IF_ERROR(CheckBoundOfGroups(manifest));
-    RETURN_IF_ERROR(WriteManifest(ManifestPath(place_.folder), manifest));
+                                .report = records_.report(),
+                                .source = source_,
+                                .time_us = std::max(time_us_, last_time_us),
+                                .sequence = sequence});
+    if (absl::Status within = CheckBoundOfGroups(manifest); !within.ok()) return GivenUp(std::move(within));
+    absl::Status written = WriteManifest(ManifestPath(place_.folder), manifest, kMaxManifestBytesOfImports);
+    // Any other error may come after the manifest has got its name.
+    if (absl::IsFailedPrecondition(written)) return GivenUp(std::move(written));
+    RETURN_IF_ERROR(written);
     return manifest.ReportOf(manifest.imports.back());
+  }
+
+  // `status`, after the segment, which counts for nothing, was removed.
+  absl::Status GivenUp(absl::Status status) const {
+    std::error_code ignored;  // it is removed on the next occasion at the latest
+    std::filesystem::remove(SegmentsPath(place_.folder) / place_.request_id, ignored);
+    return status;
+  }
+
+  absl::Status CheckMayEnter(const Manifest& manifest, std::string_view content_digest) const {
+    RETURN_IF_ERROR(CheckNotUndone(manifest, place_.request_id));
+    ASSIGN_OR_RETURN(const bool is_sealed, IsSealed(place_.folder));
+    if (is_sealed) return absl::FailedPreconditionError("the dataset is sealed and accepts no more records");
+    const ImportEntry* const same = manifest.FindContent(content_digest);
+    if (same != nullptr && !accept_same_file_) {
+      return NeedsAcceptance(
+          "SAME_FILE",
+          absl::StrCat("the import ", same->request_id,
+                       " has brought the same bytes: their records would count twice, and each person be "
+                       "protected half as well. Nothing was imported; accept_same_file imports them again"));
+    }
+    if (manifest.RowsAccepted() + records_.rows_accepted() > dp::kMaxRows) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("a dataset holds at most ", dp::kMaxRows, " records"));
+    }
+    return absl::OkStatus();
   }
 
   // `manifest` includes this import already.
   absl::Status CheckBoundOfGroups(const Manifest& manifest) const {
     if (max_group_size_ == dp::kNoRecordBound) return absl::OkStatus();
-    const std::filesystem::path segments = SegmentsPath(place_.folder);
-    const absl::Status status = CheckGroupSizes(segments, manifest, shape_, max_group_size_);
-    std::error_code ignored;  // it counts for nothing, and is removed on the next occasion at the latest
-    if (!status.ok()) std::filesystem::remove(segments / place_.request_id, ignored);
-    return status;
+    return CheckGroupSizes(SegmentsPath(place_.folder), manifest, shape_, max_group_size_);
   }
 
   absl::Status GiveUpUnless(const absl::Status& status) {
@@ -185,6 +218,9 @@ class IntoSegment final : public RecordImport {
   }
 
   ImportPlace place_;
+  RecordSource source_;
+  bool accept_same_file_;
+  int64_t time_us_;
   TableShape shape_;
   int64_t max_group_size_;
   std::unique_ptr<SegmentWriter> segment_;
@@ -196,6 +232,11 @@ class IntoSegment final : public RecordImport {
 };
 
 }  // namespace
+
+std::string KeyedFileHash(const std::function<std::string(std::string_view)>& keyed_hash,
+                          std::string_view sha256) {
+  return keyed_hash(absl::StrCat("curator import content:", std::string(sha256)));
+}
 
 std::filesystem::path ManifestPath(const std::filesystem::path& folder) {
   return folder / "manifest";
@@ -232,8 +273,15 @@ absl::StatusOr<std::unique_ptr<RecordImport>> NewImport(ImportPlace place, const
   return std::make_unique<IntoSegment>(std::move(place), schema, options, std::move(segment));
 }
 
-std::unique_ptr<RecordImport> RepeatedImport(ImportPlace place, Manifest manifest) {
-  return std::make_unique<Repeated>(std::move(place), std::move(manifest));
+std::unique_ptr<RecordImport> RepeatedImport(ImportPlace place, Manifest manifest, RecordSource source) {
+  return std::make_unique<Repeated>(std::move(place), std::move(manifest), source);
+}
+
+absl::Status CheckNotUndone(const Manifest& manifest, std::string_view request_id) {
+  if (manifest.FindUndone(request_id) == nullptr) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("request ", std::string(request_id),
+                   " belongs to an import that was undone: import under another one"));
 }
 
 }  // namespace curator::records

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
@@ -24,6 +25,10 @@ struct ImportPlace {
   std::function<std::string(std::string_view)> keyed_hash;
 };
 
+// ImportEntry::content_digest.
+std::string KeyedFileHash(const std::function<std::string(std::string_view)>& keyed_hash,
+                          std::string_view sha256);
+
 std::filesystem::path ManifestPath(const std::filesystem::path& folder);
 std::filesystem::path SegmentsPath(const std::filesystem::path& folder);
 std::filesystem::path SnapshotPath(const std::filesystem::path& folder);
@@ -38,7 +43,11 @@ absl::StatusOr<std::unique_ptr<RecordImport>> NewImport(ImportPlace place, const
                                                         const ImportOptions& options);
 
 // An import that writes nothing, under a request id that is in `manifest`: Finish() returns that import's
-// report if the bytes are the same, else ALREADY_EXISTS.
-std::unique_ptr<RecordImport> RepeatedImport(ImportPlace place, Manifest manifest);
+// report if the bytes and the source are the same, else ALREADY_EXISTS.
+std::unique_ptr<RecordImport> RepeatedImport(ImportPlace place, Manifest manifest, RecordSource source);
+
+// FAILED_PRECONDITION for the request id of an import that was undone: a late repetition must not bring it
+// back.
+absl::Status CheckNotUndone(const Manifest& manifest, std::string_view request_id);
 
 }  // namespace curator::records

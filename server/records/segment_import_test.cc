@@ -197,12 +197,34 @@ TEST(RecordImport, TheSameFileUnderAnotherRequestIdNamesTheFirstImport) {
   const auto store = OpenStore(folder);
   EXPECT_EQ(Import(*store, SexAge(), "r1", kCsv)->same_file_as, "");
   EXPECT_EQ(Import(*store, SexAge(), "r2", "sex,age\nM,15\n")->same_file_as, "");
-  EXPECT_EQ(Import(*store, SexAge(), "r3", kCsv)->same_file_as, "r1");
-  EXPECT_EQ(Import(*store, SexAge(), "r4", kCsv)->same_file_as, "r1");
+  const ImportOptions again{.accept_same_file = true};
+  EXPECT_EQ(Import(*store, SexAge(), "r3", kCsv, again)->same_file_as, "r1");
+  EXPECT_EQ(Import(*store, SexAge(), "r4", kCsv, again)->same_file_as, "r1");
   EXPECT_EQ(Import(*store, SexAge(), "r1", kCsv)->same_file_as, "") << "a retry, not another import";
   EXPECT_EQ(Import(*store, SexAge(), "r3", kCsv)->same_file_as, "r1") << "a retry has the same report";
   const auto elsewhere = store->BeginImport("others", SexAge(), "r5", {}).value();
   EXPECT_EQ(Push(*elsewhere, kCsv)->same_file_as, "") << "another dataset";
+}
+
+TEST(RecordImport, TheSameFileIsImportedAgainOnlyWhenThatIsAccepted) {
+  const ScratchFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok());
+  const absl::Status refused = Import(*store, SexAge(), "r2", kCsv).status();
+  EXPECT_EQ(AcceptanceNeededBy(refused), "SAME_FILE") << refused;
+  EXPECT_THAT(refused.message(), HasSubstr("r1"));
+  EXPECT_THAT(FilesBelow(folder.path()), ElementsAre("people/manifest", "people/segments/r1"));
+  EXPECT_TRUE(Import(*store, SexAge(), "r1", kCsv).ok()) << "a retry, not another import";
+  EXPECT_TRUE(Import(*store, SexAge(), "r2", kCsv, {.accept_same_file = true}).ok());
+  EXPECT_EQ(SealedRows(*store, SexAge()).size(), 6);
+}
+
+TEST(RecordImport, ARequestThatIsRepeatedFromAnotherSourceIsRefused) {
+  const ScratchFolder folder;
+  const auto store = OpenStore(folder);
+  ASSERT_TRUE(Import(*store, SexAge(), "r1", kCsv, {.source = RecordSource::kTable}).ok());
+  EXPECT_TRUE(Import(*store, SexAge(), "r1", kCsv, {.source = RecordSource::kTable}).ok());
+  EXPECT_EQ(Import(*store, SexAge(), "r1", kCsv).status().code(), absl::StatusCode::kAlreadyExists);
 }
 
 TEST(RecordImport, ParallelImportsAllCount) {
@@ -210,8 +232,10 @@ TEST(RecordImport, ParallelImportsAllCount) {
   const auto store = OpenStore(folder);
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
-    threads.emplace_back(
-        [&store, i] { EXPECT_TRUE(Import(*store, SexAge(), "r" + std::to_string(i), kCsv).ok()); });
+    threads.emplace_back([&store, i] {
+      const ImportOptions options{.accept_same_file = true};
+      EXPECT_TRUE(Import(*store, SexAge(), "r" + std::to_string(i), kCsv, options).ok());
+    });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(store->Seal("people", SexAge(), "olga").value().records, 24);
