@@ -81,6 +81,8 @@ FILES_MAY_INCLUDE = [
     # `curator calc` runs the calculators of dp/accounting without a server, on events in their wire form (docs/adr/0006).
     # The program that fetches issuers' keys writes what the server's reader accepts.
     (re.compile(r"^client/jwks/"), ["auth"]),
+    # Sources of imports have URLs as the ledger has.
+    (re.compile(r"^client/cli/sources/"), ["base/postgres_url.h"]),
     # The gate's configuration is read as strictly as the server's.
     (re.compile(r"^client/gate/settings\.cc$"), ["auth/strict_json.h"]),
     (re.compile(r"^client/cli/(commands/calc|syntax/calc_\w+)\.(h|cc)$"), ["dp/accounting", "rpc/convert_event.h"]),
@@ -106,7 +108,7 @@ class Library:
 LIBRARIES = [
     Library("protobuf", re.compile(r"^google/(protobuf|rpc)/|\.pb\.h$"), ("rpc", "http", "app", "main", "client")),
     Library("gRPC", re.compile(r"^(grpc|grpcpp|grpc\+\+)/"), ("rpc", "http", "app", "main", "client")),
-    Library("PostgreSQL", re.compile(r"^pqxx(/|$)"), ("ledger/postgres",)),
+    Library("PostgreSQL", re.compile(r"^pqxx(/|$)"), ("ledger/postgres", "client/cli/sources")),
     Library("libpq", re.compile(r"^libpq|^postgres_ext"), ()),  # the ledger speaks libpqxx (docs/adr/0052)
     Library("SQLite", re.compile(r"^sqlite3"), ("ledger/sqlite",)),
     Library("prometheus-cpp", re.compile(r"^prometheus/"), ("metrics",)),
