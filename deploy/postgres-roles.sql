@@ -19,13 +19,14 @@ BEGIN
   GRANT INSERT ON ledger_identity, datasets, dataset_requests, dataset_versions, dataset_parts, part_bins, grants, accounts,
     account_counters, account_members, charges, open_charges, endings, entries, chain_heads, releases, release_shares,
     release_readers, release_measures, limit_proposals, event_counts, event_counts_upto, staged_releases, release_pieces,
-    server_entries, audit, pseudonyms, quota_use, counter_points
+    server_entries, audit, pseudonyms, quota_use, counter_points, seen_files
     TO curator_application;
   GRANT UPDATE (charges) ON event_counts TO curator_application;
   GRANT UPDATE (counted_seq) ON event_counts_upto TO curator_application;
-  GRANT UPDATE (state, created_at_us, awaits_publication, refusal_rules) ON datasets TO curator_application;
+  GRANT UPDATE (state, created_at_us, awaits_publication, refusal_rules, name, deleted_name, domain_from_records, rows_from_query)
+    ON datasets TO curator_application;
   GRANT UPDATE (sealed_version, content_hash, sealed_at_us) ON dataset_parts TO curator_application;
-  GRANT UPDATE (granted_by, granted_at_us, roles, expires_at_us) ON grants TO curator_application;
+  GRANT UPDATE (granted_by, granted_at_us, roles, expires_at_us, dataset_name) ON grants TO curator_application;
   GRANT UPDATE (version) ON accounts TO curator_application;
   GRANT UPDATE (spent, held, limit_value) ON account_counters TO curator_application;
   GRANT UPDATE (state, attempt_token, sealed_key, deadline_us, postings) ON open_charges TO curator_application;

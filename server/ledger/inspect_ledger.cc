@@ -34,9 +34,10 @@ struct Lineage {
 };
 
 absl::StatusOr<std::vector<Lineage>> LineagesOf(sql::Transaction& transaction) {
-  ASSIGN_OR_RETURN(
-      const std::vector<sql::Row> rows,
-      transaction.Execute("SELECT lineage_id, id, name FROM datasets ORDER BY lineage_id, name", {}));
+  ASSIGN_OR_RETURN(const std::vector<sql::Row> rows,
+                   transaction.Execute("SELECT lineage_id, id, COALESCE(NULLIF(deleted_name, ''), name) FROM "
+                                       "datasets ORDER BY lineage_id, name",
+                                       {}));
   std::vector<Lineage> lineages;
   for (const sql::Row& row : rows) {
     if (lineages.empty() || lineages.back().id != row.Text(0)) lineages.push_back({row.Text(0), {}});

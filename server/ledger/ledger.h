@@ -58,7 +58,12 @@ class Ledger {
 
   // ---- Datasets
 
-  // ALREADY_EXISTS when the name is taken.
+  // A deleted dataset (DatasetState::kDeleted) is found by its id, with the name that it had, and by
+  // FindContent() and ListDeletedDatasets(). For everything else that names or lists datasets there is no such
+  // dataset.
+
+  // ALREADY_EXISTS when the name is taken. FAILED_PRECONDITION when the request created a dataset that was
+  // deleted since.
   virtual absl::StatusOr<Dataset> CreateDataset(const DatasetSpec& spec) = 0;
   // With all its grants; with that of `viewer` alone, if it has one, when that is not empty. Where the
   // dataset's row cannot be read, DATA_LOSS says so to its owner and its grantees; to another viewer there is
@@ -68,8 +73,10 @@ class Ledger {
                                                  std::string_view viewer = {}) = 0;
   // All datasets, by name. Reads them all: for start-up and maintenance, never for a request.
   virtual absl::StatusOr<std::vector<Dataset>> ListDatasets() = 0;
+  // The ids of deleted datasets. Reads them all: for start-up.
+  virtual absl::StatusOr<std::vector<std::string>> ListDeletedDatasets() = 0;
   // The datasets that `owner` owns whose content, as a whole or in one part, has one of these hashes, by
-  // name. Datasets of other owners are not read: that two principals hold the same records concerns neither.
+  // name. Deleted ones are among them. Datasets of other owners are not read: that two principals hold the same records concerns neither.
   virtual absl::StatusOr<std::vector<Dataset>> FindContent(
       const Principal& owner, const std::vector<std::string>& content_hashes) = 0;
   // The names of these datasets, in this order.
@@ -80,9 +87,10 @@ class Ledger {
                                                           const NamePage& page = {},
                                                           const AlsoListed& also = {}) = 0;
   // A dataset is sealed once: a second seal is FAILED_PRECONDITION unless it repeats the same content hash,
-  // which changes nothing. What other datasets contain plays no part: see FindContent().
+  // which changes nothing. What other datasets contain plays no part: see FindContent(). From the entry of the
+  // seal on the dataset has `facts` beside those that it had.
   virtual absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
-                                              const Principal& actor) = 0;
+                                              const Principal& actor, const DatasetFacts& facts = {}) = 0;
   // Adds a part with a new account to a partitioned dataset, before or after other parts are sealed.
   // ALREADY_EXISTS when the name is taken; INVALID_ARGUMENT when a bin belongs to another part;
   // FAILED_PRECONDITION for a dataset that is not partitioned, or archived.
@@ -90,7 +98,8 @@ class Ledger {
   // Seals a part once and thereby creates the dataset's next version. Otherwise like SealDataset(), which is
   // not for partitioned datasets.
   virtual absl::StatusOr<Dataset> SealPart(std::string_view dataset_id, std::string_view part,
-                                           std::string_view content_hash, const Principal& actor) = 0;
+                                           std::string_view content_hash, const Principal& actor,
+                                           const DatasetFacts& facts = {}) = 0;
   // Ends the wait of a public dataset, for good, once it is sealed. Repeating it changes nothing.
   // FAILED_PRECONDITION for one that is private, not sealed, or archived, and for its owner unless `approval`
   // is kSingleCustody.
@@ -98,6 +107,13 @@ class Ledger {
                                       Approval approval) = 0;
   // Repeating it changes nothing.
   virtual absl::Status ArchiveDataset(std::string_view dataset_id, const Principal& actor) = 0;
+  // Deletes a dataset and returns its id; what the caller has to do then is to remove its records. The name is
+  // free at once, and its open proposals can no longer be approved. A repetition of the request returns the
+  // id that the first one deleted, whatever has the name now. FAILED_PRECONDITION for a dataset with a charge
+  // in any state, with an owner's access to its records (RecordOwnerAction()), a successor or a predecessor,
+  // or a repair of its history, which may stand for lost charges; NOT_FOUND when there is no such dataset, or
+  // it has another name.
+  virtual absl::StatusOr<std::string> DeleteDataset(const DatasetDeletion& deletion) = 0;
   // Gives the grantee these roles until then, in place of what it had. Repeating it changes nothing.
   virtual absl::Status SetGrant(std::string_view dataset_id, const Grant& grant, const Principal& actor) = 0;
   // Whether the principal of this name has one of these roles by a grant on any dataset of the lineage, also
@@ -113,6 +129,24 @@ class Ledger {
   // entry, which is durable and anchored on return.
   virtual absl::Status RecordOwnerAction(std::string_view dataset_id, std::string_view what,
                                          const Principal& actor) = 0;
+
+  // ---- Imports, of which the ledger knows what has been undone and what an owner has seen
+
+  // Appends the entry of an import that is undone, which is durable and anchored on return: only then may its
+  // records be removed. A repetition of the request changes nothing, and neither does another request for the
+  // same import. FAILED_PRECONDITION when the dataset or the part is sealed, or the dataset is archived;
+  // NOT_FOUND for an unknown part.
+  virtual absl::Status RecordImportUndone(const UndoneImport& undone) = 0;
+  // The request ids of the undone imports of the dataset, or of this part of it, from the first to the last.
+  virtual absl::StatusOr<std::vector<std::string>> UndoneImports(std::string_view dataset_id,
+                                                                 std::string_view part = {}) = 0;
+  // Remembers for ever what the owner has seen; to be called before it sees it. Of an owner that has seen more
+  // than there is place for (kMostSeenFiles) less is remembered: HasSeen() is then true more often.
+  virtual absl::Status RememberSeen(const Principal& owner, const std::vector<SeenFile>& seen) = 0;
+  // Whether the owner has seen one of these files itself, or a report on it under a schema with another
+  // values_hash. Nobody else's files are read.
+  virtual absl::StatusOr<bool> HasSeen(const Principal& owner, const std::vector<std::string>& file_hashes,
+                                       std::string_view values_hash) = 0;
 
   // ---- Accounts
 

@@ -192,6 +192,16 @@ absl::StatusOr<NewAccount> PseudonymousLedger::AsStored(NewAccount account) {
   return account;
 }
 
+absl::StatusOr<DatasetDeletion> PseudonymousLedger::AsStored(DatasetDeletion deletion) {
+  ASSIGN_OR_RETURN(deletion.actor, AsStored(deletion.actor));
+  return deletion;
+}
+
+absl::StatusOr<UndoneImport> PseudonymousLedger::AsStored(UndoneImport undone) {
+  ASSIGN_OR_RETURN(undone.actor, AsStored(undone.actor));
+  return undone;
+}
+
 absl::StatusOr<Grant> PseudonymousLedger::AsStored(Grant grant) {
   ASSIGN_OR_RETURN(grant.grantee, names_.Make(grant.grantee));
   return grant;
@@ -298,10 +308,10 @@ absl::StatusOr<DatasetList> PseudonymousLedger::ListVisibleDatasets(const Princi
 }
 
 absl::StatusOr<Dataset> PseudonymousLedger::SealDataset(std::string_view dataset_id,
-                                                        std::string_view content_hash,
-                                                        const Principal& actor) {
+                                                        std::string_view content_hash, const Principal& actor,
+                                                        const DatasetFacts& facts) {
   ASSIGN_OR_RETURN(const Principal stored, AsStored(actor));
-  return AsNamed(stored_->SealDataset(dataset_id, content_hash, stored));
+  return AsNamed(stored_->SealDataset(dataset_id, content_hash, stored, facts));
 }
 
 absl::StatusOr<Dataset> PseudonymousLedger::AddPart(const NewPart& part) {
@@ -310,14 +320,47 @@ absl::StatusOr<Dataset> PseudonymousLedger::AddPart(const NewPart& part) {
 }
 
 absl::StatusOr<Dataset> PseudonymousLedger::SealPart(std::string_view dataset_id, std::string_view part,
-                                                     std::string_view content_hash, const Principal& actor) {
+                                                     std::string_view content_hash, const Principal& actor,
+                                                     const DatasetFacts& facts) {
   ASSIGN_OR_RETURN(const Principal stored, AsStored(actor));
-  return AsNamed(stored_->SealPart(dataset_id, part, content_hash, stored));
+  return AsNamed(stored_->SealPart(dataset_id, part, content_hash, stored, facts));
 }
 
 absl::Status PseudonymousLedger::ArchiveDataset(std::string_view dataset_id, const Principal& actor) {
   ASSIGN_OR_RETURN(const Principal stored, AsStored(actor));
   return AsNamed(stored_->ArchiveDataset(dataset_id, stored));
+}
+
+absl::StatusOr<std::string> PseudonymousLedger::DeleteDataset(const DatasetDeletion& deletion) {
+  ASSIGN_OR_RETURN(const DatasetDeletion stored, AsStored(deletion));
+  absl::StatusOr<std::string> deleted = stored_->DeleteDataset(stored);
+  return deleted.ok() ? std::move(deleted) : AsNamed(deleted.status());
+}
+
+absl::StatusOr<std::vector<std::string>> PseudonymousLedger::ListDeletedDatasets() {
+  return stored_->ListDeletedDatasets();
+}
+
+absl::Status PseudonymousLedger::RecordImportUndone(const UndoneImport& undone) {
+  ASSIGN_OR_RETURN(const UndoneImport stored, AsStored(undone));
+  return AsNamed(stored_->RecordImportUndone(stored));
+}
+
+absl::StatusOr<std::vector<std::string>> PseudonymousLedger::UndoneImports(std::string_view dataset_id,
+                                                                           std::string_view part) {
+  return stored_->UndoneImports(dataset_id, part);
+}
+
+absl::Status PseudonymousLedger::RememberSeen(const Principal& owner, const std::vector<SeenFile>& seen) {
+  ASSIGN_OR_RETURN(const Principal stored, AsStored(owner));
+  return AsNamed(stored_->RememberSeen(stored, seen));
+}
+
+absl::StatusOr<bool> PseudonymousLedger::HasSeen(const Principal& owner,
+                                                 const std::vector<std::string>& file_hashes,
+                                                 std::string_view values_hash) {
+  ASSIGN_OR_RETURN(const Principal stored, FindStored(owner));
+  return stored_->HasSeen(stored, file_hashes, values_hash);
 }
 
 absl::Status PseudonymousLedger::PublishDataset(std::string_view dataset_id, const Principal& actor,

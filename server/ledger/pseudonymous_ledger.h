@@ -48,25 +48,34 @@ class PseudonymousLedger final : public Ledger {
   absl::StatusOr<Dataset> GetDataset(std::string_view name, std::string_view viewer) override;
   absl::StatusOr<Dataset> GetDatasetById(std::string_view dataset_id, std::string_view viewer) override;
   absl::StatusOr<std::vector<Dataset>> ListDatasets() override;
+  absl::StatusOr<std::vector<std::string>> ListDeletedDatasets() override;
   absl::StatusOr<std::vector<Dataset>> FindContent(const Principal& owner,
                                                    const std::vector<std::string>& content_hashes) override;
   absl::StatusOr<std::vector<std::string>> DatasetNames(const std::vector<std::string>& ids) override;
   absl::StatusOr<DatasetList> ListVisibleDatasets(const Principal& principal, const NamePage& page,
                                                   const AlsoListed& also) override;
   absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
-                                      const Principal& actor) override;
+                                      const Principal& actor, const DatasetFacts& facts) override;
   absl::StatusOr<Dataset> AddPart(const NewPart& part) override;
   absl::StatusOr<Dataset> SealPart(std::string_view dataset_id, std::string_view part,
-                                   std::string_view content_hash, const Principal& actor) override;
+                                   std::string_view content_hash, const Principal& actor,
+                                   const DatasetFacts& facts) override;
   absl::Status PublishDataset(std::string_view dataset_id, const Principal& actor,
                               Approval approval) override;
   absl::Status ArchiveDataset(std::string_view dataset_id, const Principal& actor) override;
+  absl::StatusOr<std::string> DeleteDataset(const DatasetDeletion& deletion) override;
   absl::Status SetGrant(std::string_view dataset_id, const Grant& grant, const Principal& actor) override;
   absl::StatusOr<bool> HasGrantInLineage(std::string_view dataset_id, std::string_view name,
                                          int64_t roles) override;
   absl::StatusOr<Dataset> SetRefusalRules(const RefusalRulesChange& change) override;
   absl::Status RecordOwnerAction(std::string_view dataset_id, std::string_view what,
                                  const Principal& actor) override;
+  absl::Status RecordImportUndone(const UndoneImport& undone) override;
+  absl::StatusOr<std::vector<std::string>> UndoneImports(std::string_view dataset_id,
+                                                         std::string_view part) override;
+  absl::Status RememberSeen(const Principal& owner, const std::vector<SeenFile>& seen) override;
+  absl::StatusOr<bool> HasSeen(const Principal& owner, const std::vector<std::string>& file_hashes,
+                               std::string_view values_hash) override;
 
   absl::StatusOr<Account> CreateAccount(const NewAccount& account) override;
   absl::StatusOr<std::vector<Account>> GetAccounts(const std::vector<int64_t>& ids) override;
@@ -167,6 +176,8 @@ class PseudonymousLedger final : public Ledger {
   absl::StatusOr<DatasetSpec> AsStored(DatasetSpec spec);
   absl::StatusOr<NewPart> AsStored(NewPart part);
   absl::StatusOr<NewAccount> AsStored(NewAccount account);
+  absl::StatusOr<DatasetDeletion> AsStored(DatasetDeletion deletion);
+  absl::StatusOr<UndoneImport> AsStored(UndoneImport undone);
   absl::StatusOr<AccountSpec> AsStored(AccountSpec account);
   absl::StatusOr<Grant> AsStored(Grant grant);
   absl::StatusOr<ChargeRequest> AsStored(ChargeRequest request);

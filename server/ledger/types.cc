@@ -24,10 +24,11 @@ constexpr std::array<std::pair<ScopeType, std::string_view>, 4> kScopeNames = {{
     {ScopeType::kAnalystGroup, "ANALYST_GROUP"},
     {ScopeType::kPart, "PART"},
 }};
-constexpr std::array<std::pair<DatasetState, std::string_view>, 3> kDatasetStateNames = {{
+constexpr std::array<std::pair<DatasetState, std::string_view>, 4> kDatasetStateNames = {{
     {DatasetState::kCreated, "CREATED"},
     {DatasetState::kSealed, "SEALED"},
     {DatasetState::kArchived, "ARCHIVED"},
+    {DatasetState::kDeleted, "DELETED"},
 }};
 constexpr std::array<std::pair<ProposalEnd, std::string_view>, 4> kProposalEndNames = {{
     {ProposalEnd::kNone, ""},
@@ -54,6 +55,11 @@ absl::StatusOr<Value> ValueIn(const std::array<std::pair<Value, std::string_view
 }
 
 }  // namespace
+
+DatasetFacts operator|(const DatasetFacts& a, const DatasetFacts& b) {
+  return {.domain_from_records = a.domain_from_records || b.domain_from_records,
+          .rows_from_query = a.rows_from_query || b.rows_from_query};
+}
 
 const std::string& StoredPrincipal(const Charge& charge) {
   return charge.stored_principal.empty() ? charge.principal : charge.stored_principal;

@@ -107,7 +107,40 @@ inline constexpr std::array kScopesAsListed = {ScopeType::kDataset, ScopeType::k
                                                ScopeType::kAnalystGroup};
 AccountKey KeyOf(const Account& account);
 
-enum class DatasetState { kCreated, kSealed, kArchived };
+// kDeleted: it has no records any more, takes no change, and its name is free; its row and its history stay.
+enum class DatasetState { kCreated, kSealed, kArchived, kDeleted };
+
+// What is said for ever about how a dataset came about: once true, always true. In documents: an Integer, the
+// sum of 1 for the first and 2 for the second.
+struct DatasetFacts {
+  // Ranges, categories or bins were chosen by somebody who had seen records.
+  bool domain_from_records = false;
+  // Records came from a query, in which one person may have changed the rows of others.
+  bool rows_from_query = false;
+  bool operator==(const DatasetFacts&) const = default;
+};
+// What is true by either.
+DatasetFacts operator|(const DatasetFacts& a, const DatasetFacts& b);
+
+// A look of an owner at the records of a file, before it created the dataset.
+struct OwnerLook {
+  std::string file_hash;         // as SeenFile::file_hash
+  int64_t time_us = 0;           // by the owner's clock
+  bool accepted_domain = false;  // ranges, categories or bins were taken from the file
+  bool operator==(const OwnerLook&) const = default;
+};
+inline constexpr size_t kMostLooks = 100;
+
+// What an owner has seen of a file: a report under a schema, or the file itself.
+struct SeenFile {
+  std::string file_hash;    // keyed, of the file's bytes; opaque, 1 to 64 bytes
+  std::string values_hash;  // of what the schema says about values, 1 to 64 bytes; empty: the file itself
+  bool operator==(const SeenFile&) const = default;
+};
+// So many files with schemas are remembered of one owner; of further files, under which schemas reports were
+// given, so many of them; beyond that, that there were more.
+inline constexpr int64_t kMostSeenFiles = 10'000;
+inline constexpr int64_t kMostSeenSchemas = 1'000;
 
 struct DatasetSpec {
   std::string request_id;
@@ -124,6 +157,29 @@ struct DatasetSpec {
   std::vector<AccountSpec> accounts;
   std::vector<PartSpec> parts =
       {};  // of a partitioned dataset, at least one; their accounts are its accounts
+  // Those of its schema. A successor also has domain_from_records where its predecessor has it.
+  DatasetFacts facts = {};
+  // Each gets an entry, and is remembered as RememberSeen() does. At most kMostLooks.
+  std::vector<OwnerLook> looks = {};
+};
+
+// An import of a dataset or part that is not sealed, to be undone.
+struct UndoneImport {
+  std::string request_id;  // of the change
+  std::string dataset_id;
+  std::string part;               // its name; empty for a dataset without parts
+  std::string import_request_id;  // of the import
+  std::string file_hash;          // as SeenFile::file_hash, of what was imported
+  Principal actor;
+};
+
+// A dataset to be deleted.
+struct DatasetDeletion {
+  std::string request_id;
+  std::string name;        // what the request names: a repetition finds what the first request deleted
+  std::string dataset_id;  // of the dataset with that name now; empty when there is none
+  Principal actor;
+  bool only_checked = false;  // a dry run: the refusal, if there is one, and nothing is written
 };
 
 // What a grantee may do with a dataset, as bits of Grant::roles.
@@ -173,6 +229,7 @@ struct Dataset {
   // bytes are those of the verified history.
   std::string refusal_rules = {};
   std::string refusal_rules_hash = {};
+  DatasetFacts facts = {};
 };
 
 // The refusal rules of a dataset after a change, and one public line that says what has changed.

@@ -67,6 +67,8 @@ v1::DatasetState StateProto(ledger::DatasetState state) {
       return v1::DATASET_STATE_SEALED;
     case ledger::DatasetState::kArchived:
       return v1::DATASET_STATE_ARCHIVED;
+    case ledger::DatasetState::kDeleted:
+      break;  // never shown
   }
   return v1::DATASET_STATE_UNSPECIFIED;
 }

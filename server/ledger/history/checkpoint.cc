@@ -11,7 +11,7 @@ namespace curator::ledger {
 namespace {
 
 constexpr char kCheckpointTag[] = "curator.ledger.checkpoint";
-constexpr int64_t kCheckpointVersion = 4;
+constexpr int64_t kCheckpointVersion = 5;
 
 template <typename Items, typename WriteItem>
 void WriteList(CanonicalWriter& writer, const Items& items, WriteItem write_item) {
@@ -64,6 +64,9 @@ void WriteDataset(CanonicalWriter& writer, const RecountedDataset& dataset) {
     WriteTexts(writer, share.second);
   });
   writer.Text(dataset.refusal_rules);
+  writer.Integer(dataset.facts.domain_from_records ? 1 : 0);
+  writer.Integer(dataset.facts.rows_from_query ? 1 : 0);
+  WriteTexts(writer, dataset.looks);
   writer.Integer(dataset.entries);
   writer.Integer(dataset.charges);
   writer.Integer(dataset.releases);
@@ -87,6 +90,9 @@ absl::StatusOr<RecountedDataset> ReadDataset(CanonicalReader& reader) {
     dataset.shares.emplace(std::move(release_id), ReadTexts(reader));
   }
   dataset.refusal_rules = reader.Text();
+  dataset.facts.domain_from_records = reader.Integer() != 0;
+  dataset.facts.rows_from_query = reader.Integer() != 0;
+  dataset.looks = ReadTexts(reader);
   dataset.entries = reader.Integer();
   dataset.charges = reader.Integer();
   dataset.releases = reader.Integer();

@@ -30,6 +30,9 @@ std::vector<Posting> ReadPostings(CanonicalReader& reader) {
 namespace {
 
 constexpr char kGrantTag[] = "curator.ledger.grant";
+constexpr char kDatasetCreatedTag[] = "curator.ledger.dataset_created";
+constexpr char kSealedTag[] = "curator.ledger.sealed";
+constexpr char kPartSealedTag[] = "curator.ledger.part_sealed";
 
 void WriteAccount(CanonicalWriter& writer, const OpenedAccount& account) {
   writer.Integer(account.id);
@@ -52,6 +55,28 @@ Approval ReadApproval(CanonicalReader& reader) {
   const int64_t number = reader.Integer();
   if (number < 0 || number > 1) reader.Refuse();
   return number == 0 ? Approval::kByAnother : Approval::kSingleCustody;
+}
+
+// The version of a document that ends with facts only where one is true.
+int64_t VersionFor(const DatasetFacts& facts) {
+  return facts == DatasetFacts() ? 1 : 2;
+}
+
+void WriteFacts(CanonicalWriter& writer, const DatasetFacts& facts) {
+  const int64_t number = (facts.domain_from_records ? 1 : 0) + (facts.rows_from_query ? 2 : 0);
+  if (number > 0) writer.Integer(number);
+}
+
+// As WriteFacts() wrote them in a document of this tag.
+int64_t VersionWithFacts(std::string_view bytes, std::string_view tag) {
+  return CanonicalReader(bytes, tag, 2).ok() ? 2 : 1;
+}
+
+DatasetFacts ReadFacts(CanonicalReader& reader, int64_t version) {
+  if (version < 2) return {};
+  const int64_t number = reader.Integer();
+  if (number < 1 || number > 3) reader.Refuse();
+  return {.domain_from_records = (number & 1) != 0, .rows_from_query = (number & 2) != 0};
 }
 
 OpenedAccount ReadAccount(CanonicalReader& reader) {
@@ -78,7 +103,7 @@ OpenedAccount ReadAccount(CanonicalReader& reader) {
 }  // namespace
 
 std::string EncodePayload(const DatasetCreated& document) {
-  CanonicalWriter writer("curator.ledger.dataset_created", 1);
+  CanonicalWriter writer(kDatasetCreatedTag, VersionFor(document.facts));
   writer.Text(document.name);
   writer.Text(document.owner);
   writer.Text(document.lineage_id);
@@ -91,11 +116,13 @@ std::string EncodePayload(const DatasetCreated& document) {
   writer.Text(document.partition_attribute);
   writer.Integer(static_cast<int64_t>(document.accounts.size()));
   for (const OpenedAccount& account : document.accounts) WriteAccount(writer, account);
+  WriteFacts(writer, document.facts);
   return std::move(writer).Take();
 }
 
 absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes) {
-  CanonicalReader reader(bytes, "curator.ledger.dataset_created", 1);
+  const int64_t version = VersionWithFacts(bytes, kDatasetCreatedTag);
+  CanonicalReader reader(bytes, kDatasetCreatedTag, version);
   DatasetCreated document;
   document.name = reader.Text();
   document.owner = reader.Text();
@@ -110,6 +137,7 @@ absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes) {
   constexpr int64_t kLeastBytes = 48;
   const int64_t count = reader.Count(kLeastBytes);
   for (int64_t i = 0; i < count; ++i) document.accounts.push_back(ReadAccount(reader));
+  document.facts = ReadFacts(reader, version);
   RETURN_IF_ERROR(reader.Finish());
   return document;
 }
@@ -184,17 +212,20 @@ absl::StatusOr<OpenedAccount> ParseOpenedAccount(std::string_view bytes) {
 }
 
 std::string EncodePayload(const DatasetSealed& document) {
-  CanonicalWriter writer("curator.ledger.sealed", 1);
+  CanonicalWriter writer(kSealedTag, VersionFor(document.facts));
   writer.Integer(document.version);
   writer.Text(document.content_commitment);
+  WriteFacts(writer, document.facts);
   return std::move(writer).Take();
 }
 
 absl::StatusOr<DatasetSealed> ParseDatasetSealed(std::string_view bytes) {
-  CanonicalReader reader(bytes, "curator.ledger.sealed", 1);
+  const int64_t version = VersionWithFacts(bytes, kSealedTag);
+  CanonicalReader reader(bytes, kSealedTag, version);
   DatasetSealed document;
   document.version = reader.Integer();
   document.content_commitment = reader.Text();
+  document.facts = ReadFacts(reader, version);
   RETURN_IF_ERROR(reader.Finish());
   return document;
 }
@@ -228,19 +259,60 @@ absl::StatusOr<PartAdded> ParsePartAdded(std::string_view bytes) {
 }
 
 std::string EncodePayload(const PartSealed& document) {
-  CanonicalWriter writer("curator.ledger.part_sealed", 1);
+  CanonicalWriter writer(kPartSealedTag, VersionFor(document.facts));
   writer.Integer(document.number);
   writer.Integer(document.version);
   writer.Text(document.content_commitment);
+  WriteFacts(writer, document.facts);
   return std::move(writer).Take();
 }
 
 absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes) {
-  CanonicalReader reader(bytes, "curator.ledger.part_sealed", 1);
+  const int64_t version = VersionWithFacts(bytes, kPartSealedTag);
+  CanonicalReader reader(bytes, kPartSealedTag, version);
   PartSealed document;
   document.number = reader.Integer();
   document.version = reader.Integer();
   document.content_commitment = reader.Text();
+  document.facts = ReadFacts(reader, version);
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
+std::string EncodePayload(const OwnerLook& document) {
+  CanonicalWriter writer("curator.ledger.owner_looked", 1);
+  writer.Text(document.file_hash);
+  writer.Integer(document.time_us);
+  writer.Integer(document.accepted_domain ? 1 : 0);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<OwnerLook> ParseOwnerLook(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.owner_looked", 1);
+  OwnerLook document;
+  document.file_hash = reader.Text();
+  document.time_us = reader.Integer();
+  const int64_t accepted = reader.Integer();
+  if (accepted < 0 || accepted > 1) reader.Refuse();
+  document.accepted_domain = accepted == 1;
+  RETURN_IF_ERROR(reader.Finish());
+  return document;
+}
+
+std::string EncodePayload(const ImportUndone& document) {
+  CanonicalWriter writer("curator.ledger.import_undone", 1);
+  writer.Text(document.part);
+  writer.Text(document.import_request_id);
+  writer.Text(document.file_hash);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<ImportUndone> ParseImportUndone(std::string_view bytes) {
+  CanonicalReader reader(bytes, "curator.ledger.import_undone", 1);
+  ImportUndone document;
+  document.part = reader.Text();
+  document.import_request_id = reader.Text();
+  document.file_hash = reader.Text();
   RETURN_IF_ERROR(reader.Finish());
   return document;
 }

@@ -55,6 +55,9 @@ inline constexpr char kLimitWithdrawn[] = "LIMIT_WITHDRAWN";
 inline constexpr char kLimitTakenUp[] = "LIMIT_TAKEN_UP";
 inline constexpr char kRepaired[] = "REPAIRED";
 inline constexpr char kOwnerAction[] = "OWNER_ACTION";
+inline constexpr char kOwnerLooked[] = "OWNER_LOOKED";
+inline constexpr char kImportUndone[] = "IMPORT_UNDONE";
+inline constexpr char kDatasetDeleted[] = "DATASET_DELETED";
 
 // An account as it was opened. In documents: id, scope name, scope key, rule, rule name, [counter, limit].
 struct OpenedAccount {
@@ -64,7 +67,8 @@ struct OpenedAccount {
 
 inline constexpr int64_t kAwaitsPublication = 2;
 
-// DATASET_CREATED, tag "curator.ledger.dataset_created".
+// DATASET_CREATED, tag "curator.ledger.dataset_created". Version 1 has no facts, and is still written where
+// none is true: version 2 ends with them.
 struct DatasetCreated {
   std::string name;
   std::string owner;
@@ -78,6 +82,7 @@ struct DatasetCreated {
   int64_t is_public = 0;
   std::string partition_attribute;
   std::vector<OpenedAccount> accounts;
+  DatasetFacts facts = {};
 };
 std::string EncodePayload(const DatasetCreated& document);
 absl::StatusOr<DatasetCreated> ParseDatasetCreated(std::string_view bytes);
@@ -97,10 +102,11 @@ absl::StatusOr<OpenedAccount> ParseOpenedAccount(std::string_view bytes);
 
 // SEALED, tag "curator.ledger.sealed". The content hash itself stays out of the history, which is exported:
 // content_commitment = SHA-256 of the document "curator.ledger.content" of Text(dataset_id)
-// Text(content_hash).
+// Text(content_hash). Facts as in DATASET_CREATED: those that the seal adds.
 struct DatasetSealed {
   int64_t version = 1;
   std::string content_commitment;
+  DatasetFacts facts = {};
 };
 std::string EncodePayload(const DatasetSealed& document);
 absl::StatusOr<DatasetSealed> ParseDatasetSealed(std::string_view bytes);
@@ -115,11 +121,12 @@ struct PartAdded {
 std::string EncodePayload(const PartAdded& document);
 absl::StatusOr<PartAdded> ParsePartAdded(std::string_view bytes);
 
-// PART_SEALED, tag "curator.ledger.part_sealed".
+// PART_SEALED, tag "curator.ledger.part_sealed". Facts as in SEALED, of the dataset as a whole.
 struct PartSealed {
   int64_t number = 0;
   int64_t version = 0;  // of the dataset, created by this seal
   std::string content_commitment;
+  DatasetFacts facts = {};
 };
 std::string EncodePayload(const PartSealed& document);
 absl::StatusOr<PartSealed> ParsePartSealed(std::string_view bytes);
@@ -138,8 +145,22 @@ struct RulesSet {
 std::string EncodePayload(const RulesSet& document);
 absl::StatusOr<RulesSet> ParseRulesSet(std::string_view bytes);
 
+// OWNER_LOOKED, tag "curator.ledger.owner_looked". The hash is keyed: who reads the history cannot tell which
+// file it was.
+std::string EncodePayload(const OwnerLook& document);
+absl::StatusOr<OwnerLook> ParseOwnerLook(std::string_view bytes);
+
+// IMPORT_UNDONE, tag "curator.ledger.import_undone".
+struct ImportUndone {
+  std::string part;  // its name; empty for a dataset without parts
+  std::string import_request_id;
+  std::string file_hash;  // keyed, as in OWNER_LOOKED
+};
+std::string EncodePayload(const ImportUndone& document);
+absl::StatusOr<ImportUndone> ParseImportUndone(std::string_view bytes);
+
 // EQUAL_CONTENT (the other dataset's name), RELEASE_SHARED (the release's id, a blank, the grantee), ARCHIVED
-// (empty), OWNER_ACTION (the owner's data access): one text, tag "curator.ledger.note".
+// and DATASET_DELETED (empty), OWNER_ACTION (the owner's data access): one text, tag "curator.ledger.note".
 std::string EncodeNote(std::string_view text);
 absl::StatusOr<std::string> ParseNote(std::string_view bytes);
 

@@ -47,6 +47,9 @@ std::optional<RecountedCharge> Recount::Add(const Entry& entry) {
   }
   dataset.is_whole = dataset.is_whole && broken.empty();
   dataset.head = {entry.seq, entry.hash};
+  // A repair says only which entries are lost.
+  if (dataset.state == DatasetState::kDeleted && entry.kind != kRepaired)
+    Report(entry, "follows the entry that deletes the dataset");
 
   const Handler handler = HandlerOf(entry.kind);
   if (handler == nullptr) {
@@ -86,7 +89,10 @@ Recount::Handler Recount::HandlerOf(std::string_view kind) {
       {kRevoked, &Recount::SetGrant},
       {kRulesSet, &Recount::SetRefusalRules},
       {kReleaseShared, &Recount::ShareRelease},
-      {kOwnerAction, &Recount::CheckNote}};
+      {kOwnerAction, &Recount::CheckNote},
+      {kOwnerLooked, &Recount::AddLook},
+      {kImportUndone, &Recount::UndoImport},
+      {kDatasetDeleted, &Recount::DeleteDataset}};
   const auto found = kHandlers.find(kind);
   return found == kHandlers.end() ? nullptr : found->second;
 }
@@ -99,6 +105,7 @@ void Recount::Seal(const Entry& entry) {
   dataset.state = DatasetState::kSealed;
   dataset.version = sealed->version;
   dataset.content_commitment = sealed->content_commitment;
+  dataset.facts = dataset.facts | sealed->facts;
 }
 
 void Recount::Publish(const Entry& entry) {
@@ -152,6 +159,29 @@ void Recount::CheckNote(const Entry& entry) {
   if (!ParseNote(entry.payload).ok()) Report(entry, "is malformed");
 }
 
+void Recount::AddLook(const Entry& entry) {
+  const absl::StatusOr<OwnerLook> look = ParseOwnerLook(entry.payload);
+  if (!look.ok()) return Report(entry, "is malformed");
+  state_.datasets[entry.dataset_id].looks.insert(look->file_hash);
+}
+
+void Recount::UndoImport(const Entry& entry) {
+  const absl::StatusOr<ImportUndone> undone = ParseImportUndone(entry.payload);
+  if (!undone.ok()) return Report(entry, "is malformed");
+  const RecountedDataset& dataset = state_.datasets[entry.dataset_id];
+  const auto part = std::ranges::find(dataset.parts, undone->part,
+                                      [](const RecountedPart& each) { return each.part.name; });
+  const bool is_sealed = part == dataset.parts.end() ? dataset.version > 0 : part->part.sealed_version > 0;
+  if (is_sealed) Report(entry, "undoes an import of what was sealed before");
+}
+
+void Recount::DeleteDataset(const Entry& entry) {
+  CheckNote(entry);
+  RecountedDataset& dataset = state_.datasets[entry.dataset_id];
+  if (dataset.charges > 0) Report(entry, "deletes a dataset that has charges");
+  dataset.state = DatasetState::kDeleted;
+}
+
 void Recount::Finish() {
   for (const auto& [key, counter] : state_.counters) CheckWithinLimit(key, counter);
 }
@@ -170,6 +200,7 @@ void Recount::CreateDataset(const Entry& entry) {
   const std::vector<OpenedAccount> accounts = std::exchange(created->accounts, {});
   RecountedDataset& dataset = state_.datasets[entry.dataset_id];
   dataset.created = *std::move(created);
+  dataset.facts = dataset.created.facts;
   if (!dataset.is_whole) dataset.created.owner.clear();
   for (const OpenedAccount& account : accounts) OpenAccount(entry, account);
 }
@@ -226,6 +257,8 @@ void Recount::SealPart(const Entry& entry) {
   if (found->part.sealed_version != 0) return Report(entry, "seals a part again");
   found->part.sealed_version = sealed->version;
   found->content_commitment = sealed->content_commitment;
+  DatasetFacts& facts = state_.datasets[entry.dataset_id].facts;
+  facts = facts | sealed->facts;
   DatasetState& state = state_.datasets[entry.dataset_id].state;
   if (state == DatasetState::kArchived) Report(entry, "seals a part of an archived dataset");
   state = DatasetState::kSealed;

@@ -74,6 +74,8 @@ struct RecountedDataset {
   std::map<std::string, Grant> grants;                  // by grantee
   std::map<std::string, std::set<std::string>> shares;  // grantees by release id
   std::string refusal_rules;                            // those of the newest RULES_SET
+  DatasetFacts facts;
+  std::set<std::string> looks;  // the hashes of the files that the owner looked at
   int64_t entries = 0;
   int64_t charges = 0;
   int64_t releases = 0;
@@ -175,6 +177,9 @@ class Recount {
   void CountProposal(const Entry& entry);
   void CountEndedProposal(const Entry& entry);
   void CheckNote(const Entry& entry);
+  void AddLook(const Entry& entry);
+  void UndoImport(const Entry& entry);
+  void DeleteDataset(const Entry& entry);
   void AddPart(const Entry& entry);
   void SealPart(const Entry& entry);
   void AddCharge(const Entry& entry);

@@ -46,7 +46,7 @@ constexpr sql::Dialect kDialect = {
         "'charges', 'open_charges', 'endings', "
         "'entries', 'chain_heads', 'releases', 'release_shares', 'release_readers', 'release_measures', "
         "'limit_proposals', 'event_counts', 'event_counts_upto', 'staged_releases', 'release_pieces', "
-        "'server_entries', 'audit', 'pseudonyms', 'quota_use', 'counter_points']) t, "
+        "'server_entries', 'audit', 'pseudonyms', 'quota_use', 'counter_points', 'seen_files']) t, "
         "unnest(ARRAY['SELECT', 'INSERT']) p "
         "UNION ALL SELECT 'schema_migrations', 'SELECT' "
         "UNION ALL SELECT unnest(ARRAY['event_counts', 'event_counts_upto', 'datasets', 'dataset_parts', "

@@ -148,6 +148,7 @@ absl::StatusOr<Account> SqlLedger::CreateAccount(const NewAccount& account) {
     ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(transaction, account.dataset_id));
     ASSIGN_OR_RETURN(const std::set<std::string> lineage, DatasetsOf(transaction, dataset.lineage_id));
     RETURN_IF_ERROR(change.LockChains(lineage));
+    RETURN_IF_ERROR(change.FindDataset(dataset.id).status());
     ASSIGN_OR_RETURN(const std::string known, FindByRequest(transaction, key));
     if (known.empty()) {
       RETURN_IF_ERROR(OpenLater(change, DrawAccountId(), account, dataset));

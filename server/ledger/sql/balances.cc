@@ -14,7 +14,8 @@
 namespace curator::ledger::sql {
 namespace {
 
-constexpr char kDatasets[] = "SELECT id, name FROM datasets WHERE state <> 'ARCHIVED' ORDER BY name LIMIT $1";
+constexpr char kDatasets[] =
+    "SELECT id, name FROM datasets WHERE state <> 'ARCHIVED' AND name < '~' ORDER BY name LIMIT $1";
 constexpr char kAccounts[] =
     "SELECT d.name, a.id, a.scope_type, a.scope_key, c.counter, c.limit_value, c.spent, c.held FROM datasets "
     "d "

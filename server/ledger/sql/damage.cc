@@ -177,6 +177,7 @@ void DamageRegister::RestoreNames(Dataset& dataset) const {
   for (const auto& [grantee, grant] : names->grants) dataset.grants.push_back(grant);
   dataset.refusal_rules = names->refusal_rules;
   dataset.refusal_rules_hash = HashOfRules(dataset.refusal_rules);
+  dataset.facts = names->facts;
   dataset.is_public = names->is_public != 0;
   dataset.awaits_publication = names->is_public == kAwaitsPublication;
 }

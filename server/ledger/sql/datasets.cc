@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/sql/request_checks.h"
+#include "ledger/sql/seen_files.h"
 #include "ledger/sql/sql_ledger.h"
 
 namespace curator::ledger::sql {
@@ -36,6 +37,10 @@ absl::Status RecordRequest(Transaction& transaction, const RequestKey& key, cons
           "VALUES ($1, $2, $3, $4)",
           {key.principal, key.request_id, Bytes{key.fingerprint}, dataset_id})
       .status();
+}
+
+std::string NameOfDeleted(std::string_view dataset_id) {
+  return absl::StrCat("~", std::string(dataset_id));
 }
 
 void AppendNote(WriteSet& change, std::string_view dataset_id, const char* kind, std::string_view note,
@@ -84,23 +89,37 @@ absl::StatusOr<Part> FindPart(const std::vector<Part>& parts, std::string_view n
   return *found;
 }
 
+struct SealedRecords {
+  std::string content_hash;
+  DatasetFacts facts;  // that the seal adds
+};
+
+absl::Status SetSealed(Transaction& transaction, const std::string& dataset_id, const DatasetFacts& facts) {
+  return transaction
+      .Execute(
+          "UPDATE datasets SET state = 'SEALED', domain_from_records = CASE WHEN $2 = 1 THEN 1 ELSE "
+          "domain_from_records END, rows_from_query = CASE WHEN $3 = 1 THEN 1 ELSE rows_from_query END "
+          "WHERE id = $1",
+          {dataset_id, int64_t{facts.domain_from_records ? 1 : 0}, int64_t{facts.rows_from_query ? 1 : 0}})
+      .status();
+}
+
 // Seals the part, which makes the dataset's next version: everything sealed before, and this part.
 absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, const Part& part,
-                       std::string_view content_hash, std::string_view actor) {
+                       const SealedRecords& sealed, std::string_view actor) {
   const int64_t version = dataset.version + 1;
   Transaction& transaction = change.transaction();
   RETURN_IF_ERROR(
       transaction
           .Execute("UPDATE dataset_parts SET sealed_version = $3, content_hash = $4, sealed_at_us = $5 "
                    "WHERE dataset_id = $1 AND number = $2",
-                   {dataset.id, part.number, version, Bytes{std::string(content_hash)}, change.now_us()})
+                   {dataset.id, part.number, version, Bytes{sealed.content_hash}, change.now_us()})
           .status());
-  RETURN_IF_ERROR(
-      transaction.Execute("UPDATE datasets SET state = 'SEALED' WHERE id = $1", {dataset.id}).status());
+  RETURN_IF_ERROR(SetSealed(transaction, dataset.id, sealed.facts));
   change.Append({.dataset_id = dataset.id,
                  .kind = kPartSealed,
-                 .payload = EncodePayload(
-                     PartSealed{part.number, version, ContentCommitment(dataset.id, content_hash)}),
+                 .payload = EncodePayload(PartSealed{
+                     part.number, version, ContentCommitment(dataset.id, sealed.content_hash), sealed.facts}),
                  .actor = std::string(actor)});
   return absl::OkStatus();
 }
@@ -158,28 +177,35 @@ std::string FingerprintOf(const DatasetSpec& spec) {
                          .privacy_unit = spec.privacy_unit,
                          .max_records_per_unit = spec.max_records_per_unit,
                          .is_public = spec.is_public ? 1 : 0,
-                         .partition_attribute = spec.partition_attribute};
+                         .partition_attribute = spec.partition_attribute,
+                         .facts = spec.facts};
   for (const AccountSpec& account : spec.accounts) created.accounts.push_back({0, account});
   writer.Text(EncodePayload(created));
   writer.Text(spec.schema);
   for (const PartSpec& part : spec.parts) {
     writer.Text(EncodePayload(PartAdded{0, part.bins, {0, part.account}}));
   }
+  for (const OwnerLook& look : spec.looks) writer.Text(EncodePayload(look));
   return Sha256(std::move(writer).Take());
 }
 
 // What a new dataset takes over from its predecessor.
 struct TakenOver {
-  std::string lineage_id;          // without a predecessor a new one, named like the dataset itself
-  std::string from = {};           // the predecessor's name
-  std::string refusal_rules = {};  // so that nothing is let pass by a successor that was refused before
+  std::string lineage_id;            // without a predecessor a new one, named like the dataset itself
+  std::string from = {};             // the predecessor's name
+  std::string refusal_rules = {};    // so that nothing is let pass by a successor that was refused before
+  bool domain_from_records = false;  // it is about the same people
 };
 
 absl::StatusOr<TakenOver> TakeOverFor(WriteSet& change, const DatasetSpec& spec,
                                       const std::string& dataset_id) {
   if (spec.successor_of.empty()) return TakenOver{.lineage_id = dataset_id};
+  // Locked, so that it is not deleted meanwhile.
+  RETURN_IF_ERROR(change.LockChains({spec.successor_of}));
+  const bool is_there = change.FindDataset(spec.successor_of).ok();
   absl::StatusOr<Dataset> predecessor = ReadDataset(change.transaction(), spec.successor_of);
-  if (absl::IsNotFound(predecessor.status())) return InvalidField("successor_of", "there is no such dataset");
+  if (!is_there || absl::IsNotFound(predecessor.status()))
+    return InvalidField("successor_of", "there is no such dataset");
   RETURN_IF_ERROR(predecessor.status());
   RETURN_IF_ERROR(change.CheckNotDamaged({.dataset_id = predecessor->id,
                                           .dataset_name = predecessor->name,
@@ -199,7 +225,8 @@ absl::StatusOr<TakenOver> TakeOverFor(WriteSet& change, const DatasetSpec& spec,
   }
   return TakenOver{.lineage_id = std::move(predecessor->lineage_id),
                    .from = std::move(predecessor->name),
-                   .refusal_rules = std::move(predecessor->refusal_rules)};
+                   .refusal_rules = std::move(predecessor->refusal_rules),
+                   .domain_from_records = predecessor->facts.domain_from_records};
 }
 
 absl::StatusOr<bool> HasDatasetNamed(Transaction& transaction, const std::string& name) {
@@ -208,11 +235,24 @@ absl::StatusOr<bool> HasDatasetNamed(Transaction& transaction, const std::string
   return !same_name.empty();
 }
 
+absl::Status AppendLooks(WriteSet& change, const DatasetSpec& spec, const std::string& dataset_id) {
+  std::vector<SeenFile> seen;
+  for (const OwnerLook& look : spec.looks) {
+    change.Append({.dataset_id = dataset_id,
+                   .kind = kOwnerLooked,
+                   .payload = EncodePayload(look),
+                   .actor = spec.owner.name()});
+    seen.push_back({.file_hash = look.file_hash, .values_hash = {}});
+  }
+  return InsertSeen(change.transaction(), spec.owner.name(), seen);
+}
+
 absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std::string& dataset_id,
                            const std::string& fingerprint, const NewAccountId& new_account_id) {
   Transaction& transaction = change.transaction();
   ASSIGN_OR_RETURN(const TakenOver taken, TakeOverFor(change, spec, dataset_id));
   const std::string& lineage_id = taken.lineage_id;
+  const DatasetFacts facts = spec.facts | DatasetFacts{.domain_from_records = taken.domain_from_records};
   // The dataset's time is that of its chain, which refers to this row: the time is set afterwards.
   RETURN_IF_ERROR(
       transaction
@@ -220,12 +260,13 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
               "INSERT INTO datasets (id, name, owner, lineage_id, successor_of, state, schema_bytes, "
               "schema_hash, "
               "neighbour_relation, privacy_unit, max_records_per_unit, is_public, partition_attribute, "
-              "refusal_rules, created_at_us, awaits_publication) VALUES ($1, $2, $3, $4, $5, 'CREATED', $6, "
-              "$7, "
-              "$8, $9, $10, $11, $12, $13, 0, $11)",
+              "refusal_rules, created_at_us, awaits_publication, domain_from_records, rows_from_query) "
+              "VALUES "
+              "($1, $2, $3, $4, $5, 'CREATED', $6, $7, $8, $9, $10, $11, $12, $13, 0, $11, $14, $15)",
               {dataset_id, spec.name, spec.owner.name(), lineage_id, spec.successor_of, Bytes{spec.schema},
                Bytes{spec.schema_hash}, spec.neighbour_relation, spec.privacy_unit, spec.max_records_per_unit,
-               int64_t{spec.is_public ? 1 : 0}, spec.partition_attribute, Bytes{taken.refusal_rules}})
+               int64_t{spec.is_public ? 1 : 0}, spec.partition_attribute, Bytes{taken.refusal_rules},
+               int64_t{facts.domain_from_records ? 1 : 0}, int64_t{facts.rows_from_query ? 1 : 0}})
           .status());
   RETURN_IF_ERROR(change.StartChain(dataset_id));
   RETURN_IF_ERROR(
@@ -242,7 +283,8 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
                          .privacy_unit = spec.privacy_unit,
                          .max_records_per_unit = spec.max_records_per_unit,
                          .is_public = spec.is_public ? kAwaitsPublication : 0,
-                         .partition_attribute = spec.partition_attribute};
+                         .partition_attribute = spec.partition_attribute,
+                         .facts = facts};
   for (const AccountSpec& account : spec.accounts) {
     ASSIGN_OR_RETURN(OpenedAccount opened,
                      OpenAccount(change, new_account_id(), account, dataset_id, lineage_id));
@@ -252,6 +294,7 @@ absl::Status InsertDataset(WriteSet& change, const DatasetSpec& spec, const std:
                  .kind = kDatasetCreated,
                  .payload = EncodePayload(created),
                  .actor = spec.owner.name()});
+  RETURN_IF_ERROR(AppendLooks(change, spec, dataset_id));
   if (!taken.refusal_rules.empty()) {
     AppendRules(change, dataset_id, {taken.refusal_rules, absl::StrCat("taken over from ", taken.from)},
                 spec.owner.name());
@@ -277,23 +320,21 @@ absl::Status CheckMayPublish(const Dataset& dataset, std::string_view actor, App
   return absl::OkStatus();
 }
 
-absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, std::string_view content_hash,
+absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, const SealedRecords& sealed,
                        std::string_view actor) {
   constexpr int64_t kFirstVersion = 1;
   RETURN_IF_ERROR(
       change.transaction()
           .Execute("INSERT INTO dataset_versions (dataset_id, version, content_hash, sealed_at_us) "
                    "VALUES ($1, $2, $3, $4)",
-                   {dataset.id, kFirstVersion, Bytes{std::string(content_hash)}, change.now_us()})
+                   {dataset.id, kFirstVersion, Bytes{sealed.content_hash}, change.now_us()})
           .status());
-  RETURN_IF_ERROR(change.transaction()
-                      .Execute("UPDATE datasets SET state = 'SEALED' WHERE id = $1", {dataset.id})
-                      .status());
-  change.Append(
-      {.dataset_id = dataset.id,
-       .kind = kSealed,
-       .payload = EncodePayload(DatasetSealed{kFirstVersion, ContentCommitment(dataset.id, content_hash)}),
-       .actor = std::string(actor)});
+  RETURN_IF_ERROR(SetSealed(change.transaction(), dataset.id, sealed.facts));
+  change.Append({.dataset_id = dataset.id,
+                 .kind = kSealed,
+                 .payload = EncodePayload(DatasetSealed{
+                     kFirstVersion, ContentCommitment(dataset.id, sealed.content_hash), sealed.facts}),
+                 .actor = std::string(actor)});
   return absl::OkStatus();
 }
 
@@ -323,6 +364,10 @@ absl::StatusOr<Dataset> SqlLedger::CreateDataset(const DatasetSpec& spec) {
       }
     }
     ASSIGN_OR_RETURN(dataset, ReadDataset(change.transaction(), dataset_id));
+    if (dataset.state == DatasetState::kDeleted) {
+      return absl::FailedPreconditionError(
+          "the dataset that this request created was deleted: create another one under a new request id");
+    }
     // Requests are not in the entries, so no pass compares them.
     if (dataset.owner == spec.owner.name() && dataset.name == spec.name) return absl::OkStatus();
     return absl::DataLossError("what is stored about this request names another dataset");
@@ -351,7 +396,7 @@ absl::StatusOr<std::vector<Dataset>> SqlLedger::FindContent(const Principal& own
 }
 
 absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std::string_view content_hash,
-                                               const Principal& actor) {
+                                               const Principal& actor, const DatasetFacts& facts) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   if (content_hash.empty()) return InvalidField("content_hash", "is empty");
   Dataset sealed;
@@ -370,7 +415,7 @@ absl::StatusOr<Dataset> SqlLedger::SealDataset(std::string_view dataset_id, std:
           absl::StrCat("dataset ", dataset.name, " is ", std::string(DatasetStateName(dataset.state)),
                        ": a dataset is sealed once. Create a successor for new records"));
     }
-    RETURN_IF_ERROR(WriteSeal(change, dataset, content_hash, actor.name()));
+    RETURN_IF_ERROR(WriteSeal(change, dataset, {std::string(content_hash), facts}, actor.name()));
     ASSIGN_OR_RETURN(sealed, ReadDataset(change.transaction(), dataset_id));
     return absl::OkStatus();
   }));
@@ -382,6 +427,7 @@ absl::Status SqlLedger::PublishDataset(std::string_view dataset_id, const Princi
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   return Write(dataset_id, [&](WriteSet& change) -> absl::Status {
     RETURN_IF_ERROR(change.LockChains({std::string(dataset_id)}));
+    RETURN_IF_ERROR(change.FindDataset(dataset_id).status());
     ASSIGN_OR_RETURN(const Dataset dataset, ReadDataset(change.transaction(), dataset_id));
     if (dataset.is_public && !dataset.awaits_publication) return absl::OkStatus();
     RETURN_IF_ERROR(CheckMayPublish(dataset, actor.name(), approval));
@@ -489,7 +535,8 @@ absl::StatusOr<Dataset> SqlLedger::AddPart(const NewPart& part) {
 }
 
 absl::StatusOr<Dataset> SqlLedger::SealPart(std::string_view dataset_id, std::string_view part,
-                                            std::string_view content_hash, const Principal& actor) {
+                                            std::string_view content_hash, const Principal& actor,
+                                            const DatasetFacts& facts) {
   RETURN_IF_ERROR(CheckText("actor", actor.name()));
   if (content_hash.empty()) return InvalidField("content_hash", "is empty");
   Dataset grown;
@@ -505,7 +552,7 @@ absl::StatusOr<Dataset> SqlLedger::SealPart(std::string_view dataset_id, std::st
       return absl::FailedPreconditionError(
           absl::StrCat("part ", found.name, " is sealed: a part is sealed once. Add a part for new records"));
     }
-    RETURN_IF_ERROR(WriteSeal(change, dataset, found, content_hash, actor.name()));
+    RETURN_IF_ERROR(WriteSeal(change, dataset, found, {std::string(content_hash), facts}, actor.name()));
     ASSIGN_OR_RETURN(grown, ReadDataset(change.transaction(), dataset_id));
     return absl::OkStatus();
   }));

@@ -29,6 +29,9 @@ struct RequestKey {
 absl::StatusOr<std::string> FindByRequest(Transaction& transaction, const RequestKey& key);
 absl::Status RecordRequest(Transaction& transaction, const RequestKey& key, const std::string& dataset_id);
 
+// datasets.name of a deleted dataset: no name that a dataset can have, and after all of them.
+std::string NameOfDeleted(std::string_view dataset_id);
+
 // Appends an entry whose payload is one text. The dataset's chain is locked.
 void AppendNote(WriteSet& change, std::string_view dataset_id, const char* kind, std::string_view note,
                 std::string_view actor);

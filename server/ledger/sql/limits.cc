@@ -218,6 +218,7 @@ absl::StatusOr<LimitProposal> FindOrPropose(WriteSet& change, const LimitProposa
   Transaction& transaction = change.transaction();
   ASSIGN_OR_RETURN(const std::string dataset_id, OpenedBy(transaction, spec.account_id));
   RETURN_IF_ERROR(change.LockChains({dataset_id}));
+  RETURN_IF_ERROR(change.FindDataset(dataset_id).status());
   ASSIGN_OR_RETURN(const std::vector<LimitProposal> known,
                    ReadProposals(transaction, "proposed_by = $1 AND request_id = $2",
                                  {spec.proposed_by.name(), spec.request_id}));
@@ -281,6 +282,7 @@ absl::StatusOr<LimitProposal> ReadAndLock(WriteSet& change, std::string_view pro
   Transaction& transaction = change.transaction();
   ASSIGN_OR_RETURN(LimitProposal proposal, ReadProposal(transaction, proposal_id));
   RETURN_IF_ERROR(change.LockChains({proposal.dataset_id}));
+  RETURN_IF_ERROR(change.FindDataset(proposal.dataset_id).status());
   ASSIGN_OR_RETURN(proposal, ReadProposal(transaction, proposal_id));
   RETURN_IF_ERROR(CheckIsAsRecorded(transaction, proposal));
   return proposal;

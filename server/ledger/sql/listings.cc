@@ -33,7 +33,7 @@ absl::Status AddAlsoListed(Transaction& transaction, const NamePage& page, const
   if (also.all) {
     ASSIGN_OR_RETURN(const std::vector<Row> rows,
                      transaction.Execute("SELECT name, length(schema_bytes) FROM datasets WHERE name > $1 "
-                                         "ORDER BY name LIMIT $2",
+                                         "AND name < '~' ORDER BY name LIMIT $2",
                                          {page.after, page.limit}));
     for (const Row& row : rows) sizes.emplace(row.Text(0), row.Integer(1));
     return absl::OkStatus();
@@ -42,7 +42,8 @@ absl::Status AddAlsoListed(Transaction& transaction, const NamePage& page, const
   for (const std::string& id : also.ids) keys.push_back({id});
   ASSIGN_OR_RETURN(
       const Answers answers,
-      transaction.ExecuteEach("SELECT name, length(schema_bytes) FROM datasets WHERE id = $1", keys));
+      transaction.ExecuteEach(
+          "SELECT name, length(schema_bytes) FROM datasets WHERE id = $1 AND deleted_name = ''", keys));
   for (const std::vector<Row>& rows : answers) {
     for (const Row& row : rows) {
       if (row.Text(0) > page.after) sizes.emplace(row.Text(0), row.Integer(1));
@@ -141,7 +142,7 @@ absl::StatusOr<Dataset> SqlLedger::FindDataset(std::string_view condition, std::
 }
 
 absl::StatusOr<Dataset> SqlLedger::GetDataset(std::string_view name, std::string_view viewer) {
-  return FindDataset("d.name = $1", name, viewer,
+  return FindDataset("d.name = $1 AND d.deleted_name = ''", name, viewer,
                      absl::NotFoundError(absl::StrCat("there is no dataset named ", std::string(name))));
 }
 
@@ -164,8 +165,9 @@ absl::StatusOr<std::vector<std::string>> SqlLedger::DatasetNames(const std::vect
   for (const std::string& id : ids) keys.push_back({id});
   std::vector<std::string> names;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(const Answers answers,
-                     transaction.ExecuteEach("SELECT name FROM datasets WHERE id = $1", keys));
+    ASSIGN_OR_RETURN(
+        const Answers answers,
+        transaction.ExecuteEach("SELECT name FROM datasets WHERE id = $1 AND deleted_name = ''", keys));
     names.clear();
     for (const std::vector<Row>& rows : answers) {
       if (rows.empty()) return absl::NotFoundError("there is no such dataset");
@@ -201,14 +203,16 @@ absl::StatusOr<DatasetList> SqlLedger::ListVisibleDatasets(const Principal& prin
     ASSIGN_OR_RETURN(
         const std::vector<Row> owned,
         transaction.Execute("SELECT name, length(schema_bytes) FROM datasets WHERE owner = $1 AND "
-                            "name > $2 ORDER BY name LIMIT $3",
+                            "name > $2 AND name < '~' ORDER BY name LIMIT $3",
                             keys));
-    ASSIGN_OR_RETURN(const std::vector<Row> granted,
-                     transaction.Execute(
-                         "SELECT g.dataset_name, length(d.schema_bytes) FROM grants g JOIN datasets d ON "
-                         "d.id = g.dataset_id WHERE g.grantee = $1 AND g.dataset_name > $2 AND g.roles <> 0 "
-                         "ORDER BY g.dataset_name LIMIT $3",
-                         keys));
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> granted,
+        transaction.Execute(
+            "SELECT g.dataset_name, length(d.schema_bytes) FROM grants g JOIN datasets d ON "
+            "d.id = g.dataset_id WHERE g.grantee = $1 AND g.dataset_name > $2 AND g.dataset_name < '~' "
+            "AND g.roles <> 0 "
+            "ORDER BY g.dataset_name LIMIT $3",
+            keys));
     // Ordered by bytes, as the rows are.
     std::map<std::string, int64_t> sizes;
     for (const Row& row : owned) sizes.emplace(row.Text(0), row.Integer(1));

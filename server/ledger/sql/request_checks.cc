@@ -120,6 +120,12 @@ absl::Status CheckText(std::string_view field, std::string_view text) {
   return CheckOptionalText(field, text);
 }
 
+absl::Status CheckFileHash(std::string_view hash) {
+  constexpr size_t kMostHashBytes = 64;
+  if (!hash.empty() && hash.size() <= kMostHashBytes) return absl::OkStatus();
+  return InvalidField("file_hash", absl::StrCat("must have 1 to ", kMostHashBytes, " bytes"));
+}
+
 absl::Status CheckDatasetSpec(const DatasetSpec& spec) {
   RETURN_IF_ERROR(CheckText("request_id", spec.request_id));
   RETURN_IF_ERROR(CheckText("name", spec.name));
@@ -132,6 +138,12 @@ absl::Status CheckDatasetSpec(const DatasetSpec& spec) {
   RETURN_IF_ERROR(CheckOptionalText("successor_of", spec.successor_of));
   if (spec.max_records_per_unit < 1) return InvalidField("max_records_per_unit", "is less than 1");
   RETURN_IF_ERROR(CheckParts(spec));
+  if (spec.looks.size() > kMostLooks)
+    return InvalidField("looks", absl::StrCat("are more than ", kMostLooks));
+  for (size_t i = 0; i < spec.looks.size(); ++i) {
+    const absl::Status status = CheckFileHash(spec.looks[i].file_hash);
+    if (!status.ok()) return WithinField(absl::StrCat("looks[", i, "]"), status);
+  }
   const bool has_own_accounts =
       !spec.is_public && spec.successor_of.empty() && spec.partition_attribute.empty();
   if (has_own_accounts == spec.accounts.empty()) {

@@ -17,6 +17,8 @@ absl::Status CheckText(std::string_view field, std::string_view text);
 // CheckText(), or empty.
 absl::Status CheckOptionalText(std::string_view field, std::string_view text);
 
+// OK for the keyed hash of a file.
+absl::Status CheckFileHash(std::string_view hash);
 absl::Status CheckDatasetSpec(const DatasetSpec& spec);
 absl::Status CheckNewPart(const NewPart& part);
 // FAILED_PRECONDITION when `parts` is more than a dataset may have.

@@ -19,10 +19,11 @@ namespace curator::ledger::sql {
 namespace {
 
 constexpr char kDatasetColumns[] =
-    "SELECT d.id, d.lineage_id, d.name, d.owner, d.state, d.schema_bytes, d.schema_hash, "
+    "SELECT d.id, d.lineage_id, COALESCE(NULLIF(d.deleted_name, ''), d.name), d.owner, "
+    "CASE WHEN d.deleted_name = '' THEN d.state ELSE 'DELETED' END, d.schema_bytes, d.schema_hash, "
     "d.neighbour_relation, "
     "d.privacy_unit, d.max_records_per_unit, d.is_public, d.partition_attribute, v.version, v.content_hash, "
-    "d.created_at_us, h.revision, d.awaits_publication, ";
+    "d.created_at_us, h.revision, d.awaits_publication, d.domain_from_records, d.rows_from_query, ";
 constexpr char kDatasetTables[] =
     " FROM datasets d LEFT JOIN dataset_versions v ON v.dataset_id = d.id "
     "LEFT JOIN chain_heads h ON h.dataset_id = d.id WHERE ";
@@ -44,30 +45,32 @@ Dataset IdentityOf(const Row& row) {
 
 absl::StatusOr<Dataset> DatasetOf(const Row& row) {
   const absl::StatusOr<DatasetState> state = DatasetStateFromName(row.Text(4));
-  const std::string rules = row.IsNull(17) ? std::string() : row.Blob(17);
+  const std::string rules = row.IsNull(19) ? std::string() : row.Blob(19);
   if (!state.ok()) {
     return DamageAt({.dataset_id = row.Text(0), .dataset_name = row.Text(2), .lineage_id = row.Text(1)},
                     std::string(state.status().message()));
   }
-  return Dataset{.id = row.Text(0),
-                 .lineage_id = row.Text(1),
-                 .name = row.Text(2),
-                 .owner = row.Text(3),
-                 .state = *state,
-                 .schema = row.Blob(5),
-                 .schema_hash = row.Blob(6),
-                 .neighbour_relation = row.Text(7),
-                 .privacy_unit = row.Text(8),
-                 .max_records_per_unit = row.Integer(9),
-                 .is_public = row.Integer(10) != 0,
-                 .awaits_publication = row.Integer(16) != 0,
-                 .partition_attribute = row.Text(11),
-                 .version = row.IsNull(12) ? 0 : row.Integer(12),
-                 .content_hash = row.IsNull(13) ? std::string() : row.Blob(13),
-                 .created_at_us = row.Integer(14),
-                 .revision = row.IsNull(15) ? 0 : row.Integer(15),
-                 .refusal_rules = rules,
-                 .refusal_rules_hash = HashOfRules(rules)};
+  return Dataset{
+      .id = row.Text(0),
+      .lineage_id = row.Text(1),
+      .name = row.Text(2),
+      .owner = row.Text(3),
+      .state = *state,
+      .schema = row.Blob(5),
+      .schema_hash = row.Blob(6),
+      .neighbour_relation = row.Text(7),
+      .privacy_unit = row.Text(8),
+      .max_records_per_unit = row.Integer(9),
+      .is_public = row.Integer(10) != 0,
+      .awaits_publication = row.Integer(16) != 0,
+      .partition_attribute = row.Text(11),
+      .version = row.IsNull(12) ? 0 : row.Integer(12),
+      .content_hash = row.IsNull(13) ? std::string() : row.Blob(13),
+      .created_at_us = row.Integer(14),
+      .revision = row.IsNull(15) ? 0 : row.Integer(15),
+      .refusal_rules = rules,
+      .refusal_rules_hash = HashOfRules(rules),
+      .facts = {.domain_from_records = row.Integer(17) != 0, .rows_from_query = row.Integer(18) != 0}};
 }
 
 constexpr char kChargeColumns[] =
@@ -273,7 +276,7 @@ absl::StatusOr<std::optional<FoundDataset>> FindDataset(Transaction& transaction
 
 absl::StatusOr<std::vector<Dataset>> ReadReadableDatasets(Transaction& transaction) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute(SelectListed("1 = 1 ORDER BY d.name"), {}));
+                   transaction.Execute(SelectListed("d.deleted_name = '' ORDER BY d.name"), {}));
   std::vector<Dataset> datasets;
   for (const Row& row : rows) {
     absl::StatusOr<Dataset> dataset = DatasetOf(row);

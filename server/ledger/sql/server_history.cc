@@ -295,7 +295,8 @@ absl::StatusOr<bool> SqlLedger::OwnsOpenDataset(std::string_view name) {
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
     ASSIGN_OR_RETURN(
         const std::vector<Row> rows,
-        transaction.Execute("SELECT id FROM datasets WHERE owner = $1 AND state <> 'ARCHIVED' LIMIT 1",
+        transaction.Execute("SELECT id FROM datasets WHERE owner = $1 AND state <> 'ARCHIVED' AND "
+                            "name < '~' LIMIT 1",
                             {std::string(name)}));
     owns = !rows.empty();
     return absl::OkStatus();

@@ -12,8 +12,10 @@
 #include "base/status_macros.h"
 #include "ledger/history/entry_payload.h"
 #include "ledger/history/hash_chain.h"
+#include "ledger/sql/datasets.h"
 #include "ledger/sql/points_check.h"
 #include "ledger/sql/rows.h"
+#include "ledger/sql/seen_files.h"
 #include "ledger/sql/staged_releases.h"
 
 namespace curator::ledger::sql {
@@ -349,6 +351,7 @@ void CompareFacts(const Dataset& stored, const RecountedDataset& counted, Recoun
   compare(stored.awaits_publication == (created.is_public == kAwaitsPublication), "whether it is published");
   compare(stored.partition_attribute == created.partition_attribute, "how it is partitioned");
   compare(stored.state == counted.state, "its state");
+  compare(stored.facts == counted.facts, "how its domain and its rows came about");
   const bool are_grants_equal = stored.grants.size() == counted.grants.size() &&
                                 std::ranges::all_of(stored.grants, [&](const Grant& each) {
                                   const auto found = counted.grants.find(each.grantee);
@@ -369,7 +372,7 @@ absl::Status CompareReferences(Transaction& transaction, const std::string& data
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
       transaction.Execute("SELECT d.successor_of, (SELECT CAST(COUNT(*) AS BIGINT) FROM grants g "
-                          "WHERE g.dataset_id = d.id AND g.dataset_name <> d.name) "
+                          "WHERE g.dataset_id = d.id AND g.dataset_name <> d.name), d.name "
                           "FROM datasets d WHERE d.id = $1",
                           {dataset_id}));
   const auto report = [&](std::string_view what) {
@@ -378,6 +381,8 @@ absl::Status CompareReferences(Transaction& transaction, const std::string& data
   };
   if (rows.at(0).Text(0) != counted.created.successor_of) report("its predecessor");
   if (rows.at(0).Integer(1) != 0) report("the name in its grants");
+  if (counted.state == DatasetState::kDeleted && rows.at(0).Text(2) != NameOfDeleted(dataset_id))
+    report("whether it can be found by its name");
   return absl::OkStatus();
 }
 
@@ -392,6 +397,18 @@ absl::Status CompareShares(Transaction& transaction, const std::string& dataset_
   if (stored != counted.shares) {
     recount.AddFinding(absl::StrCat(recount.NameOfDataset(dataset_id),
                                     ": the entries say otherwise about with whom its releases were shared"));
+  }
+  return absl::OkStatus();
+}
+
+// What an owner has looked at is asked about at each of its seals.
+absl::Status CompareLooks(Transaction& transaction, const Dataset& stored, const RecountedDataset& counted,
+                          Recount& recount) {
+  for (const std::string& file_hash : counted.looks) {
+    ASSIGN_OR_RETURN(const bool is_remembered, IsLookRemembered(transaction, stored.owner, file_hash));
+    if (is_remembered) continue;
+    recount.AddFinding(absl::StrCat(recount.NameOfDataset(stored.id),
+                                    ": the tables do not have a look of its owner that the entries have"));
   }
   return absl::OkStatus();
 }
@@ -466,8 +483,8 @@ class LineagePass {
     result.damaged_charges = recount.damaged_charges();
     for (const auto& [id, counted] : recount.datasets()) {
       result.entries_of[id] = counted.entries;
-      result.names[id] = {counted.created.owner, counted.grants, counted.shares, counted.refusal_rules,
-                          counted.created.is_public};
+      result.names[id] = {counted.created.owner,     counted.grants, counted.shares, counted.refusal_rules,
+                          counted.created.is_public, counted.facts};
     }
   }
 
@@ -588,6 +605,7 @@ class LineagePass {
     CompareParts(stored, counted, recount);
     RETURN_IF_ERROR(CompareReferences(transaction, id, counted, recount));
     RETURN_IF_ERROR(CompareShares(transaction, id, counted, recount));
+    RETURN_IF_ERROR(CompareLooks(transaction, stored, counted, recount));
     RETURN_IF_ERROR(CompareOpenCharges(transaction, id, recount));
     return is_whole_ ? CompareNumbers(transaction, id, counted, recount) : absl::OkStatus();
   }

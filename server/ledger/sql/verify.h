@@ -39,6 +39,7 @@ struct VerifiedNames {
   std::map<std::string, std::set<std::string>> shares;  // grantees by release id
   std::string refusal_rules;
   int64_t is_public = 0;  // as in DatasetCreated
+  DatasetFacts facts;
 };
 
 // The result of one pass over a lineage.

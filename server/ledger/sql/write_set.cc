@@ -78,7 +78,8 @@ absl::StatusOr<std::vector<Answers>> WriteSet::LockAll(const std::set<std::strin
 // Not part of the locking statement: it must see what was committed while that one waited.
 std::string WriteSet::SelectChains() const {
   return absl::StrCat(
-      "SELECT d.id, d.name, d.lineage_id, d.state, d.is_public, h.seq, h.hash, "
+      "SELECT d.id, d.name, d.lineage_id, CASE WHEN d.deleted_name = '' THEN d.state ELSE 'DELETED' END, "
+      "d.is_public, h.seq, h.hash, "
       "COALESCE((SELECT MAX(v.version) FROM dataset_versions v WHERE v.dataset_id = d.id), "
       "(SELECT MAX(p.sealed_version) FROM dataset_parts p WHERE p.dataset_id = d.id), 0), ",
       std::string(dialect_.now_us),
@@ -115,6 +116,8 @@ absl::Status WriteSet::ReadChains(const Answers& answers) {
     RETURN_IF_ERROR(CheckAgainstAnchor(dataset));
     now_us_ = row.Integer(8);
     reached_.heads[dataset.id] = dataset.head;
+    // A repair needs its chain, and everything else finds no dataset.
+    if (dataset.state == DatasetState::kDeleted && damage_ != nullptr) continue;
     first_heads_[dataset.id] = dataset.head;
     datasets_.emplace(dataset.id, std::move(dataset));
   }

@@ -84,7 +84,8 @@ class WriteSet {
   // The database's time when the first chain was locked.
   int64_t now_us() const { return now_us_; }
 
-  // Locks the chains of these datasets and reads the time. Datasets that do not exist are skipped. DATA_LOSS
+  // Locks the chains of these datasets and reads the time. Datasets that do not exist or are
+  // deleted are skipped, but the anchor must cover the entries of the latter, too. DATA_LOSS
   // when a chain is behind the anchor or contradicts it, Outdated() when the ledger has another schema.
   absl::Status LockChains(const std::set<std::string>& dataset_ids);
   // LockChains(), LockCounters() and the look-ups in one round trip. Returns the rows of each look-up.

@@ -1,0 +1,34 @@
+-- Facts about the records of a dataset that its seal fixes, deleted datasets, and what an owner has seen of files.
+
+-- 1 where ranges, categories or bins were chosen by somebody who had seen records.
+ALTER TABLE datasets ADD COLUMN domain_from_records BIGINT NOT NULL DEFAULT 0 CHECK (domain_from_records IN (0, 1));
+-- 1 where records came from a query.
+ALTER TABLE datasets ADD COLUMN rows_from_query BIGINT NOT NULL DEFAULT 0 CHECK (rows_from_query IN (0, 1));
+-- The name that a deleted dataset had; empty for all others. Its `name` is then "~" and its id, which is after all names that a dataset
+-- can have, so that the old name is free and listings by name end before it. As in SQLite, a deleted dataset keeps the state that it
+-- had.
+ALTER TABLE datasets ADD COLUMN deleted_name TEXT COLLATE "C" NOT NULL DEFAULT '';
+CREATE INDEX datasets_deleted ON datasets (id) WHERE deleted_name <> '';
+
+-- On which files an owner was given a report, each as a keyed hash, with a hash of what the schema said about values: empty where the
+-- owner looked at the file itself. No row is changed or deleted. Rows with an empty hash of the file are about files that found no
+-- place of their own.
+CREATE TABLE seen_files (
+  owner TEXT COLLATE "C" NOT NULL,
+  file_hash BYTEA NOT NULL,
+  values_hash BYTEA NOT NULL,
+  PRIMARY KEY (owner, file_hash, values_hash)
+);
+
+DO $roles$
+BEGIN
+  IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'curator_application') THEN
+    GRANT UPDATE (name, deleted_name, domain_from_records, rows_from_query) ON datasets TO curator_application;
+    GRANT UPDATE (dataset_name) ON grants TO curator_application;
+    GRANT SELECT, INSERT ON seen_files TO curator_application;
+  END IF;
+  IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'curator_auditor') THEN
+    GRANT SELECT ON seen_files TO curator_auditor;
+  END IF;
+END
+$roles$;
