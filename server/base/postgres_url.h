@@ -27,8 +27,8 @@ struct PostgresUrl {
 // of the URL but the hosts and ports.
 absl::StatusOr<PostgresUrl> ParsePostgresUrl(std::string_view url);
 
-// The URL without its options, with `defaults` ("keyword=value&...") before its parameters, which may override
-// them. It ends in its parameters: more can be appended after "&".
+// The URL without its options, with `defaults` ("keyword=value&...") before its parameters, which may
+// override them. It ends in its parameters: more can be appended after "&".
 std::string UrlWithDefaults(const PostgresUrl& url, std::string_view defaults);
 
 // `text` as the value of a parameter.

@@ -33,9 +33,9 @@ struct TableChoice {
 // `url` is that of the database, with the identity that is used there (base/postgres_url.h). The first rows
 // have been read when it returns.
 //
-// Errors: INVALID_ARGUMENT (the URL, also when it has a password; `where`; columns that are not there; what is
-// no ordinary table: in the rows of a view, a foreign table or a table of the system, and where row security
-// is in force, one row may depend on others), FAILED_PRECONDITION and PERMISSION_DENIED (of the database).
+// Errors: INVALID_ARGUMENT (the URL, also when it has a password; `where`; columns that are not there; what
+// is no ordinary table: in a view, a foreign table or a table of the system, and where row security is in
+// force, one row may depend on others), FAILED_PRECONDITION and PERMISSION_DENIED (of the database).
 absl::StatusOr<std::unique_ptr<CsvSource>> OpenPostgresTable(std::string_view url, const TableChoice& choice,
                                                              const CsvForm& form);
 

@@ -11,8 +11,8 @@
 //
 //   age >= 18 and (region in ('north', 'south') or region is null)
 //
-// Keywords are written in either case. A column is a word of letters, digits, "_" and non-ASCII characters, or
-// any text in double quotes, and is named exactly as in the table. In quotes, a doubled quote is one.
+// Keywords are written in either case. A column is a word of letters, digits, "_" and non-ASCII characters,
+// or any text in double quotes, and is named exactly as in the table. In quotes, a doubled quote is one.
 //
 // There are no functions, no subqueries and nothing else that could read another row.
 //
