@@ -33,6 +33,16 @@ export interface AnswerTable {
   // Of the intervals; 0 where there are none.
   level: number;
   noise: string;
+  // Its index in the request.
+  querySet: number;
+  // "marginals", "ranges", ...
+  queryClass: string;
+  // Of the columns, the first one that is an attribute: one before it has words.
+  firstAttribute: number;
+  // "measured", "derived" from measurements, "post-processed", or from a "model".
+  method: string;
+  // "laplace" or "gaussian"; empty where there is no noise of a measurement.
+  mechanism: string;
 }
 
 export interface Answer {
@@ -153,6 +163,23 @@ function addSlice(open: OpenTable, slice: Slice): void {
   for (const label of slice.labels ?? []) values.labels.push(label);
 }
 
+const CLASSES_WITH_WORDS = ["predicates", "thresholds", "parities"];
+
+function mechanismOf(marginal: MarginalHeader | undefined, querySet: QuerySetHeader | undefined): string {
+  const mechanism = (marginal ?? querySet)?.noise?.mechanism;
+  if (mechanism === "MECHANISM_DISCRETE_LAPLACE") return "laplace";
+  return mechanism === "MECHANISM_DISCRETE_GAUSSIAN" ? "gaussian" : "";
+}
+
+function methodOf(
+  { marginal, querySet, values }: OpenTable,
+  isProcessed: boolean,
+): "measured" | "derived" | "model" | "post-processed" {
+  if (isProcessed) return "post-processed";
+  if (!(marginal ?? querySet)?.noise) return values.halfWidths.length > 0 ? "derived" : "model";
+  return marginal || querySet?.strategy === "STRATEGY_DIRECT" ? "measured" : "derived";
+}
+
 function noiseWords(marginal: MarginalHeader | undefined, querySet: QuerySetHeader | undefined): string {
   const mechanism = (marginal ?? querySet)?.noise?.mechanism;
   if (mechanism === "MECHANISM_DISCRETE_LAPLACE") return "Laplace noise";
@@ -218,6 +245,11 @@ function tableOf(open: OpenTable, header: AnswerHeader, schema: Schema): AnswerT
     isMarginal: marginal !== undefined,
     level,
     noise: noiseWords(marginal, querySet),
+    querySet: (marginal ?? querySet)?.query_set ?? 0,
+    queryClass: marginal ? "marginals" : (querySet?.query_class ?? ""),
+    firstAttribute: querySet && CLASSES_WITH_WORDS.includes(querySet.query_class) ? 1 : 0,
+    method: methodOf(open, isProcessed),
+    mechanism: mechanismOf(marginal, querySet),
   };
 }
 
@@ -252,31 +284,45 @@ export function assemble(chunks: AnswerChunk[], schema: Schema): Answer {
   return { header, tables: open.map((table) => tableOf(table, header, schema)) };
 }
 
-// Header and rows of the file that `curator release show --output csv` writes.
+const FIXED_COLUMNS = [
+  "query_set",
+  "query_class",
+  "query",
+  "estimate",
+  "standard_deviation",
+  "low",
+  "high",
+  "confidence_level",
+  "method",
+  "noise",
+  "post_processing",
+];
+
+// Header and rows of the file that `curator release show --output csv` writes: the same columns for every
+// method and class of queries, then one for each attribute that is asked about.
 export function answerCsv({ header, tables }: Answer, schema: Schema): [string[], Cell[][]] {
-  const occurring = new Set(tables.flatMap((table) => table.columns));
+  const occurring = new Set(tables.flatMap((table) => table.columns.slice(table.firstAttribute)));
   const known = schema.attributes.map((attribute) => attribute.name).filter((name) => occurring.delete(name));
-  const labels = [...known, ...occurring];
-  const hasErrors = tables.some((table) =>
-    table.rows.some((row) => row.deviation !== undefined || row.upper !== undefined),
-  );
-  const processing = header.post_processing;
-  const names = ["query", ...labels, "count"];
-  if (hasErrors) names.push("standard_deviation", "lower", "upper");
-  if (processing !== "") names.push("post_processing");
+  const attributes = [...known, ...occurring];
+  const marked = attributes.map((name) => (FIXED_COLUMNS.includes(name) ? `${name} (attribute)` : name));
   const exact = (value: number | undefined) => (value === undefined ? undefined : exactText(value));
   const rows = tables.flatMap((table) => {
-    const positions = labels.map((label) => table.columns.indexOf(label));
-    return table.rows.map((row) => {
-      const cells: Cell[] = [
-        table.name,
-        ...positions.map((at) => (at < 0 ? undefined : row.labels[at])),
-        row.count,
-      ];
-      if (hasErrors) cells.push(exact(row.deviation), exact(row.lower), exact(row.upper));
-      if (processing !== "") cells.push(processing);
-      return cells;
-    });
+    const positions = attributes.map((name) => table.columns.indexOf(name, table.firstAttribute));
+    const words = table.columns.join(",");
+    return table.rows.map((row): Cell[] => [
+      String(table.querySet),
+      table.queryClass,
+      table.firstAttribute > 0 ? row.labels[0] : words,
+      row.count,
+      exact(row.deviation),
+      exact(row.lower),
+      exact(row.upper),
+      table.level > 0 ? exact(table.level) : undefined,
+      table.method,
+      table.mechanism,
+      header.post_processing,
+      ...positions.map((at) => (at < 0 ? undefined : row.labels[at])),
+    ]);
   });
-  return [names, rows];
+  return [[...FIXED_COLUMNS, ...marked], rows];
 }

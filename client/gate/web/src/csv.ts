@@ -2,9 +2,12 @@
 
 export type Cell = string | number | undefined;
 
+// Those that a terminal would obey; line ends and tabs are a field's own.
+const CONTROL_CHARACTERS = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
+
 function field(value: Cell): string {
-  const text = value === undefined ? "" : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const text = (value === undefined ? "" : String(value)).replace(CONTROL_CHARACTERS, "?");
+  return /[",\r\n\t]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 export function csvOf(header: string[], rows: Cell[][]): string {

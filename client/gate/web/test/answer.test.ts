@@ -78,12 +78,57 @@ test("a marginal's last attribute varies fastest, and its slices are joined", ()
   assert.equal(tables[0]?.rows[8]?.upper, 74);
 });
 
+const FIXED =
+  "query_set,query_class,query,estimate,standard_deviation,low,high,confidence_level,method,noise," +
+  "post_processing";
+
+test("the words of a predicate are no column of the CSV file", () => {
+  const answer = assemble(
+    [
+      header({ query_set_count: 1, post_processing: "integer" }),
+      {
+        query_set: {
+          query_set: 3,
+          query_class: "predicates",
+          columns: ["where", "sex"],
+          answer_count: "1",
+          strategy: "STRATEGY_DIRECT",
+          strategy_words: "",
+          measurement_count: "1",
+          noise: NOISE,
+        },
+      },
+      {
+        answers: {
+          offset: "0",
+          counts: ["4"],
+          estimates: [],
+          labels: ["age in [20, 29], zone = 3", "female"],
+          standard_deviations: [2],
+          confidence_half_widths: [4],
+        },
+      },
+    ],
+    SCHEMA,
+  );
+  const lines = csvOf(...answerCsv(answer, SCHEMA)).split("\n");
+  assert.equal(lines[0], `${FIXED},sex`);
+  assert.equal(lines[1], '3,predicates,"age in [20, 29], zone = 3",4,,,,,post-processed,gaussian,integer,female');
+});
+
 test("the CSV file is that of the command line", () => {
   const [names, rows] = answerCsv(assemble(MARGINAL, SCHEMA), SCHEMA);
   const lines = csvOf(names, rows).split("\n");
-  assert.equal(lines[0], "query,sex,income,count,standard_deviation,lower,upper");
-  assert.equal(lines[1], '"sex,income",female,"[0, 10000)",1,42.42640687119285,-82,84');
-  assert.equal(lines[9], '"sex,income","other, unknown","[110000, 5e+05]",-9,42.42640687119285,-92,74');
+  assert.equal(lines[0], `${FIXED},sex,income`);
+  assert.equal(
+    lines[1],
+    '0,marginals,"sex,income",1,42.42640687119285,-82,84,0.95,measured,gaussian,,female,"[0, 10000)"',
+  );
+  assert.equal(
+    lines[9],
+    '0,marginals,"sex,income",-9,42.42640687119285,-92,74,0.95,measured,gaussian,,"other, unknown",' +
+      '"[110000, 5e+05]"',
+  );
 });
 
 test("answers of other classes have their own labels and errors", () => {
