@@ -65,25 +65,32 @@ absl::StatusOr<double> HalfWidths::OfEstimate(const AnswerError& error, const In
   const std::pair key{static_cast<float>(error.variance_factor), static_cast<float>(error.fourth_factor)};
   const auto found = estimates_.find(key);
   if (found != estimates_.end()) return found->second;
-  ASSIGN_OR_RETURN(const double bound, HalfWidthOf(noise_, error, level_));
-  if (tree == nullptr) return bound;
-  const auto computed = [&](int64_t& steps) {
-    const std::vector<WeightedValues> weights = tree->WeightsOf(error.interval);
-    return std::min(bound, CombinationHalfWidth(noise_, weights, level_, steps).value_or(bound));
-  };
-  if (steps_ > 0 && estimates_.size() < kMostExact) return estimates_[key] = computed(steps_);
-  if (deviation_ < kLeastDeviation) return bound;
+  if (tree == nullptr) return HalfWidthOf(noise_, error, level_);
+  const bool is_exact = steps_ > 0 && estimates_.size() < kMostExact;
+  if (is_exact) {
+    ASSIGN_OR_RETURN(const double own, OfItsOwn(error, *tree, steps_));
+    return estimates_[key] = own;
+  }
+  if (deviation_ < kLeastDeviation) return HalfWidthOf(noise_, error, level_);
   const double squared = error.variance_factor * error.variance_factor;
   const auto cell = static_cast<int64_t>(error.fourth_factor / squared / kKurtosisStep);
   const double root = std::sqrt(error.variance_factor);
-  const auto [ratio, is_new] = estimate_ratios_.try_emplace(cell, 0);
-  if (is_new) {
+  auto ratio = estimate_ratios_.find(cell);
+  if (ratio == estimate_ratios_.end()) {
     int64_t steps = kStepsOfRatio;
-    const double deviations = computed(steps) / root / deviation_;
+    ASSIGN_OR_RETURN(const double own, OfItsOwn(error, *tree, steps));
+    const double deviations = own / root / deviation_;
     const double spare = kSpareWidth + kKurtosisStep * deviations * deviations / 8;
-    ratio->second = deviations * deviation_ * (1 + spare);
+    ratio = estimate_ratios_.emplace(cell, deviations * deviation_ * (1 + spare)).first;
   }
-  return std::min(bound, ratio->second * root);
+  return ratio->second * root;
+}
+
+absl::StatusOr<double> HalfWidths::OfItsOwn(const AnswerError& error, const IntervalTree& tree,
+                                            int64_t& steps) const {
+  ASSIGN_OR_RETURN(const double bound, HalfWidthOf(noise_, error, level_));
+  const std::vector<WeightedValues> weights = tree.WeightsOf(error.interval);
+  return std::min(bound, CombinationHalfWidth(noise_, weights, level_, steps).value_or(bound));
 }
 
 }  // namespace curator::dp

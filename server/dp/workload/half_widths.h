@@ -39,7 +39,9 @@ class HalfWidths {
  private:
   absl::StatusOr<double> OfSum(int64_t terms);
   absl::StatusOr<double> OfEstimate(const AnswerError& error, const IntervalTree* tree);
-  // In standard deviations of one measured value, of a sum of as many.
+  // From its distribution, or its bound where that is less or `steps` are used up.
+  absl::StatusOr<double> OfItsOwn(const AnswerError& error, const IntervalTree& tree, int64_t& steps) const;
+  // Of a sum, divided by the root of the number of values.
   absl::StatusOr<double> DeviationsOf(int64_t terms);
 
   const NoiseSpec noise_;

@@ -15,34 +15,26 @@ IntervalTree::IntervalTree(int64_t bins, int64_t branching) : bins_(bins), branc
     if (count <= branching) break;
     width *= branching;
   }
-  variances_.assign(static_cast<size_t>(offsets_.back()), 1.0);
-  spreads_.reserve(static_cast<size_t>(offsets_.back() - offsets_[1]));
+  first_.resize(levels());
+  last_.resize(levels());
   for (size_t level = 1; level < levels(); ++level) {
-    for (int64_t i = 0; i < CountOf(level); ++i) {
-      double below = 0;
-      const int64_t end = std::min(CountOf(level - 1), (i + 1) * branching_);
-      for (int64_t child = i * branching_; child < end; ++child) below += variances_[At(level - 1, child)];
-      variances_[At(level, i)] = below / (1 + below);
-      spreads_.push_back(below);
-    }
+    first_[level] = FromChildren(level, 0);
+    last_[level] = FromChildren(level, CountOf(level) - 1);
   }
-  // A node's estimate from its subtree has the weights spread / (1 + spread) for its own measurement and
-  // 1 / (1 + spread) for the estimates of its children.
-  first_fourths_ = last_fourths_ = {1};
-  for (size_t level = 1; level < levels(); ++level) {
-    const auto fourth_of = [&](int64_t index) {
-      const int64_t children = std::min(CountOf(level - 1), (index + 1) * branching_) - index * branching_;
-      const bool has_last = index == CountOf(level) - 1;
-      const double spread = SpreadOf(level, index);
-      const double below = static_cast<double>(children - (has_last ? 1 : 0)) * first_fourths_[level - 1] +
-                           (has_last ? last_fourths_[level - 1] : 0);
-      return (std::pow(spread, 4) + below) / std::pow(1 + spread, 4);
-    };
-    const double of_first = fourth_of(0);
-    const double of_last = fourth_of(CountOf(level) - 1);
-    first_fourths_.push_back(of_first);
-    last_fourths_.push_back(of_last);
+}
+
+// The estimate has the weights spread / (1 + spread) for the node's own measurement and 1 / (1 + spread) for the
+// estimates of its children.
+IntervalTree::Node IntervalTree::FromChildren(size_t level, int64_t index) const {
+  Node node{.variance = 0, .spread = 0, .fourth = 0};
+  const int64_t end = std::min(CountOf(level - 1), (index + 1) * branching_);
+  for (int64_t child = index * branching_; child < end; ++child) {
+    node.spread += NodeAt(level - 1, child).variance;
+    node.fourth += NodeAt(level - 1, child).fourth;
   }
+  node.variance = node.spread / (1 + node.spread);
+  node.fourth = (std::pow(node.spread, 4) + node.fourth) / std::pow(1 + node.spread, 4);
+  return node;
 }
 
 Boxes IntervalTree::Intervals() const {
@@ -59,27 +51,26 @@ Boxes IntervalTree::Intervals() const {
 
 std::vector<double> IntervalTree::EstimateBins(std::span<const int64_t> measured) const {
   std::vector<double> own(measured.begin(), measured.end());
-  std::vector<double> below(own.size());  // sums of the children's estimates, and of their variances
-  std::vector<double> spread(own.size());
+  std::vector<double> below(own.size());  // sums of the children's estimates
   const auto children = [&](size_t level, int64_t index, const auto& visit) {
     const int64_t end = std::min(CountOf(level - 1), (index + 1) * branching_);
-    for (int64_t child = index * branching_; child < end; ++child) visit(At(level - 1, child));
+    for (int64_t child = index * branching_; child < end; ++child)
+      visit(At(level - 1, child), NodeAt(level - 1, child).variance);
   };
   for (size_t level = 1; level < levels(); ++level) {
     for (int64_t i = 0; i < CountOf(level); ++i) {
       const size_t node = At(level, i);
-      children(level, i, [&](size_t child) {
-        below[node] += own[child];
-        spread[node] += variances_[child];
-      });
-      own[node] = (spread[node] * own[node] + below[node]) / (spread[node] + 1);
+      const double spread = NodeAt(level, i).spread;
+      children(level, i, [&](size_t child, double /*variance*/) { below[node] += own[child]; });
+      own[node] = (spread * own[node] + below[node]) / (spread + 1);
     }
   }
   for (size_t level = levels(); level-- > 1;) {
     for (int64_t i = 0; i < CountOf(level); ++i) {
       const size_t node = At(level, i);
       const double gap = own[node] - below[node];
-      children(level, i, [&](size_t child) { own[child] += gap * variances_[child] / spread[node]; });
+      const double spread = NodeAt(level, i).spread;
+      children(level, i, [&](size_t child, double variance) { own[child] += gap * variance / spread; });
     }
   }
   own.resize(static_cast<size_t>(bins_));
@@ -90,7 +81,7 @@ IntervalTree::Siblings IntervalTree::Over(size_t level, int64_t first, int64_t l
                                           CodeInterval interval) const {
   Siblings sum;
   const auto add = [&](int64_t node) {
-    const double variance = variances_[At(level, node)];
+    const double variance = NodeAt(level, node).variance;
     const Part part = PartOf(level, node, interval);
     sum.shared += part.share * variance;
     sum.variance += part.variance + part.share * part.share * variance;
@@ -101,8 +92,8 @@ IntervalTree::Siblings IntervalTree::Over(size_t level, int64_t first, int64_t l
   const int64_t to = std::min<int64_t>(last - 1, interval.last / width);
   add(from);
   for (int64_t node = from + 1; node < to; ++node) {
-    sum.shared += variances_[At(level, node)];
-    sum.variance += variances_[At(level, node)];
+    sum.shared += NodeAt(level, node).variance;
+    sum.variance += NodeAt(level, node).variance;
   }
   if (to > from) add(to);
   return sum;
@@ -117,7 +108,7 @@ IntervalTree::Part IntervalTree::PartOf(size_t level, int64_t index, CodeInterva
   if (first >= int64_t{interval.first} && last <= int64_t{interval.last}) return {.share = 1, .variance = 0};
   const Siblings children =
       Over(level - 1, index * branching_, std::min(CountOf(level - 1), (index + 1) * branching_), interval);
-  const double spread = spreads_[At(level, index) - static_cast<size_t>(offsets_[1])];
+  const double spread = NodeAt(level, index).spread;
   return {.share = children.shared / spread,
           .variance = std::max(0.0, children.variance - children.shared * children.shared / spread)};
 }
@@ -127,15 +118,11 @@ double IntervalTree::VarianceFactor(CodeInterval interval) const {
   return Over(top, 0, CountOf(top), interval).variance;
 }
 
-double IntervalTree::SpreadOf(size_t level, int64_t index) const {
-  return spreads_[At(level, index) - static_cast<size_t>(offsets_[1])];
-}
-
 // Of the nodes first..last - 1 of a level. All but the level's last are alike.
 double IntervalTree::VarianceOver(size_t level, int64_t first, int64_t last) const {
   if (first >= last) return 0;
-  return static_cast<double>(last - first - 1) * variances_[At(level, first)] +
-         variances_[At(level, last - 1)];
+  return static_cast<double>(last - first - 1) * NodeAt(level, first).variance +
+         NodeAt(level, last - 1).variance;
 }
 
 template <typename Subtrees>
@@ -155,9 +142,9 @@ double IntervalTree::SharedVariance(const Ends& ends, size_t level, int64_t firs
   const bool has_right = right.IsWithin(level, first, last);
   double sum =
       VarianceOver(level, has_left ? left.node[level] + 1 : first, has_right ? right.node[level] : last);
-  if (has_left) sum += left.share[level] * variances_[At(level, left.node[level])];
+  if (has_left) sum += left.share[level] * NodeAt(level, left.node[level]).variance;
   if (has_right && right.node[level] != left.node[level])
-    sum += right.share[level] * variances_[At(level, right.node[level])];
+    sum += right.share[level] * NodeAt(level, right.node[level]).variance;
   return sum;
 }
 
@@ -166,11 +153,18 @@ IntervalTree::Ends IntervalTree::EndsOf(CodeInterval interval) const {
   ends.left.node[0] = interval.first;
   ends.right.node[0] = interval.last;
   ends.left.share[0] = ends.right.share[0] = 1;
+  const auto width = static_cast<uint32_t>(branching_);  // divides in less time
   for (size_t level = 1; level < levels(); ++level) {
     for (End* end : {&ends.left, &ends.right}) {
-      const int64_t node = end->node[level] = end->node[level - 1] / branching_;
+      const int64_t node = static_cast<uint32_t>(end->node[level - 1]) / width;
+      end->node[level] = node;
+      if (end == &ends.right && node == ends.left.node[level]) {
+        end->share[level] = ends.left.share[level];
+        continue;
+      }
       const int64_t last = std::min(CountOf(level - 1), (node + 1) * branching_);
-      end->share[level] = SharedVariance(ends, level - 1, node * branching_, last) / SpreadOf(level, node);
+      end->share[level] =
+          SharedVariance(ends, level - 1, node * branching_, last) / NodeAt(level, node).spread;
     }
   }
   return ends;
@@ -215,7 +209,7 @@ void IntervalTree::VisitWeights(CodeInterval interval, const Value& value, const
       }
       const int64_t node = end->node[level];
       const int64_t last = std::min(CountOf(level - 1), (node + 1) * branching_);
-      const double spread = SpreadOf(level, node);
+      const double spread = NodeAt(level, node).spread;
       const double passed = end->weight / (1 + spread);
       value(passed * spread);
       VisitChildren(ends, level - 1, node * branching_, last, end->share[level], passed, subtrees);
@@ -230,9 +224,7 @@ double IntervalTree::FourthFactor(CodeInterval interval) const {
   VisitWeights(
       interval, [&](double weight) { sum += fourth(weight); },
       [&](size_t level, int64_t index, double weight, int64_t count) {
-        const bool is_last = index == CountOf(level) - 1;
-        const double of_one = is_last ? last_fourths_[level] : first_fourths_[level];
-        sum += static_cast<double>(count) * fourth(weight) * of_one;
+        sum += static_cast<double>(count) * fourth(weight) * NodeAt(level, index).fourth;
       });
   return sum;
 }
@@ -243,7 +235,7 @@ void IntervalTree::AddWeightsOfEstimate(size_t level, int64_t index, double weig
     weights.push_back({weight, count});
     return;
   }
-  const double spread = SpreadOf(level, index);
+  const double spread = NodeAt(level, index).spread;
   weights.push_back({weight * spread / (1 + spread), count});
   const double passed = weight / (1 + spread);
   const int64_t first = index * branching_;

@@ -54,6 +54,17 @@ class IntervalTree {
   std::vector<WeightedValues> WeightsOf(CodeInterval interval) const;
 
  private:
+  // The best estimate of a node's count from its own subtree.
+  struct Node {
+    double variance = 1;
+    double spread = 0;  // the sum of its children's variances
+    double fourth = 1;  // the sum of the fourth powers of the weights of what is measured
+  };
+  const Node& NodeAt(size_t level, int64_t index) const {
+    return (index + 1 == CountOf(level) ? last_ : first_)[level];
+  }
+  Node FromChildren(size_t level, int64_t index) const;
+
   // A linear estimate over the part of an interval that lies in a node: share times the node's count plus
   // independent noise.
   struct Part {
@@ -72,7 +83,6 @@ class IntervalTree {
   };
   Siblings Over(size_t level, int64_t first, int64_t last, CodeInterval interval) const;
 
-  double SpreadOf(size_t level, int64_t index) const;
   double VarianceOver(size_t level, int64_t first, int64_t last) const;
   // One end of an interval: for each level the node that contains it, and the share of that node's count in the
   // estimate of the interval.
@@ -107,14 +117,11 @@ class IntervalTree {
 
   int64_t bins_;
   int64_t branching_;
-  std::vector<int64_t> widths_;    // of an interval of each level, in bins
-  std::vector<int64_t> offsets_;   // of each level among the nodes; one more: their number
-  std::vector<double> variances_;  // of each node's best estimate from its own subtree
-  std::vector<double> spreads_;    // of each node above the bins, the sum of its children's variances
-  // Of a node's best estimate from its own subtree, the sum of the fourth powers of the weights: for the first
-  // node of each level, and for the last, which may be smaller than all others.
-  std::vector<double> first_fourths_;
-  std::vector<double> last_fourths_;
+  std::vector<int64_t> widths_;   // of an interval of each level, in bins
+  std::vector<int64_t> offsets_;  // of each level among the nodes; one more: their number
+  // Of the first node of each level, which all are like but for the last, and of the last.
+  std::vector<Node> first_;
+  std::vector<Node> last_;
 };
 
 }  // namespace curator::dp
