@@ -105,6 +105,15 @@ std::string DatasetStore::FileHash(std::string_view sha256) const {
   return KeyedFileHash(keyed_hash_, sha256);
 }
 
+absl::StatusOr<ImportState> DatasetStore::StateOf(const std::string& dataset_id,
+                                                  const std::string& import_request_id) const {
+  RETURN_IF_ERROR(CheckId("dataset", dataset_id));
+  RETURN_IF_ERROR(CheckId("import_request_id", import_request_id));
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ManifestPath(data_dir_ / dataset_id)));
+  if (manifest.Find(import_request_id) != nullptr) return ImportState::kCounts;
+  return manifest.FindUndone(import_request_id) == nullptr ? ImportState::kUnknown : ImportState::kUndone;
+}
+
 absl::StatusOr<std::vector<StoredImport>> DatasetStore::ListImports(const std::string& dataset_id) const {
   RETURN_IF_ERROR(CheckId("dataset", dataset_id));
   ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ManifestPath(data_dir_ / dataset_id)));

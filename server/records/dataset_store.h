@@ -71,6 +71,8 @@ struct StoredImport {
   RecordSource source = RecordSource::kFile;
 };
 
+enum class ImportState { kUnknown, kCounts, kUndone };
+
 // Makes it durable that an import is undone, of whose bytes FileHash() is given. Called under the
 // lock of the dataset's folder: must not seal or import.
 using UndoRecord = std::function<absl::Status(const std::string& file_hash)>;
@@ -107,6 +109,10 @@ class DatasetStore {
 
   // The keyed hash of a file, which the ledger may store, from the SHA-256 of its bytes as they are sent.
   std::string FileHash(std::string_view sha256) const;
+
+  // What became of an import. Errors: INVALID_ARGUMENT for ids, as BeginImport().
+  absl::StatusOr<ImportState> StateOf(const std::string& dataset_id,
+                                      const std::string& import_request_id) const;
 
   // The imports that count, from the first to the last; also of a sealed dataset.
   absl::StatusOr<std::vector<StoredImport>> ListImports(const std::string& dataset_id) const;

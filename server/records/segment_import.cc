@@ -197,7 +197,7 @@ class IntoSegment final : public RecordImport {
           "SAME_FILE",
           absl::StrCat("the import ", same->request_id,
                        " has brought the same bytes: their records would count twice, and each person be "
-                       "protected half as well. Nothing was imported; accept_same_file imports them again"));
+                       "protected half as well. Nothing was imported"));
     }
     if (manifest.RowsAccepted() + records_.rows_accepted() > dp::kMaxRows) {
       return absl::FailedPreconditionError(

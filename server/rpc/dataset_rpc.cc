@@ -16,6 +16,7 @@
 #include "rpc/page.h"
 #include "service/datasets/datasets.h"
 #include "service/datasets/grants.h"
+#include "service/datasets/imports.h"
 #include "service/datasets/parts.h"
 #include "service/datasets/refusal_rules.h"
 
@@ -40,6 +41,41 @@ v1::ImportRecordsResponse ReportProto(const records::ImportReport& report) {
   for (const std::string& column : report.ignored_columns) proto.add_ignored_columns(column);
   proto.set_responses_clamped(report.responses_clamped);
   proto.set_same_file_as(report.same_file_as);
+  for (const records::Rejection& rejection : report.rejections) {
+    v1::Rejection* added = proto.add_rejections();
+    added->set_attribute(rejection.attribute);
+    added->set_reason(rejection.reason);
+    added->set_rows(rejection.rows);
+    for (const int64_t line : rejection.lines) added->add_lines(line);
+  }
+  return proto;
+}
+
+constexpr std::pair<v1::RecordSource, records::RecordSource> kSources[] = {
+    {v1::RECORD_SOURCE_FILE, records::RecordSource::kFile},
+    {v1::RECORD_SOURCE_TABLE, records::RecordSource::kTable},
+    {v1::RECORD_SOURCE_QUERY, records::RecordSource::kQuery}};
+
+absl::StatusOr<records::RecordSource> SourceOf(const v1::ImportRecordsRequest::Header& header) {
+  if (header.source() == v1::RECORD_SOURCE_UNSPECIFIED) return records::RecordSource::kFile;
+  for (const auto& [proto, source] : kSources) {
+    if (proto == header.source()) return source;
+  }
+  return InvalidField("header.source",
+                      "must be RECORD_SOURCE_FILE, RECORD_SOURCE_TABLE or RECORD_SOURCE_QUERY");
+}
+
+v1::Import ImportToProto(const service::ListedImport& import) {
+  v1::Import proto;
+  proto.set_request_id(import.stored.request_id);
+  proto.set_part(import.part);
+  if (import.stored.time_us != 0) {
+    *proto.mutable_time() = google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(import.stored.time_us);
+  }
+  proto.set_rows_accepted(import.stored.rows_accepted);
+  for (const auto& [each, source] : kSources) {
+    if (source == import.stored.source) proto.set_source(each);
+  }
   return proto;
 }
 
@@ -140,7 +176,10 @@ absl::Status ImportRecords(service::Services& services, const Call& call,
   }
   const v1::ImportRecordsRequest::Header header = message.header();
   ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(header.request_id()));
-  const records::ImportOptions options{.compression = CompressionOf(header.gzip())};
+  ASSIGN_OR_RETURN(const records::RecordSource source, SourceOf(header));
+  const records::ImportOptions options{.compression = CompressionOf(header.gzip()),
+                                       .source = source,
+                                       .accept_same_file = header.accept_same_file()};
   ASSIGN_OR_RETURN(const std::unique_ptr<records::RecordImport> import,
                    service::BeginImport(services.access(), services.store,
                                         {.request_id = std::move(request_id),
@@ -163,11 +202,34 @@ absl::Status SealDataset(service::Services& services, const Call& call, const v1
                                         {.principal = call.principal(),
                                          .dataset = DatasetName(request.dataset()),
                                          .part = request.part(),
-                                         .accept_equal_content = request.accept_equal_content()},
+                                         .accept_equal_content = request.accept_equal_content(),
+                                         .accept_no_records = request.accept_no_records()},
                                         IntentOf(request)));
   *response.mutable_dataset() = ToProto(sealed.dataset, call.principal());
   response.set_records(sealed.records);
   response.set_records_dropped(sealed.records_dropped);
+  return absl::OkStatus();
+}
+
+absl::Status UndoImport(service::Services& services, const Call& call, const v1::UndoImportRequest& request,
+                        v1::UndoImportResponse&) {
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
+  return service::UndoImport(services.access(), services.store,
+                             {.request_id = std::move(request_id),
+                              .principal = call.principal(),
+                              .dataset = DatasetName(request.dataset()),
+                              .import_request_id = request.import_request_id()},
+                             IntentOf(request));
+}
+
+absl::Status ListImports(service::Services& services, const Call& call, const v1::ListImportsRequest& request,
+                         v1::ListImportsResponse& response) {
+  ASSIGN_OR_RETURN(const PageAsked asked, PageOf(request, "imports", request.dataset()));
+  ASSIGN_OR_RETURN(const service::ImportPage page,
+                   service::ListImports(services.access(), services.store, call.principal(),
+                                        DatasetName(request.dataset()), asked.after, asked.size));
+  for (const service::ListedImport& import : page.imports) *response.add_imports() = ImportToProto(import);
+  if (!page.next.empty()) response.set_next_page_token(asked.TokenAfter(page.next));
   return absl::OkStatus();
 }
 
@@ -393,6 +455,18 @@ grpc::ServerUnaryReactor* DatasetRpc::SealDataset(grpc::CallbackServerContext* c
                                                   const v1::SealDatasetRequest* request,
                                                   v1::SealDatasetResponse* response) {
   return Handle<Method::kSealDataset>(calls_, *context, *request, *response, rpc::SealDataset);
+}
+
+grpc::ServerUnaryReactor* DatasetRpc::UndoImport(grpc::CallbackServerContext* context,
+                                                 const v1::UndoImportRequest* request,
+                                                 v1::UndoImportResponse* response) {
+  return Handle<Method::kUndoImport>(calls_, *context, *request, *response, rpc::UndoImport);
+}
+
+grpc::ServerUnaryReactor* DatasetRpc::ListImports(grpc::CallbackServerContext* context,
+                                                  const v1::ListImportsRequest* request,
+                                                  v1::ListImportsResponse* response) {
+  return Handle<Method::kListImports>(calls_, *context, *request, *response, rpc::ListImports);
 }
 
 grpc::ServerUnaryReactor* DatasetRpc::GrantAccess(grpc::CallbackServerContext* context,

@@ -20,6 +20,12 @@ class DatasetRpc final : public v1::DatasetService::CallbackService {
   grpc::ServerUnaryReactor* SealDataset(grpc::CallbackServerContext* context,
                                         const v1::SealDatasetRequest* request,
                                         v1::SealDatasetResponse* response) override;
+  grpc::ServerUnaryReactor* UndoImport(grpc::CallbackServerContext* context,
+                                       const v1::UndoImportRequest* request,
+                                       v1::UndoImportResponse* response) override;
+  grpc::ServerUnaryReactor* ListImports(grpc::CallbackServerContext* context,
+                                        const v1::ListImportsRequest* request,
+                                        v1::ListImportsResponse* response) override;
   grpc::ServerUnaryReactor* GrantAccess(grpc::CallbackServerContext* context,
                                         const v1::GrantAccessRequest* request,
                                         v1::GrantAccessResponse* response) override;

@@ -20,10 +20,13 @@ std::string Csv(const std::string& bytes) {
   return absl::StrCat("csv: \"", absl::CEscape(bytes), "\"");
 }
 
-std::vector<std::string> ImportOf(const std::string& dataset, const std::string& csv) {
-  return {absl::StrCat("header { request_id: '$NEW' dataset: '", dataset, "' }"), Csv(csv),
+std::vector<std::string> ImportOf(const std::string& dataset, const std::string& csv,
+                                  const std::string& request_id = "$NEW") {
+  return {absl::StrCat("header { request_id: '", request_id, "' dataset: '", dataset, "' }"), Csv(csv),
           absl::StrCat("csv_bytes: ", csv.size())};
 }
+
+constexpr char kImportToUndo[] = "2f0b4c1e-5b0d-4a53-9c36-7a3a4a7f6e01";
 
 std::string Create(const std::string& name, const v1::Schema& schema, const std::string& more = "") {
   return absl::StrCat("request_id: '$NEW' name: '", name, "' schema { ", Text(schema),
@@ -49,6 +52,9 @@ std::vector<Step> CallsOnDatasets() {
       {"DatasetService.GetDataset", {"dataset: 'census'"}},
       {"DatasetService.AddPart", {"request_id: '$NEW' dataset: 'divided' part { name: 'west' labels: '3' }"}},
       {"DatasetService.ImportRecords", ImportOf("draft", SmallCsv(5))},
+      {"DatasetService.ListImports", {"dataset: 'draft'"}},
+      {"DatasetService.UndoImport",
+       {absl::StrCat("request_id: '$NEW' dataset: 'draft' import_request_id: '", kImportToUndo, "'")}},
       {"DatasetService.SealDataset", {"request_id: '$NEW' dataset: 'draft'"}},
       {"DatasetService.GrantAccess", {"request_id: '$NEW' dataset: 'census' principal: 'dora'"}},
       {"DatasetService.RevokeAccess", {"request_id: '$NEW' dataset: 'census' principal: 'dora'"}},
@@ -132,6 +138,7 @@ std::vector<Step> OwnerMakesDatasets(const std::string& grantee) {
       {"DatasetService.CreateDataset", {Create("divided", SmallSchema(), kParts)}},
       {"DatasetService.CreateDataset", {Create("pupils", PupilSchema(PupilUnit::kPupil))}},
       {"DatasetService.ImportRecords", ImportOf("census", SmallCsv(80))},
+      {"DatasetService.ImportRecords", ImportOf("draft", SmallCsv(3), kImportToUndo)},
       {"DatasetService.ImportRecords", ImportOf("pupils", PupilCsv(6, 8, 1))}};
   for (const char* dataset : {"census", "pupils"})
     steps.push_back(

@@ -42,6 +42,7 @@ absl::StatusOr<v1::SealDatasetResponse> Seal(const Client& owner, const std::str
   v1::SealDatasetRequest seal;
   seal.set_dataset(dataset);
   seal.set_part(part);
+  seal.set_accept_no_records(true);
   return owner.SealDataset(seal);
 }
 
@@ -97,6 +98,7 @@ TEST_P(EqualContent, AFileThatIsImportedTwiceIsReportedToTheImporterAlone) {
   const auto import = [](const Client& owner, const std::string& dataset) {
     v1::ImportRecordsRequest::Header header;
     header.set_dataset(dataset);
+    header.set_accept_same_file(true);
     std::istringstream bytes(SmallCsv(41));
     return owner.ImportRecords(header, bytes)->same_file_as();
   };
@@ -117,7 +119,8 @@ TEST_P(EqualContent, TheSameRecordsUnderASecondBudgetAreSealedOnlyWhenTheOwnerAc
   Import(alice_, "again", "", SmallCsv(41));
   const absl::Status refused = Seal(alice_, "again").status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kFailedPrecondition) << refused;
-  for (const char* words : {"\"clinic\"", "sum of both limits", "--accept-equal-content"})
+  EXPECT_EQ(client::Reason(refused), "EQUAL_CONTENT");
+  for (const char* words : {"\"clinic\"", "sum of both limits"})
     EXPECT_THAT(refused.message(), HasSubstr(words));
   EXPECT_EQ(alice_.GetDataset("again")->state(), v1::DATASET_STATE_CREATED);
   v1::SealDatasetRequest seal;

@@ -43,6 +43,7 @@ absl::StatusOr<v1::ImportRecordsResponse> Import(const Client& owner, const std:
   v1::ImportRecordsRequest::Header header;
   header.set_dataset("visits");
   header.set_part(part);
+  header.set_accept_same_file(true);
   std::istringstream bytes(csv);
   return owner.ImportRecords(header, bytes);
 }
@@ -51,6 +52,7 @@ absl::StatusOr<v1::SealDatasetResponse> Seal(const Client& owner, const std::str
   v1::SealDatasetRequest seal;
   seal.set_dataset("visits");
   seal.set_part(part);
+  seal.set_accept_no_records(true);
   return owner.SealDataset(seal);
 }
 

@@ -153,11 +153,21 @@ Step Create(const std::string& name, const v1::Schema& schema, const std::string
           {absl::StrCat("request_id: '$NEW' name: '", name, "' schema { ", SchemaText(schema), " } ", more)}};
 }
 
-Step Import(const std::string& dataset, const std::string& part, const std::string& csv) {
-  return {"DatasetService.ImportRecords",
-          {absl::StrCat("header { request_id: '$NEW' dataset: '", dataset, "' part: '", part, "' }"),
-           Csv(csv), absl::StrCat("csv_bytes: ", csv.size())}};
+Step Import(const std::string& dataset, const std::string& part, const std::string& csv,
+            const std::string& request_id = "$NEW") {
+  return {
+      "DatasetService.ImportRecords",
+      {absl::StrCat("header { request_id: '", request_id, "' dataset: '", dataset, "' part: '", part, "' }"),
+       Csv(csv), absl::StrCat("csv_bytes: ", csv.size())}};
 }
+
+Step Undo(const std::string& dataset, const std::string& request_id) {
+  return {
+      "DatasetService.UndoImport",
+      {absl::StrCat("request_id: '$NEW' dataset: '", dataset, "' import_request_id: '", request_id, "'")}};
+}
+
+constexpr char kMistake[] = "2f0b4c1e-5b0d-4a53-9c36-7a3a4a7f6e01";  // an import, of Bob's
 
 Step Seal(const std::string& dataset, const std::string& part = "") {
   return {"DatasetService.SealDataset",
@@ -179,6 +189,11 @@ std::vector<Step> BobBegins() {
       Create("bobs", SmallSchema(), "limit { rule: RULE_ZCDP epsilon: '9' delta: '1e-9' }"),
       Create("alices", SmallSchema(), "limit { rule: RULE_PURE epsilon: '1' }"),
       Import("bobs", "", "sex,age,region\nnone,3,1\n"),
+      Import("bobs", "", "sex,age,region\nMale,3,1\n", kMistake),
+      Undo("bobs", kMistake),
+      Undo("alices", kMistake),
+      {"DatasetService.ListImports", {"dataset: 'bobs'"}},
+      {"DatasetService.ListImports", {"dataset: 'alices'"}},
       Import("bobs", "", SmallCsv(80)),
       Seal("bobs"),
       Seal("bobs"),
@@ -189,6 +204,8 @@ std::vector<Step> BobBegins() {
       Import("divided", "north", SmallCsv(30)),
       Seal("divided", "north"),
       Seal("divided", "west"),
+      {"DatasetService.SealDataset",
+       {"request_id: '$NEW' dataset: 'divided' part: 'west' accept_no_records: true"}},
       Create("pupils", PupilSchema(PupilUnit::kPupil),
              "limit { rule: RULE_ZCDP epsilon: '9' delta: '1e-9' }"),
       Import("pupils", "", PupilCsv(6, 8, 1)),

@@ -55,6 +55,7 @@ void Fill(const Client& owner, const std::string& dataset, const std::string& pa
   v1::SealDatasetRequest seal;
   seal.set_dataset(dataset);
   seal.set_part(part);
+  seal.set_accept_no_records(true);
   ASSERT_TRUE(owner.SealDataset(seal).ok());
 }
 
@@ -143,6 +144,9 @@ std::vector<Step> ForOwnersAlone(const std::string& dataset) {
           {"DatasetService.ImportRecords",
            {absl::StrCat("header { ", Request(dataset), " }"), "csv: 'sex,age,region\\n'", "csv_bytes: 15"}},
           {"DatasetService.SealDataset", {Request(dataset)}},
+          {"DatasetService.UndoImport",
+           {Request(dataset, "import_request_id: '00000000-0000-4000-8000-000000000026'")}},
+          {"DatasetService.ListImports", {On(dataset)}},
           {"DatasetService.GrantAccess", {Request(dataset, "principal: 'eve'")}},
           {"DatasetService.RevokeAccess", {Request(dataset, "principal: 'ana'")}},
           {"DatasetService.ListGrants", {On(dataset)}},

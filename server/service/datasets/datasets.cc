@@ -15,6 +15,7 @@
 #include "host/logging.h"
 #include "service/accounts/accounts.h"
 #include "service/charges/request_scope.h"
+#include "service/datasets/imports.h"
 #include "service/datasets/parts.h"
 
 namespace curator::service {
@@ -154,30 +155,6 @@ absl::Status CheckSuccessor(const DatasetView& predecessor, const NewDataset& da
   return absl::OkStatus();
 }
 
-// The destination of an import: the dataset, or one of its parts.
-struct ImportTarget {
-  std::string name;
-  std::string stored_id;
-  bool is_sealed = false;
-  std::optional<records::PartRows> rows;  // of a part
-};
-
-absl::StatusOr<ImportTarget> TargetOf(const DatasetView& dataset, std::string_view part_name) {
-  const ledger::Dataset& record = dataset.record;
-  if (record.parts.empty() && part_name.empty()) {
-    return ImportTarget{.name = absl::StrCat("dataset \"", record.name, "\""),
-                        .stored_id = record.id,
-                        .is_sealed = record.state != ledger::DatasetState::kCreated,
-                        .rows = std::nullopt};
-  }
-  ASSIGN_OR_RETURN(const ledger::Part part, PartNamed(record, part_name));
-  ASSIGN_OR_RETURN(const uint32_t attribute, PartitionAttribute(dataset));
-  return ImportTarget{.name = absl::StrCat("part \"", part.name, "\" of dataset \"", record.name, "\""),
-                      .stored_id = StoredIdOf(record, part),
-                      .is_sealed = part.sealed_version > 0,
-                      .rows = records::PartRows{part.name, record.id, attribute, part.bins}};
-}
-
 absl::StatusOr<records::SealedContent> SealRecords(ledger::Ledger& ledger, records::DatasetStore& store,
                                                    const DatasetView& dataset, const ImportTarget& target,
                                                    const records::SealCheck& check) {
@@ -226,15 +203,23 @@ absl::Status CheckNotSealedElsewhere(ledger::Ledger& ledger, const ledger::Datas
                 {{"dataset", dataset.name}, {"other", other.name}, {"principal", order.principal.name()}});
       continue;
     }
-    return absl::FailedPreconditionError(absl::StrCat(
-        "these are the records of your dataset \"", other.name,
-        "\", which has a budget of its own: each record would be protected only by the sum of both limits. "
-        "\"",
-        dataset.name,
-        "\" stays unsealed, and open for imports. Archive it, or set accept_equal_content "
-        "(--accept-equal-content)"));
+    return NeedsAcceptance(
+        "EQUAL_CONTENT",
+        absl::StrCat("these are the records of your dataset \"", other.name,
+                     "\", which has a budget of its own: each record would be protected only by the sum of "
+                     "both limits. \"",
+                     dataset.name, "\" stays unsealed, and open for imports. Archive it, or accept that"));
   }
   return absl::OkStatus();
+}
+
+// A dataset without records is sealed by mistake more often than not, and its name is taken for good.
+absl::Status CheckHasRecords(const ImportTarget& target, const records::SealedContent& content,
+                             const SealOrder& order) {
+  if (content.records > 0 || order.accept_no_records) return absl::OkStatus();
+  return NeedsAcceptance("NO_RECORDS", absl::StrCat(target.name,
+                                                    " has no records. It stays unsealed, and open for "
+                                                    "imports"));
 }
 
 // A request to all parts reads them as one table. Whether that table can hold them is checked before a part
@@ -354,22 +339,6 @@ absl::StatusOr<DatasetView> ArchiveDataset(const Access& access, records::Datase
   return GetDataset(access, principal, name);
 }
 
-absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(const Access& access,
-                                                                   records::DatasetStore& store,
-                                                                   const ImportOrder& order, Intent intent) {
-  ASSIGN_OR_RETURN(const DatasetView dataset,
-                   FindDataset(access, Method::kImportRecords, order.principal, order.dataset));
-  ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, order.part));
-  if (target.is_sealed || dataset.record.state == ledger::DatasetState::kArchived) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(target.name, " takes no more records: it has been sealed"));
-  }
-  records::ImportOptions options = order.options;
-  options.only = target.rows;
-  if (intent == Intent::kValidateOnly) return records::CheckRecords(dataset.schema, options);
-  return store.BeginImport(target.stored_id, dataset.schema, order.request_id.text(), options);
-}
-
 absl::StatusOr<Sealed> SealDataset(const Access& access, records::DatasetStore& store, const SealOrder& order,
                                    Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset,
@@ -382,6 +351,7 @@ absl::StatusOr<Sealed> SealDataset(const Access& access, records::DatasetStore& 
   if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
   const auto check = [&](const records::SealedContent& content) -> absl::Status {
     if (target.is_sealed) return absl::OkStatus();
+    RETURN_IF_ERROR(CheckHasRecords(target, content, order));
     RETURN_IF_ERROR(CheckNotSealedElsewhere(access.ledger, record, content, order));
     return target.rows ? CheckPartsFitOneTable(store, dataset, order.part, content) : absl::OkStatus();
   };

@@ -72,18 +72,6 @@ absl::StatusOr<DatasetView> ArchiveDataset(const Access& access, records::Datase
                                            const Principal& principal, const DatasetName& name,
                                            Intent intent);
 
-// Opens an import into a dataset of the caller, or into a part of it, that is not sealed yet.
-struct ImportOrder {
-  RequestId request_id;
-  Principal principal;
-  DatasetName dataset;
-  std::string part;  // of a partitioned dataset; rows outside of it are rejected
-  records::ImportOptions options;
-};
-absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(const Access& access,
-                                                                   records::DatasetStore& store,
-                                                                   const ImportOrder& order, Intent intent);
-
 // Private: exact numbers, for the owner only.
 struct Sealed {
   DatasetView dataset;
@@ -97,10 +85,13 @@ struct SealOrder {
   std::string part = {};  // of a partitioned dataset, whose parts are sealed one by one
   // Seals records that another dataset of the caller holds under another budget.
   bool accept_equal_content = false;
+  // Seals a dataset or part without records.
+  bool accept_no_records = false;
 };
 
-// Further error: FAILED_PRECONDITION, which names the other dataset, for records that the caller has sealed
-// under another budget, unless the order accepts that, and always for a public dataset.
+// Further errors, unless the order accepts it: NeedsAcceptance("EQUAL_CONTENT"), which names the other dataset,
+// for records that the caller has sealed under another budget; NeedsAcceptance("NO_RECORDS").
+// FAILED_PRECONDITION for a public dataset with records that the caller has sealed as private.
 absl::StatusOr<Sealed> SealDataset(const Access& access, records::DatasetStore& store, const SealOrder& order,
                                    Intent intent);
 

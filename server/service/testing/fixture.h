@@ -23,6 +23,7 @@
 #include "ledger/open_ledger.h"
 #include "records/dataset_store.h"
 #include "service/datasets/datasets.h"
+#include "service/datasets/imports.h"
 #include "service/operations/operations.h"
 #include "service/release_once.h"
 #include "service/services.h"
@@ -138,7 +139,7 @@ class ServiceTest : public ::testing::Test {
                                      .principal = TestPrincipal("owner"),
                                      .dataset = DatasetName(dataset),
                                      .part = part,
-                                     .options = {}},
+                                     .options = {.accept_same_file = true}},
                                     Intent::kDo);
     ASSERT_TRUE(import.ok()) << import.status();
     ASSERT_TRUE((*import)->Append(csv).ok());
@@ -151,7 +152,8 @@ class ServiceTest : public ::testing::Test {
                        {.principal = TestPrincipal("owner"),
                         .dataset = DatasetName(dataset),
                         .part = part,
-                        .accept_equal_content = accept_equal_content},
+                        .accept_equal_content = accept_equal_content,
+                        .accept_no_records = true},
                        Intent::kDo);
   }
 
