@@ -6,10 +6,10 @@
 //
 //   - Sums: from a shorter and a longer sum whose numbers of values differ by 5%, the wider of the two, and
 //     half a record for the lattice.
-//   - Estimates: from one whose kurtosis is nearly the same. What kurtosis adds to a half width of c deviations
-//     is c^2/8 of itself for an excess of 3 (the expansion of Cornish and Fisher), which bounds the difference;
-//     0.1% is added for what it leaves out. Where the noise is so small that its lattice would show, the bounds
-//     of noise_combination.h.
+//   - Estimates: from one whose kurtosis is nearly the same. Of a half width of c deviations, an excess
+//     kurtosis of 3 makes c^2/8 (the first term of Cornish and Fisher): by that much for the difference, and
+//     by 0.1% for the other terms, it is widened. Where the noise is so small that its lattice would show,
+//     the bounds of noise_combination.h.
 //
 // Not thread-safe. The same answers in the same order get the same half widths.
 #pragma once

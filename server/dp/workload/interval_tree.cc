@@ -23,8 +23,8 @@ IntervalTree::IntervalTree(int64_t bins, int64_t branching) : bins_(bins), branc
   }
 }
 
-// The estimate has the weights spread / (1 + spread) for the node's own measurement and 1 / (1 + spread) for the
-// estimates of its children.
+// The estimate has the weights spread / (1 + spread) for the node's own measurement and 1 / (1 + spread) for
+// the estimates of its children.
 IntervalTree::Node IntervalTree::FromChildren(size_t level, int64_t index) const {
   Node node{.variance = 0, .spread = 0, .fourth = 0};
   const int64_t end = std::min(CountOf(level - 1), (index + 1) * branching_);
@@ -170,8 +170,8 @@ IntervalTree::Ends IntervalTree::EndsOf(CodeInterval interval) const {
   return ends;
 }
 
-// Of the children first..last - 1 of a node that has `share`, whose estimate from its subtree adds `passed` to
-// the weight of each of theirs.
+// Of the children first..last - 1 of a node that has `share`, whose estimate from its subtree adds `passed`
+// to the weight of each of theirs.
 template <typename Subtrees>
 void IntervalTree::VisitChildren(Ends& ends, size_t level, int64_t first, int64_t last, double share,
                                  double passed, const Subtrees& subtrees) const {
@@ -190,10 +190,10 @@ void IntervalTree::VisitChildren(Ends& ends, size_t level, int64_t first, int64_
   }
 }
 
-// The final estimates of a node's children c are own_c + (final - below) v_c / spread. So where these are added
-// up with the coefficients k_c (1 in the interval, 0 outside, the share of the child at an end), the final
-// estimate of the node has the coefficient sum of k_c v_c / spread, its share, and each own_c has k_c less this
-// share. An own_c with the weight A is (spread x + below) / (1 + spread) in turn.
+// The final estimates of a node's children c are own_c + (final - below) v_c / spread. So where these are
+// added up with the coefficients k_c (1 in the interval, 0 outside, the share of the child at an end), the
+// final estimate of the node has the coefficient sum of k_c v_c / spread, its share, and each own_c has k_c
+// less this share. An own_c with the weight A is (spread x + below) / (1 + spread) in turn.
 template <typename Value, typename Subtrees>
 void IntervalTree::VisitWeights(CodeInterval interval, const Value& value, const Subtrees& subtrees) const {
   Ends ends = EndsOf(interval);

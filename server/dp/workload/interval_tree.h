@@ -84,8 +84,8 @@ class IntervalTree {
   Siblings Over(size_t level, int64_t first, int64_t last, CodeInterval interval) const;
 
   double VarianceOver(size_t level, int64_t first, int64_t last) const;
-  // One end of an interval: for each level the node that contains it, and the share of that node's count in the
-  // estimate of the interval.
+  // One end of an interval: for each level the node that contains it, and the share of that node's count in
+  // the estimate of the interval.
   struct End {
     static constexpr size_t kMostLevels = 32;
     std::array<int64_t, kMostLevels> node{};

@@ -49,8 +49,8 @@ double SumOfSquares(std::span<const WeightedValues> values) {
   return sum;
 }
 
-// A combination whose moments are at least as large, of few different weights: what lies beyond the largest is
-// taken as fewer values of its largest weight.
+// A combination whose moments are at least as large, of few different weights: what lies beyond the largest
+// is taken as fewer values of its largest weight.
 std::vector<WeightedValues> Coarse(std::span<const WeightedValues> values) {
   constexpr size_t kMostWeights = 8;
   const std::span<const WeightedValues> kept = values.first(std::min(values.size(), kMostWeights));

@@ -10,17 +10,17 @@
 //
 //   P(|S + V| <= x) = 2/pi integral over t >= 0 of sin(x t) / t f(t) g(t) dt
 //
-// gives exactly the sum over all integers j of P(|S + V - j L| <= x) (Poisson's sum), which is too large by at
-// most P(|S + V| > L - x); L is chosen by Chernoff's bound. V has the density of Kaiser and Bessel,
+// gives exactly the sum over all integers j of P(|S + V - j L| <= x) (Poisson's sum), which is too large by
+// at most P(|S + V| > L - x); L is chosen by Chernoff's bound. V has the density of Kaiser and Bessel,
 // proportional to I0(b sqrt(1 - (v/h)^2)), with
 //
 //   g(t) = b / sinh(b) sinh(r) / r,   r = sqrt(b^2 - (h t)^2), a sine where r is imaginary.
 //
-// Points with h t > b are not summed: |g(t)| / t falls, and the integral of min(1, 1/|r|) / t is pi / (2 b), so
-// they add 1 / sinh(b) at most. All that is left out is added to the result, and is below 0.05% of it; h is
-// 0.4% of a standard deviation. So a half width is never too small, and is larger than the smallest possible
-// by 0.5% of a standard deviation at most. (Abate and Whitt 1992 have the inversion with Poisson's sum; Kaiser
-// and Schafer 1980 the density and its transform.)
+// Points with h t > b are not summed: |g(t)| / t is below a falling function there, and the integral of
+// min(1, 1/|r|) / t is at most pi / (2 b), so they add 1 / sinh(b) at most. All that is left out is added to
+// the result, and is below 0.05% of it; h is 0.4% of a standard deviation. So a half width is never too
+// small, and is larger than the smallest possible by 0.5% of a standard deviation at most. (Abate and Whitt
+// 1992 have the inversion with Poisson's sum; Kaiser and Schafer 1980 the density and its transform.)
 //
 // Bounds. Where the weights are not known, or the probability is below 1e-7, bounds from the sum of squares v
 // and the largest weight m are used:
@@ -31,9 +31,10 @@
 //     a normal N of variance sigma^2 v. The probabilities of X are at most exp(1/(24 sigma^2)) times those of
 //     a rounded normal value Y (Jensen's inequality for the integral around each integer; Poisson's sum for
 //     the constant), so X_1 with the largest weight is replaced by Y, which moves S by m/2 at most. Each
-//     further a_i X_i is then added to a normal value whose deviation is at least as large: the density of the
-//     sum is at most 1 + 2 exp(-2 pi^2 s^2) + ... times a normal density, with s^2 = sigma^2 B/(B + a_i^2) for
-//     the sum of squares B so far (Poisson's sum again). The product over 2^26 values is below 1 + 1e-7.
+//     further a_i X_i, the larger first, is then added to a normal value whose deviation is at least as
+//     large: the density of the sum is at most 1 + 2 exp(-2 pi^2 s^2) + ... times a normal density, with
+//     s^2 = sigma^2 B/(B + a_i^2) for the sum of squares B so far (Poisson's sum again). The product over
+//     2^26 values is below 1 + 1e-7.
 //
 // Thread-safe: immutable values and pure functions.
 #pragma once
@@ -54,8 +55,8 @@ struct WeightedValues {
   bool operator==(const WeightedValues&) const = default;
 };
 
-// The combination with those of equal weight, up to 1e-12 of it, taken together, the largest weight first; without
-// weights of 0.
+// The combination with equal weights taken together, up to 1e-12 of them, the largest first; without weights
+// of 0.
 std::vector<WeightedValues> Compacted(std::vector<WeightedValues> values);
 
 // The half width of the interval around an estimate that holds the true value with probability `level`, as

@@ -61,8 +61,9 @@ struct SetForecast {
   double largest_standard_deviation = 0;  // of the answer with the largest variance,
   double half_width = 0;                  // and the half width of its interval
 };
-// `set` is a position in `asked`, which `plan` was made for; its classes must be known. `half_widths` are those
-// of the noise that the plan buys; one for all sets bounds their time together. Errors: those of Summarize().
+// `set` is a position in `asked`, which `plan` was made for; its classes must be known. `half_widths` are
+// those of the noise that the plan buys; one for all sets bounds their time together. Errors: those of
+// Summarize().
 absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
                                        const dp::WorkloadPlan& plan, size_t set, dp::HalfWidths& half_widths);
 
