@@ -98,7 +98,8 @@ TEST_F(MeasuredCalls, CallsOfOthersMakeNoSeriesOfTheirOwn) {
 
 TEST_F(MeasuredCalls, CallsThatHandleRecordsAreOnlyCounted) {
   const std::string text = metrics_.Text();
-  for (const char* const method : {"ImportRecords", "CheckSchema", "SealDataset", "RowCounts", "Evaluate"}) {
+  for (const char* const method : {"ImportRecords", "CheckSchema", "SealDataset", "UndoImport", "ListImports",
+                                   "RowCounts", "Evaluate"}) {
     for (const char* const family :
          {"handling_seconds_count", "msg_received_bytes_total", "msg_sent_bytes_total"}) {
       EXPECT_THAT(text,

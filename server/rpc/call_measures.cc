@@ -33,7 +33,8 @@ ServedMethod Served(const std::string& full_name) {
 
 Measured MeasuredOf(std::string_view path) {
   constexpr std::string_view kOfRecords[] = {"DatasetService/ImportRecords", "DatasetService/CheckSchema",
-                                             "DatasetService/SealDataset"};
+                                             "DatasetService/SealDataset", "DatasetService/UndoImport",
+                                             "DatasetService/ListImports"};
   constexpr std::string_view kOfDraws[] = {"QueryService/AnswerWorkload", "SynthesisService/CreateSynthesis",
                                            "OperationService/WaitOperation"};
   if (!path.starts_with(kApiPrefix)) return Measured::kAsItIs;

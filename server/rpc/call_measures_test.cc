@@ -14,7 +14,8 @@ namespace {
 TEST(CallMeasures, OfCallsThatHandleRecordsNothingIsMeasured) {
   for (const char* const path :
        {"/curator.v1.DatasetService/ImportRecords", "/curator.v1.DatasetService/SealDataset",
-        "/curator.v1.DatasetService/CheckSchema", "/curator.v1.OwnerService/RowCounts",
+        "/curator.v1.DatasetService/CheckSchema", "/curator.v1.DatasetService/UndoImport",
+        "/curator.v1.DatasetService/ListImports", "/curator.v1.OwnerService/RowCounts",
         "/curator.v1.OwnerService/Evaluate"}) {
     EXPECT_EQ(MeasuredDuration(MeasuredOf(path), absl::Seconds(1)), std::nullopt) << path;
   }

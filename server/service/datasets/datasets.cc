@@ -351,22 +351,25 @@ absl::StatusOr<Sealed> SealDataset(const Access& access, records::DatasetStore& 
   if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
   const auto check = [&](const records::SealedContent& content) -> absl::Status {
     if (target.is_sealed) return absl::OkStatus();
+    RETURN_IF_ERROR(CheckNoneIsUndone(access.ledger, dataset, target, content.import_request_ids));
     RETURN_IF_ERROR(CheckHasRecords(target, content, order));
     RETURN_IF_ERROR(CheckNotSealedElsewhere(access.ledger, record, content, order));
     return target.rows ? CheckPartsFitOneTable(store, dataset, order.part, content) : absl::OkStatus();
   };
+  RETURN_IF_ERROR(CompleteUndos(access.ledger, store, dataset, target));
   ASSIGN_OR_RETURN(const records::SealedContent content,
                    SealRecords(access.ledger, store, dataset, target, check));
+  const ledger::DatasetFacts facts{.rows_from_query = content.rows_from_query};
   absl::StatusOr<ledger::Dataset> sealed;
   if (target.rows) {
     ASSIGN_OR_RETURN(const ledger::Part part, PartNamed(record, order.part));
     const std::string hash = HashToSeal(content, part.content_hash);
     RETURN_IF_ERROR(MakeReady(store, dataset, target, hash));
-    sealed = access.ledger.SealPart(record.id, part.name, hash, order.principal);
+    sealed = access.ledger.SealPart(record.id, part.name, hash, order.principal, facts);
   } else {
     const std::string hash = HashToSeal(content, record.content_hash);
     RETURN_IF_ERROR(MakeReady(store, dataset, target, hash));
-    sealed = access.ledger.SealDataset(record.id, hash, order.principal);
+    sealed = access.ledger.SealDataset(record.id, hash, order.principal, facts);
   }
   RETURN_IF_ERROR(sealed.status());
   return Sealed{.dataset = {*std::move(sealed), dataset.schema, dataset.unit_bound},

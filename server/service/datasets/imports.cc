@@ -48,15 +48,20 @@ std::string PlaceOf(const ListedImport& import) {
                          import.stored.sequence, import.part);
 }
 
+struct FoundImport {
+  ImportTarget target;
+  bool counts = false;  // else it was undone
+};
+
 // The target that holds the import, or held it before it was undone.
-absl::StatusOr<ImportTarget> TargetWith(records::DatasetStore& store, const DatasetView& dataset,
-                                        const std::string& import_request_id) {
-  std::optional<ImportTarget> undone;
+absl::StatusOr<FoundImport> FindImport(const records::DatasetStore& store, const DatasetView& dataset,
+                                       const std::string& import_request_id) {
+  std::optional<FoundImport> undone;
   ASSIGN_OR_RETURN(std::vector<ImportTarget> targets, AllTargets(dataset));
   for (ImportTarget& target : targets) {
     ASSIGN_OR_RETURN(const records::ImportState state, store.StateOf(target.stored_id, import_request_id));
-    if (state == records::ImportState::kCounts) return std::move(target);
-    if (state == records::ImportState::kUndone && !undone) undone = std::move(target);
+    if (state == records::ImportState::kCounts) return FoundImport{std::move(target), true};
+    if (state == records::ImportState::kUndone && !undone) undone = FoundImport{std::move(target), false};
   }
   if (undone) return *std::move(undone);
   return absl::NotFoundError(
@@ -86,6 +91,7 @@ absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(const Access&
                    FindDataset(access, Method::kImportRecords, order.principal, order.dataset));
   ASSIGN_OR_RETURN(const ImportTarget target, TargetOf(dataset, order.part));
   RETURN_IF_ERROR(CheckTakesRecords(dataset, target));
+  RETURN_IF_ERROR(CompleteUndos(access.ledger, store, dataset, target));
   records::ImportOptions options = order.options;
   options.only = target.rows;
   options.time_us = absl::ToUnixMicros(absl::Now());
@@ -100,6 +106,7 @@ absl::StatusOr<ImportPage> ListImports(const Access& access, records::DatasetSto
   ASSIGN_OR_RETURN(const std::vector<ImportTarget> targets, AllTargets(dataset));
   std::vector<ListedImport> all;
   for (const ImportTarget& target : targets) {
+    RETURN_IF_ERROR(CompleteUndos(access.ledger, store, dataset, target));
     ASSIGN_OR_RETURN(std::vector<records::StoredImport> stored, store.ListImports(target.stored_id));
     for (records::StoredImport& import : stored) all.push_back({target.part, std::move(import)});
   }
@@ -120,13 +127,41 @@ absl::Status UndoImport(const Access& access, records::DatasetStore& store, cons
                         Intent intent) {
   ASSIGN_OR_RETURN(const DatasetView dataset,
                    FindDataset(access, Method::kUndoImport, order.principal, order.dataset));
-  ASSIGN_OR_RETURN(const ImportTarget target, TargetWith(store, dataset, order.import_request_id));
-  if (target.is_sealed || dataset.record.state == ledger::DatasetState::kArchived) {
-    return absl::FailedPreconditionError(absl::StrCat(target.name, " has been sealed: its imports stay"));
+  ASSIGN_OR_RETURN(const FoundImport found, FindImport(store, dataset, order.import_request_id));
+  const bool is_archived = dataset.record.state == ledger::DatasetState::kArchived;
+  if (found.counts && (found.target.is_sealed || is_archived)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(found.target.name, " has been sealed: its imports stay"));
   }
   if (intent == Intent::kValidateOnly) return absl::OkStatus();
-  return store.UndoImport(target.stored_id, order.import_request_id,
-                          [](const std::string&) { return absl::OkStatus(); });
+  const auto record = [&](const std::string& file_hash) {
+    return access.ledger.RecordImportUndone({.request_id = order.request_id.text(),
+                                             .dataset_id = dataset.record.id,
+                                             .part = found.target.part,
+                                             .import_request_id = order.import_request_id,
+                                             .file_hash = file_hash,
+                                             .actor = order.principal});
+  };
+  return store.UndoImport(found.target.stored_id, order.import_request_id, record);
+}
+
+absl::Status CompleteUndos(ledger::Ledger& ledger, records::DatasetStore& store, const DatasetView& dataset,
+                           const ImportTarget& target) {
+  if (target.is_sealed) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<std::string> undone,
+                   ledger.UndoneImports(dataset.record.id, target.part));
+  return undone.empty() ? absl::OkStatus() : store.RemoveUndone(target.stored_id, undone);
+}
+
+absl::Status CheckNoneIsUndone(ledger::Ledger& ledger, const DatasetView& dataset, const ImportTarget& target,
+                               const std::vector<std::string>& import_request_ids) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> undone,
+                   ledger.UndoneImports(dataset.record.id, target.part));
+  for (const std::string& id : undone) {
+    if (std::ranges::find(import_request_ids, id) == import_request_ids.end()) continue;
+    return absl::AbortedError(absl::StrCat("the import ", id, " was undone meanwhile: seal again"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace curator::service

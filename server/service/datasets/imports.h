@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "base/principal.h"
 #include "base/request_names.h"
+#include "ledger/ledger.h"
 #include "records/dataset_store.h"
 #include "service/access.h"
 
@@ -68,5 +69,13 @@ struct UndoOrder {
 // sealed or archived.
 absl::Status UndoImport(const Access& access, records::DatasetStore& store, const UndoOrder& order,
                         Intent intent);
+
+// Removes records of imports that the history says are undone: the server ended before it removed them.
+absl::Status CompleteUndos(ledger::Ledger& ledger, records::DatasetStore& store, const DatasetView& dataset,
+                           const ImportTarget& target);
+
+// ABORTED when one of these imports is undone. For a seal, which nothing undoes an import beside.
+absl::Status CheckNoneIsUndone(ledger::Ledger& ledger, const DatasetView& dataset, const ImportTarget& target,
+                               const std::vector<std::string>& import_request_ids);
 
 }  // namespace curator::service

@@ -110,6 +110,51 @@ TEST_F(ImportsTest, AreUndoneUntilTheDatasetIsSealed) {
   EXPECT_THAT(Listed(), ElementsAre(kept)) << "also once it is sealed";
 }
 
+TEST_F(ImportsTest, ThatAreUndoneAreInTheHistoryWithoutTheirRows) {
+  const std::string id = Make(People("census")).record.id;
+  ASSERT_TRUE(Import(kCsv).ok());
+  const std::string mistake = last();
+  ASSERT_TRUE(Undo(mistake).ok());
+  ASSERT_TRUE(Undo(mistake).ok()) << "by another request";
+  EXPECT_THAT(ledger_->UndoneImports(id).value(), ElementsAre(mistake));
+  ASSERT_TRUE(Seal("census").ok());
+  EXPECT_TRUE(Undo(mistake).ok()) << "a repetition, also once it is sealed";
+}
+
+// As when the server ends between the entry and the removal.
+TEST_F(ImportsTest, WhoseUndoWasInterruptedCountNoMore) {
+  const std::string id = Make(People("census")).record.id;
+  const auto interrupt = [&](const std::string& import_request_id) {
+    ASSERT_TRUE(ledger_
+                    ->RecordImportUndone({.request_id = NewRequestId().text(),
+                                          .dataset_id = id,
+                                          .part = {},
+                                          .import_request_id = import_request_id,
+                                          .file_hash = Sha256(import_request_id),
+                                          .actor = TestPrincipal("owner")})
+                    .ok());
+  };
+  ASSERT_TRUE(Import(kCsv).ok());
+  interrupt(last());
+  EXPECT_TRUE(Listed().empty());
+  ASSERT_TRUE(Import(kCsv).ok()) << "no earlier import has these bytes";
+  interrupt(last());
+  ASSERT_TRUE(Import(PeopleCsv()).ok());
+  ASSERT_TRUE(Import(kCsv).ok());
+  interrupt(last());
+  EXPECT_EQ(Seal("census")->records, 80);
+}
+
+TEST_F(ImportsTest, OfAQueryMakeADatasetOfRowsFromAQueryForEver) {
+  for (const char* name : {"census", "visits"}) Make(People(name));
+  ASSERT_TRUE(Import(kCsv, "census", "", {.source = records::RecordSource::kQuery}).ok());
+  ASSERT_TRUE(Import(PeopleCsv(), "visits", "", {.source = records::RecordSource::kTable}).ok());
+  EXPECT_FALSE(Seal("visits")->dataset.record.facts.rows_from_query);
+  EXPECT_TRUE(Seal("census")->dataset.record.facts.rows_from_query);
+  EXPECT_TRUE(
+      GetDataset({*ledger_}, TestPrincipal("owner"), DatasetName("census"))->record.facts.rows_from_query);
+}
+
 TEST_F(ImportsTest, OfAPartAreUndoneUntilThePartIsSealed) {
   Make(DividedPeople("visits"));
   ASSERT_TRUE(Import(PeopleCsv(2), "visits", "north").ok());
