@@ -73,9 +73,11 @@ absl::StatusOr<ReceiptStatement> CheckReceipt(const v1::Receipt& receipt, std::s
 }
 
 std::string LineOf(const v1::Receipt& receipt) {
-  const Json json = {{"statement", receipt.statement()},
-                     {"signature", HexOf(receipt.signature())},
-                     {"public_key", HexOf(receipt.public_key())}};
+  Json json = {{"statement", receipt.statement()},
+               {"signature", HexOf(receipt.signature())},
+               {"public_key", HexOf(receipt.public_key())}};
+  const Json content = Json::parse(receipt.statement(), nullptr, /*allow_exceptions=*/false);
+  if (content.is_object()) json["content"] = content;
   return json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
 }
 
@@ -90,6 +92,10 @@ absl::StatusOr<v1::Receipt> ReceiptOfLine(const std::string& line) {
   if (receipt.statement().empty() || receipt.signature().empty()) {
     return absl::InvalidArgumentError(
         "is not a receipt, which is a JSON object with a statement and a signature");
+  }
+  if (json.contains("content") &&
+      json["content"] != Json::parse(receipt.statement(), nullptr, /*allow_exceptions=*/false)) {
+    return absl::InvalidArgumentError("has a content that is not that of its signed statement");
   }
   return receipt;
 }

@@ -4,15 +4,16 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
-#include <sstream>
 
 #include "absl/time/time.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/field_options.h"
 #include "client/cli/login/login_state.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/json_writer.h"
 #include "client/cli/output/text.h"
 #include "client/cli/token_source.h"
+#include "client/cli/usage.h"
 #include "client/client.h"
 #include "client/error.h"
 
@@ -110,27 +111,24 @@ void AddCommands(CLI::App& app, Chosen& chosen) {
   AddCalcCommands(app, chosen);
 }
 
-// For an unknown word CLI11 reports that a subcommand is missing; this names the word.
-std::string UnknownCommand(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<std::string> unread = app.remaining(/*recurse=*/true);
-  const bool missing = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
-  return missing && !unread.empty() ? "'" + unread.front() + "' is not a command here. " : "";
-}
-
 // --help and --version are parse errors to CLI11, with exit code 0.
 ExitStatus PrintParseError(const CLI::App& app, const CLI::ParseError& error, const Streams& streams) {
-  std::ostringstream help;
-  std::ostringstream complaint;
-  app.exit(error, help, complaint);
   if (error.get_exit_code() == 0) {
-    streams.out << help.str();
+    app.exit(error, streams.out, streams.error);
     return ExitStatus::kDone;
   }
-  streams.error << "curator: " << UnknownCommand(app, error) << complaint.str();
+  streams.error << "curator: " << UsageComplaint(app, error);
   return ExitStatus::kUsage;
 }
 
-ExitStatus RunInvocation(const Invocation& invocation, const Terminal& terminal, const Streams& streams) {
+const CLI::App& LastCommand(const CLI::App& app) {
+  const CLI::App* last = &app;
+  while (!last->get_subcommands().empty()) last = last->get_subcommands().front();
+  return *last;
+}
+
+ExitStatus RunInvocation(const Invocation& invocation, const FieldOptions& fields, const Terminal& terminal,
+                         const Streams& streams) {
   client::TokenSource token = TokenSourceOf(invocation.token);
   const bool asks_for_login =
       token == nullptr && invocation.principal.empty() && invocation.tls.certificate.empty();
@@ -150,10 +148,14 @@ ExitStatus RunInvocation(const Invocation& invocation, const Terminal& terminal,
                        .tls = invocation.tls});
   Session session{client,     invocation.server, invocation.form, terminal,
                   streams.in, streams.out,       streams.error};
+  session.fields = fields;
   absl::Status status = invocation.command(session);
   streams.out.flush();
   if (status.ok() && !streams.out) status = absl::InternalError("standard output cannot be written");
-  if (!status.ok()) PrintError(status, session.request_id, invocation.form, terminal, streams.error);
+  if (!status.ok()) {
+    PrintError(session.fields.Translated(status), session.request_id, invocation.form, terminal,
+               streams.error);
+  }
   return ExitStatusOf(status);
 }
 
@@ -175,10 +177,10 @@ ExitStatus RunProgram(const std::vector<std::string>& arguments, const Terminal&
     return PrintParseError(app, error, streams);
   }
   if (!invocation.command) {
-    streams.error << "curator: no command was named\nRun with --help for more information.\n";
+    streams.error << "curator: no command was named\nHelp: curator --help\n";
     return ExitStatus::kUsage;
   }
-  return RunInvocation(invocation, terminal, streams);
+  return RunInvocation(invocation, FieldOptions(LastCommand(app)), terminal, streams);
 }
 
 namespace {

@@ -73,7 +73,7 @@ Row RowOf(const v1::CalculatedEpsilon& one) {
   if (one.epsilon().empty()) return row;
   const double epsilon = std::strtod(one.epsilon().c_str(), nullptr);
   row[2] = one.is_lower_bound() ? RoundedDownText(epsilon) : RoundedUpText(epsilon);
-  row[3] = epsilon;
+  row[3] = one.epsilon();  // as the server wrote it: a decimal that is no double again
   return row;
 }
 

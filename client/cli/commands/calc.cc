@@ -64,7 +64,7 @@ Row RowOf(const dp::CalculatedEpsilon& row) {
                row.remark};
   if (row.epsilon.ok()) {
     cells[2] = lower ? RoundedDownText(*row.epsilon) : RoundedUpText(*row.epsilon);
-    if (std::isfinite(*row.epsilon)) cells[3] = *row.epsilon;
+    cells[3] = AmountOf(*row.epsilon);
   } else {
     cells[5] = std::string(row.epsilon.status().message());
   }
@@ -86,7 +86,7 @@ void AddLeast(const std::vector<dp::CalculatedEpsilon>& rows, dp::Validity neede
               const std::string& title, Document& document) {
   const dp::CalculatedEpsilon* least = LeastOf(rows, needed);
   if (least == nullptr || !std::isfinite(*least->epsilon)) return;
-  document.fields.push_back({key, title, *least->epsilon, ShownIn::kJsonAndCsv});
+  document.fields.push_back({key, title, AmountOf(*least->epsilon), ShownIn::kJsonAndCsv});
   document.fields.push_back(
       {key + "_text", title,
        absl::StrCat(RoundedUpText(*least->epsilon), " (", std::string(least->calculator), ")"),
@@ -142,7 +142,7 @@ enum class Rounding { kUp, kDown };
 void Add(Table& table, const std::string& quantity, const std::string& form, double value, Rounding rounding,
          const std::string& source) {
   const std::string text = rounding == Rounding::kUp ? RoundedUpText(value) : RoundedDownText(value);
-  table.rows.push_back({quantity, form, text, value, source});
+  table.rows.push_back({quantity, form, text, AmountOf(value), source});
 }
 
 constexpr char kBunSteinke[] = "Bun, Steinke 2016";

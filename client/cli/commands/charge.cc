@@ -88,6 +88,12 @@ std::string NextStep(const v1::Charge& charge) {
   }
 }
 
+// An object; null where the server sent none.
+Value ReceiptAsJson(const v1::Receipt& receipt) {
+  if (receipt.statement().empty()) return std::monostate();
+  return RawJson{client::LineOf(receipt)};
+}
+
 absl::Status PrintCharge(Session& session, const absl::StatusOr<v1::Charge>& charge) {
   RETURN_IF_ERROR(charge.status());
   Document document;
@@ -101,7 +107,7 @@ absl::Status PrintCharge(Session& session, const absl::StatusOr<v1::Charge>& cha
                      {"deadline", "counts as spent at", TextOrNone(FormatTime(charge->deadline()))},
                      {"request_id", "request id", charge->request_id()},
                      {"create_time", "made", TextOrNone(FormatTime(charge->create_time()))},
-                     {"receipt", "", client::LineOf(charge->receipt()), ShownIn::kJsonAndCsv}};
+                     {"receipt", "", ReceiptAsJson(charge->receipt()), ShownIn::kJsonAndCsv}};
   document.tables.push_back(CostTable(charge->costs()));
   if (const std::string next = NextStep(*charge); !next.empty()) document.notes.push_back(next);
   session.Print(document);

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "base/status_macros.h"
+#include "client/cli/commands/field_options.h"
 #include "client/cli/output/terminal.h"
 #include "client/cli/output/value.h"
 #include "client/client.h"
@@ -36,6 +37,8 @@ struct Session {
   std::ostream& error;
   // The request id of a command that changes something; empty for commands that only read. Errors name it.
   std::string request_id = {};
+  // What the fields of its requests are called on the command line. Errors say it.
+  FieldOptions fields = {};
 
   // Sets the request's (or header's) id to `chosen`, or to a new id when that is empty, and stores it in
   // request_id.

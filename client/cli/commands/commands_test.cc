@@ -241,7 +241,10 @@ TEST_F(Arguments, AnswerTakesARequestIdAndAFile) {
                                       command_line_.Path("a.csv") + " --request-id " + kId);
   EXPECT_EQ(sent.request_id(), kId);
   EXPECT_EQ(sent.spend().delta(), "1e-9");
-  EXPECT_EQ(command_line_.Content("a.csv"), "query,sex,count\nsex,f,5\nsex,m,10\n");
+  EXPECT_EQ(command_line_.Content("a.csv"),
+            "query_set,query_class,query,estimate,standard_deviation,low,high,confidence_level,method,noise,"
+            "post_processing,sex\n"
+            "0,marginals,sex,5,,,,,model,,,f\n0,marginals,sex,10,,,,,model,,,m\n");
 }
 
 TEST_F(Arguments, SettingsMayBeRepeatedAndHoldEqualsSigns) {
@@ -525,6 +528,25 @@ TEST_F(Arguments, MetricsArePrintedAsTheyCome) {
   EXPECT_EQ(nlohmann::json::parse(command_line_.out())["text"], metrics.text());
 }
 
+TEST_F(Arguments, EverySettingOfEveryMethodIsListedInEveryForm) {
+  v1::ListSynthesizersResponse list;
+  for (int method = 0; method < 3; ++method) {
+    v1::Synthesizer& synthesizer = *list.add_synthesizers();
+    synthesizer.set_method("m" + std::to_string(method));
+    for (int i = 0; i < 50 * method; ++i)
+      synthesizer.add_settings()->set_key("key-" + std::to_string(method) + "-" + std::to_string(i) + "-");
+  }
+  command_line_.server.Answer<v1::ListSynthesizersRequest>(list);
+  for (const char* form : {"table", "csv", "json"}) {
+    ASSERT_EQ(command_line_.Run(std::string("synth list --output ") + form), ExitStatus::kDone);
+    EXPECT_THAT(command_line_.out(), HasSubstr("m0")) << form << ": a method without settings";
+    for (const v1::Synthesizer& synthesizer : list.synthesizers()) {
+      for (const v1::Setting& setting : synthesizer.settings())
+        EXPECT_THAT(command_line_.out(), HasSubstr(setting.key())) << form;
+    }
+  }
+}
+
 TEST_F(Arguments, EveryCommandIsKnown) {
   Sent<v1::ListSynthesizersRequest>("synth list");
   EXPECT_EQ(Sent<v1::ListReleasesRequest>("release list c").dataset(), "c");
@@ -557,7 +579,7 @@ TEST_F(Arguments, WrongUsageIsRefusedWithAReason) {
     std::string reason;
   };
   const std::vector<Wrong> lines = {
-      {"", "subcommand"},
+      {"", "one of its commands"},
       {"bogus", "'bogus'"},
       {"dataset frobnicate x", "'frobnicate'"},
       {"dataset create c --schema s", "--rule"},
@@ -568,7 +590,7 @@ TEST_F(Arguments, WrongUsageIsRefusedWithAReason) {
       {"dataset create c --schema s --successor-of b --rule pure --epsilon 1", "successor"},
       {"dataset import c", "FILE"},
       {"workload answer c --marginals 2", "--epsilon"},
-      {"workload answer c --marginals 2 --epsilon 1 --rho 1", "1 option"},
+      {"workload answer c --marginals 2 --epsilon 1 --rho 1", "only one of these"},
       {"workload answer c --marginals 2 --rho 1 --delta 1", "--delta"},
       {"workload answer c --epsilon 1", "--marginals"},
       {"workload answer c --marginals 0 --epsilon 1", "--marginals"},

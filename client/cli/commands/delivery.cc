@@ -156,16 +156,30 @@ absl::StatusOr<OpenDelivery> Open(const Session& session, const DeliveryChoice& 
 absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
                            OpenDelivery delivery) {
   const absl::Status written = WriteAll(session, answer, schema, delivery);
-  const std::string& release = answer.header.release_id();
-  if (written.ok() || release.empty()) return written;
-  return absl::Status(written.code(), absl::StrCat(written.message(),
-                                                   "\nThe answer is stored and can be fetched again, free: ",
-                                                   "curator release show ", release, " --out FILE"));
+  const v1::AnswerHeader& header = answer.header;
+  if (written.ok()) return written;
+  if (!header.release_id().empty()) {
+    return StoredAgain(written, header.request_id().empty() ? session.request_id : header.request_id(),
+                       "show " + header.release_id());
+  }
+  if (header.free_from().empty()) return written;
+  return absl::Status(written.code(),
+                      absl::StrCat(written.message(), "\nNothing was charged: repeat the command"));
 }
 
 absl::Status DeliverModelAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
                                 OpenDelivery delivery) {
   return WriteAll(session, answer, schema, delivery);
+}
+
+absl::Status StoredAgain(const absl::Status& failed, const std::string& request_id,
+                         const std::string& command) {
+  const std::string request =
+      request_id.empty() ? ""
+                         : absl::StrCat(" The request was ", request_id, ", which is never charged twice.");
+  return absl::Status(failed.code(),
+                      absl::StrCat(failed.message(), "\nIt is stored, and fetched again free: ",
+                                   "curator release ", command, " --out FILE.", request));
 }
 
 absl::StatusOr<std::vector<v1::Receipt>> ReadReceipts(const std::string& path) {
@@ -222,6 +236,15 @@ void AddSample(CLI::App* command, SampleChoice& sample, CLI::Option* needed) {
   if (needed == nullptr) return;
   rows->needs(needed);
   as_bins->needs(needed);
+}
+
+absl::StatusOr<std::unique_ptr<OutputFile>> OpenSample(const Session& session, const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension();
+  if (!extension.empty() && extension != ".csv" && extension != ".CSV") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--out ", path, ": synthetic records are written as .csv, not as ", extension));
+  }
+  return OutputFile::Create(path, session.out);
 }
 
 absl::StatusOr<int64_t> WriteSample(Session& session, const std::string& release, const SampleChoice& sample,

@@ -57,6 +57,11 @@ absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Sch
 absl::Status DeliverModelAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
                                 OpenDelivery delivery);
 
+// The same error after something was stored: how to fetch it again. `command` is that of `curator release`,
+// such as "show ID"; `request_id` may be empty.
+absl::Status StoredAgain(const absl::Status& failed, const std::string& request_id,
+                         const std::string& command);
+
 // ---- Receipts: one per line of a file, appended by the commands that charge and read by those that verify
 
 // All receipts of the file. INVALID_ARGUMENT names the malformed line; other errors, such as NOT_FOUND, the
@@ -90,6 +95,10 @@ struct SampleChoice {
 };
 // --rows and --as-bins. With `needed`, both require that option.
 void AddSample(CLI::App* command, SampleChoice& sample, CLI::Option* needed = nullptr);
+
+// The file of synthetic records; to be opened before anything is charged. INVALID_ARGUMENT for an extension
+// of another form than CSV; those of OutputFile::Create().
+absl::StatusOr<std::unique_ptr<OutputFile>> OpenSample(const Session& session, const std::string& path);
 
 // Samples the model of `release` and writes the records as CSV to `file`, completely or not at all. Returns
 // the number of bytes written.

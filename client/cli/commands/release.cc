@@ -152,6 +152,7 @@ absl::Status Run(Session& session, const QueryRelease& command) {
   ASSIGN_OR_RETURN(const ReleaseContent content, Fetch(session, ShowRelease{.release = command.release}));
   ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(content.release.dataset()));
   ASSIGN_OR_RETURN(v1::Workload workload, WorkloadOf(command.workload, dataset.schema()));
+  NameQuerySets(command.workload, workload, session.fields);
   v1::QueryModelRequest request;
   request.set_release_id(command.release);
   *request.mutable_workload() = std::move(workload);
@@ -160,7 +161,7 @@ absl::Status Run(Session& session, const QueryRelease& command) {
 }
 
 absl::Status Run(Session& session, const SampleRelease& command) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(command.out, session.out));
+  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OpenSample(session, command.out));
   ASSIGN_OR_RETURN(const int64_t bytes, WriteSample(session, command.release, command.sample, *file));
   if (command.out == "-") return absl::OkStatus();
   Document document;

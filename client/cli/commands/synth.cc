@@ -1,4 +1,5 @@
 // `curator synth`: synthetic data.
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,6 +62,7 @@ absl::StatusOr<v1::SynthesisSpec> SpecOf(Session& session, const std::string& da
   if (!asked.asks()) return spec;
   ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(dataset_name));
   ASSIGN_OR_RETURN(v1::Workload workload, WorkloadOf(asked, dataset.schema()));
+  NameQuerySets(asked, workload, session.fields);
   *spec.mutable_workload() = std::move(workload);
   return spec;
 }
@@ -78,14 +80,39 @@ absl::StatusOr<v1::Operation> Follow(Session& session, const std::string& operat
   });
 }
 
+// One row for each setting, and one for a method without settings: CSV has a single table.
+Table SettingRecords(const v1::ListSynthesizersResponse& list) {
+  Table records{"settings",
+                "",
+                {{"method", ""}, {"method_summary", ""}, {"key", ""}, {"default", ""}, {"summary", ""}},
+                {}};
+  for (const v1::Synthesizer& synthesizer : list.synthesizers()) {
+    for (const v1::Setting& setting : synthesizer.settings()) {
+      records.rows.push_back({synthesizer.method(), synthesizer.summary(), setting.key(),
+                              setting.default_value(), setting.summary()});
+    }
+    if (synthesizer.settings().empty()) {
+      records.rows.push_back({synthesizer.method(), synthesizer.summary(), std::monostate(), std::monostate(),
+                              std::monostate()});
+    }
+  }
+  return records;
+}
+
 absl::Status Run(Session& session, const ListSynthesizers&) {
   ASSIGN_OR_RETURN(const v1::ListSynthesizersResponse list, session.client.ListSynthesizers());
   Document document;
+  if (session.form == OutputForm::kCsv) {
+    document.tables.push_back(SettingRecords(list));
+    session.Print(document);
+    return absl::OkStatus();
+  }
   Table methods{"synthesizers", "", {{"method", "method"}, {"summary", "what it does"}}, {}};
   Table settings{"settings",
                  "settings (--set key=value)",
                  {{"method", "method"}, {"key", "key"}, {"default", "default"}, {"summary", "what it sets"}},
                  {}};
+  settings.displayed_rows = std::numeric_limits<size_t>::max();  // who looks for one needs them all
   for (const v1::Synthesizer& synthesizer : list.synthesizers()) {
     methods.rows.push_back({synthesizer.method(), synthesizer.summary()});
     for (const v1::Setting& setting : synthesizer.settings()) {
@@ -131,7 +158,7 @@ absl::Status Run(Session& session, const EstimateSynthesis& command) {
 absl::Status Run(Session& session, const RunSynthesis& command) {
   std::unique_ptr<OutputFile> out;
   if (!command.out.empty()) {
-    ASSIGN_OR_RETURN(out, OutputFile::Create(command.out, session.out));
+    ASSIGN_OR_RETURN(out, OpenSample(session, command.out));
   }
   ASSIGN_OR_RETURN(ReceiptFile receipts, ReceiptFile::Open(command.receipt));
   v1::CreateSynthesisRequest request;
@@ -150,10 +177,11 @@ absl::Status Run(Session& session, const RunSynthesis& command) {
     document.notes.push_back(
         absl::StrCat("next: curator release sample ", ended.release_id(), " --out FILE.csv"));
   } else {
-    ASSIGN_OR_RETURN(const int64_t bytes, WriteSample(session, ended.release_id(), command.sample, *out));
+    const absl::StatusOr<int64_t> bytes = WriteSample(session, ended.release_id(), command.sample, *out);
+    if (!bytes.ok()) return StoredAgain(bytes.status(), session.request_id, "sample " + ended.release_id());
     if (command.out == "-") return absl::OkStatus();
     document.fields.push_back({"out", "written to", command.out});
-    document.fields.push_back({"out_bytes", "bytes", bytes});
+    document.fields.push_back({"out_bytes", "bytes", *bytes});
   }
   session.Print(document);
   return absl::OkStatus();

@@ -1,4 +1,6 @@
 // `curator workload`: questions, what they would cost, and their answers.
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +46,7 @@ template <typename Request>
 absl::StatusOr<v1::Dataset> Fill(Session& session, const Question& question, Request& request) {
   ASSIGN_OR_RETURN(v1::Dataset dataset, session.client.GetDataset(question.dataset));
   ASSIGN_OR_RETURN(v1::Workload workload, WorkloadOf(question.workload, dataset.schema()));
+  NameQuerySets(question.workload, workload, session.fields);
   request.set_dataset(question.dataset);
   for (const std::string& part : question.parts) request.add_parts(part);
   *request.mutable_workload() = std::move(workload);
@@ -66,6 +69,26 @@ absl::Status Run(Session& session, const EstimateWorkload& command) {
   return absl::OkStatus();
 }
 
+// n choose k, for the numbers of marginals that a request may have.
+int64_t Subsets(int64_t n, int64_t k) {
+  int64_t subsets = 1;
+  for (int64_t i = 1; i <= k; ++i) subsets = subsets * (n - k + i) / i;
+  return subsets;
+}
+
+// How many of all k-way marginals the answer lacks because they are larger than was asked for.
+int64_t LeftOut(const v1::Workload& workload, const v1::Schema& schema, const Answer& answer) {
+  int64_t left_out = 0;
+  for (int i = 0; i < workload.query_sets_size(); ++i) {
+    const v1::AllKWay& all = workload.query_sets(i).marginals().all_k_way();
+    if (!all.has_max_cells()) continue;
+    const int attributes = all.attributes().empty() ? schema.attributes_size() : all.attributes_size();
+    left_out += Subsets(attributes, std::min<int64_t>(all.k(), attributes - all.k()));
+    for (const Marginal& marginal : answer.marginals) left_out -= marginal.header.query_set() == i ? 1 : 0;
+  }
+  return left_out;
+}
+
 absl::Status Run(Session& session, const AnswerWorkload& command) {
   ASSIGN_OR_RETURN(OpenDelivery delivery, Open(session, command.delivery));
   ASSIGN_OR_RETURN(ReceiptFile receipts, ReceiptFile::Open(command.receipt));
@@ -75,7 +98,11 @@ absl::Status Run(Session& session, const AnswerWorkload& command) {
   if (command.post_processing.ByteSizeLong() > 0)
     *request.mutable_post_processing() = command.post_processing;
   RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  const v1::Workload workload = request.workload();
   ASSIGN_OR_RETURN(const Answer answer, session.client.AnswerWorkload(std::move(request)));
+  if (const int64_t left_out = LeftOut(workload, dataset.schema(), answer); left_out > 0)
+    session.error << left_out << (left_out == 1 ? " marginal was" : " marginals were")
+                  << " left out for size\n";
   // What is paid for is delivered, whatever becomes of its receipt.
   const absl::Status delivered = DeliverAnswer(session, answer, dataset.schema(), std::move(delivery));
   // A free answer has no charge, and so no receipt.

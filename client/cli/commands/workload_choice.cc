@@ -4,13 +4,47 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/output/files.h"
+#include "client/cli/output/text.h"
 #include "client/cli/syntax/where.h"
 
 namespace curator::cli {
+
+const char kWorkloadFileExample[] =
+    "  {\"querySets\": [\n"
+    "    {\"marginals\": {\"sets\": [{\"names\": [\"age\"]}, {\"names\": [\"age\", \"sex\"]}]}},\n"
+    "    {\"marginals\": {\"allKWay\": {\"k\": 2, \"attributes\": [\"age\", \"sex\", \"region\"], "
+    "\"maxCells\": 1000}}},\n"
+    "    {\"ranges\": {\"attributes\": [\"age\"], \"boxes\": [{\"sides\": [{\"from\": 20, \"to\": 39}]}]}},\n"
+    "    {\"prefixes\": {\"attribute\": \"age\"}, \"strategy\": \"STRATEGY_TREE\"},\n"
+    "    {\"thresholds\": {\"conditions\": [{\"attribute\": \"age\", \"between\": {\"from\": 60}},\n"
+    "                                   {\"attribute\": \"sex\", \"in\": [\"Male\"]}],\n"
+    "                    \"atLeast\": [1, 2], \"by\": [\"region\"]}},\n"
+    "    {\"parities\": {\"upToKWay\": {\"k\": 1, \"attributes\": [\"sex\"]}}},\n"
+    "    {\"predicates\": {\"predicates\": [{\"allOf\": [{\"attribute\": \"age\", \"between\": {\"to\": "
+    "39}},\n"
+    "                                            {\"attribute\": \"region\", \"in\": [1, 2]}]}],\n"
+    "                    \"by\": [\"sex\"]}}]}";
+
 namespace {
+
+constexpr char kBeforeFileExample[] =
+    "A file of queries (--file) is JSON: query sets, each of one class, that are answered in their order:\n";
+constexpr char kAfterFileExample[] =
+    "\nValues are written as they are in the table. Ranges without boxes are all ranges; an end that is left "
+    "out is the\nattribute's own. Strategies: STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM, STRATEGY_TREE.";
+
+// The whole text as a number; none for other texts, such as "5%".
+std::optional<double> NumberIn(const std::string& text) {
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0') return std::nullopt;
+  return number;
+}
 
 // The message of an error for CLI11: empty when there is none.
 std::string Complaint(const absl::Status& status) {
@@ -30,7 +64,7 @@ void AddTexts(CLI::Option_group& group, const std::string& option, std::vector<s
 }
 
 void AddQuestions(CLI::Option_group& group, WorkloadChoice& workload) {
-  group.add_option("--file", workload.file, "Queries from a file: a workload in proto JSON")
+  group.add_option("--file", workload.file, "Queries from a file in JSON, which is described below")
       ->type_name("FILE.json");
   group.add_option("--marginals", workload.marginals, "All K-way marginals: counts over every K attributes")
       ->type_name("K")
@@ -88,6 +122,58 @@ void AddNames(const std::vector<std::string>& names, google::protobuf::RepeatedP
   for (const std::string& name : names) *field->Add() = name;
 }
 
+// "--where 'sex = F'": an option with the argument that it was given.
+std::string Given(const std::string& option, const std::string& argument) {
+  constexpr size_t kWidth = 60;
+  const bool is_word = argument.find_first_of(" '\"(){}[]<>=,;") == std::string::npos;
+  const std::string shown = Shortened(argument, kWidth, "~");
+  return absl::StrCat(option, " ", is_word ? shown : "'" + shown + "'");
+}
+
+std::string JoinedAtCommas(const std::vector<std::string>& names) {
+  return absl::StrJoin(names, ",");
+}
+
+// Of marginals and parities.
+void NameKWay(const std::string& path, const std::string& option, const std::string& all,
+              FieldOptions& fields) {
+  fields.Add(path, option);
+  fields.Add(path + all + ".attributes", "--attributes");
+  fields.Add(path + all + ".max_cells", "--max-cells");
+}
+
+// Of the query sets of short options, in their order.
+void NameOptions(const WorkloadChoice& choice, int place, FieldOptions& fields) {
+  const auto next = [&place, &fields] {
+    std::string path = absl::StrCat("workload.query_sets[", place++, "]");
+    fields.Add(path + ".strategy", "--strategy");
+    return path;
+  };
+  if (choice.marginals > 0) NameKWay(next(), "--marginals", ".marginals.all_k_way", fields);
+  for (const std::vector<std::string>& names : choice.ranges)
+    fields.Add(next(), Given("--ranges", JoinedAtCommas(names)));
+  for (const std::string& name : choice.prefixes) fields.Add(next(), Given("--prefixes", name));
+  for (const std::string& text : choice.thresholds) {
+    const std::string path = next();
+    fields.Add(path, Given("--thresholds", text));
+    fields.Add(path + ".thresholds.by", "--by");
+  }
+  if (choice.parities > 0) NameKWay(next(), "--parities", ".parities.up_to_k_way", fields);
+  if (choice.where.empty()) return;
+  const std::string path = next();
+  fields.Add(path, "--where");
+  fields.Add(path + ".predicates.by", "--by");
+  for (size_t i = 0; i < choice.where.size(); ++i)
+    fields.Add(absl::StrCat(path, ".predicates.predicates[", i, "]"), Given("--where", choice.where[i]));
+}
+
+// How many query sets the short options ask for.
+int OptionSets(const WorkloadChoice& choice) {
+  const size_t lists = choice.ranges.size() + choice.prefixes.size() + choice.thresholds.size();
+  return static_cast<int>(lists) + (choice.marginals > 0 ? 1 : 0) + (choice.parities > 0 ? 1 : 0) +
+         (choice.where.empty() ? 0 : 1);
+}
+
 void AddKWay(int k, const std::vector<std::string>& attributes, v1::AllKWay* all) {
   all->set_k(k);
   AddNames(attributes, all->mutable_attributes());
@@ -97,6 +183,12 @@ void AddNamedSets(const WorkloadChoice& choice, v1::Workload& workload) {
   if (choice.marginals > 0) {
     AddKWay(choice.marginals, choice.attributes,
             workload.add_query_sets()->mutable_marginals()->mutable_all_k_way());
+    if (choice.max_cells) {
+      workload.mutable_query_sets(workload.query_sets_size() - 1)
+          ->mutable_marginals()
+          ->mutable_all_k_way()
+          ->set_max_cells(*choice.max_cells);
+    }
   }
   for (const std::vector<std::string>& names : choice.ranges)
     AddNames(names, workload.add_query_sets()->mutable_ranges()->mutable_attributes());
@@ -142,6 +234,11 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need)
            "Attributes of --marginals and --parities; all of the dataset when absent");
   AddNames(command, "--by", workload.by,
            "--where and --thresholds are answered for each combination of these attributes' values");
+  command
+      ->add_option("--max-cells", workload.max_cells,
+                   "Leave out those of --marginals that have more cells than this")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   AddChoice<v1::Strategy>(*command, "--strategy", "auto|direct|histogram|tree", workload.strategy,
                           {{"auto", v1::STRATEGY_UNSPECIFIED},
                            {"direct", v1::STRATEGY_DIRECT},
@@ -149,6 +246,8 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need)
                            {"tree", v1::STRATEGY_TREE}},
                           "Where noise is added, except for marginals: to each answer, to the cells that are "
                           "summed, or to a tree of intervals. Default: auto, the least expected error");
+  command->footer(absl::StrCat(command->get_footer(), "\n\n", kBeforeFileExample, kWorkloadFileExample,
+                               kAfterFileExample));
 }
 
 void CheckWorkload(const WorkloadChoice& workload) {
@@ -156,6 +255,8 @@ void CheckWorkload(const WorkloadChoice& workload) {
     throw CLI::ValidationError("--by", "goes with --where or --thresholds");
   if (!workload.attributes.empty() && workload.asks() && workload.marginals == 0 && workload.parities == 0)
     throw CLI::ValidationError("--attributes", "goes with --marginals or --parities");
+  if (workload.max_cells && workload.marginals == 0)
+    throw CLI::ValidationError("--max-cells", "goes with --marginals");
 }
 
 absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::Schema& schema) {
@@ -174,6 +275,15 @@ absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::
     if (!set.has_marginals() && set.strategy() == v1::STRATEGY_UNSPECIFIED) set.set_strategy(choice.strategy);
   }
   return workload;
+}
+
+void NameQuerySets(const WorkloadChoice& choice, const v1::Workload& workload, FieldOptions& fields) {
+  const int of_file = workload.query_sets_size() - OptionSets(choice);
+  for (int i = 0; i < of_file; ++i) {
+    fields.AddFile(absl::StrCat("workload.query_sets[", i, "]"), Given("--file", choice.file),
+                   absl::StrCat("query_sets[", i, "]"));
+  }
+  NameOptions(choice, of_file, fields);
 }
 
 v1::Spend SpendOf(const SpendChoice& choice) {
@@ -201,8 +311,10 @@ void AddPrice(CLI::App* command, PriceChoice& price) {
                    "probability of --confidence")
       ->type_name("A")
       ->check([](const std::string& text) {
-        const double error = std::strtod(text.c_str(), nullptr);
-        return error > 0 && error < 1e18 ? std::string() : "an error is a positive number of records";
+        const std::optional<double> error = NumberIn(text);
+        return error && *error > 0 && *error < 1e18
+                   ? std::string()
+                   : "'" + text + "' is not a positive number of records, such as 100 (not a percentage)";
       });
   group->require_option(0, 1);
 }
@@ -221,8 +333,10 @@ void AddConfidence(CLI::App* command, std::optional<double>& confidence) {
                    "Level of each value's interval, between 0 and 1. Default: 0.95")
       ->type_name("LEVEL")
       ->check([](const std::string& text) {
-        const double level = std::strtod(text.c_str(), nullptr);
-        return level > 0 && level < 1 ? std::string() : "a confidence level lies between 0 and 1";
+        const std::optional<double> level = NumberIn(text);
+        return level && *level > 0 && *level < 1
+                   ? std::string()
+                   : "'" + text + "' is not a number between 0 and 1, such as 0.95";
       });
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/cli/commands/field_options.h"
 #include "curator/v1/query.pb.h"
 #include "curator/v1/schema.pb.h"
 #include "curator/v1/workload.pb.h"
@@ -23,6 +24,7 @@ namespace curator::cli {
 struct WorkloadChoice {
   std::string file;                              // of a workload in JSON; empty for none
   int marginals = 0;                             // all K-way ones
+  std::optional<int64_t> max_cells;              // of each of those; larger ones are left out
   int parities = 0;                              // all of up to K attributes
   std::vector<std::string> attributes;           // of marginals and parities; all of the dataset when empty
   std::vector<std::vector<std::string>> ranges;  // each of one or several attributes
@@ -49,6 +51,13 @@ void CheckWorkload(const WorkloadChoice& workload);
 // Intervals are checked against `schema`. Errors: INVALID_ARGUMENT (conditions), those
 // of ReadWorkload().
 absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::Schema& schema);
+
+// Adds the options that the query sets of `workload`, which WorkloadOf() returned, come from.
+void NameQuerySets(const WorkloadChoice& choice, const v1::Workload& workload, FieldOptions& fields);
+
+// A workload file with a query set of each class, as the help of commands with --file shows it; its
+// attributes are integers (age), categories (sex: Female, Male) and codes (region).
+extern const char kWorkloadFileExample[];
 
 // --epsilon E [--delta D] | --rho R
 struct SpendChoice {

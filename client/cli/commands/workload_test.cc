@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "client/cli/commands/workload_choice.h"
 #include "client/cli/testing/command_line.h"
 #include "curator/v1/accountant.pb.h"
 #include "curator/v1/query.pb.h"
@@ -83,6 +86,38 @@ TEST_F(WorkloadArguments, AnErrorToReachStandsInThePlaceOfASpend) {
   EXPECT_THAT(Complaint({"--marginals", "1", "--max-error", "100", "--rho", "1"}), HasSubstr("--max-error"));
   EXPECT_THAT(Complaint({"--marginals", "1", "--max-error", "0"}), HasSubstr("positive number of records"));
   EXPECT_THAT(Complaint({"--marginals", "1"}), HasSubstr("--max-error"));
+}
+
+TEST_F(WorkloadArguments, MarginalsAboveASizeAreLeftOutAndCounted) {
+  const v1::AnswerWorkloadRequest sent =
+      Answering({"--marginals", "1", "--attributes", "sex,age,zone", "--max-cells", "5", "--rho", "1"});
+  EXPECT_EQ(sent.workload().query_sets(0).marginals().all_k_way().max_cells(), 5);
+  EXPECT_THAT(command_line_.error(), HasSubstr("2 marginals were left out for size"))
+      << "three were asked for, and the server sends one";
+  Answering({"--marginals", "1", "--attributes", "sex", "--rho", "1"});
+  EXPECT_THAT(command_line_.error(), Not(HasSubstr("left out")));
+  EXPECT_THAT(Complaint({"--ranges", "age", "--rho", "1", "--max-cells", "5"}), HasSubstr("--marginals"));
+  EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--max-cells", "0"}), HasSubstr("--max-cells"));
+}
+
+TEST_F(WorkloadArguments, AnErrorThatIsNoNumberOfRecordsIsSaidToBeNone) {
+  EXPECT_THAT(Complaint({"--marginals", "1", "--max-error", "5%"}),
+              HasSubstr("--max-error: '5%' is not a positive number of records, such as 100"));
+  EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--confidence", "95%"}),
+              HasSubstr("--confidence: '95%' is not a number between 0 and 1, such as 0.95"));
+}
+
+// The example of the help is one that a file may have.
+TEST_F(WorkloadArguments, TheHelpShowsAFileThatCanBeRead) {
+  for (const char* line : {"workload estimate", "workload answer", "synth run", "release query"}) {
+    ASSERT_EQ(command_line_.Run(std::string(line) + " --help"), ExitStatus::kDone);
+    EXPECT_THAT(command_line_.out(), HasSubstr(kWorkloadFileExample)) << line;
+  }
+  const v1::AnswerWorkloadRequest sent =
+      Answering({"--file", command_line_.File("w.json", kWorkloadFileExample), "--rho", "1"});
+  std::set<int> classes;
+  for (const v1::QuerySet& set : sent.workload().query_sets()) classes.insert(set.queries_case());
+  EXPECT_EQ(classes.size(), 6U) << "one of each class";
 }
 
 TEST_F(WorkloadArguments, AFreeAnswerNeedsNoBudgetAndMayHaveOne) {
@@ -183,6 +218,27 @@ TEST_F(Destination, ThatFillsUpAfterTheChargeNamesTheReleaseThatHoldsTheAnswer) 
   EXPECT_NE(Answer({"--out", "/dev/full"}), ExitStatus::kDone);
   EXPECT_EQ(Charged(), 1U);
   EXPECT_THAT(command_line_.error(), HasSubstr("curator release show "));
+  const std::string request = command_line_.server.Received<v1::AnswerWorkloadRequest>().front().request_id();
+  EXPECT_THAT(command_line_.error(), HasSubstr("The request was " + request));
+}
+
+TEST_F(Destination, OfSyntheticRecordsIsCsv) {
+  const std::string path = command_line_.Path("x.parquet");
+  EXPECT_NE(command_line_.Run({"synth", "run", "c", "--method", "m", "--rho", "0.1", "--out", path}),
+            ExitStatus::kDone);
+  EXPECT_THAT(command_line_.error(), HasSubstr("written as .csv, not as .parquet"));
+  EXPECT_TRUE(command_line_.server.Received<v1::CreateSynthesisRequest>().empty());
+  EXPECT_NE(command_line_.Run({"release", "sample", "r1", "--out", path}), ExitStatus::kDone);
+  EXPECT_TRUE(command_line_.server.Received<v1::SampleModelRequest>().empty());
+}
+
+TEST_F(Destination, OfSyntheticRecordsThatFillsUpNamesTheReleaseThatHoldsTheModel) {
+  v1::SampleModelChunk chunk;
+  chunk.set_csv("sex\nf\n");
+  command_line_.server.Answer<v1::SampleModelRequest>(chunk);
+  EXPECT_NE(command_line_.Run({"synth", "run", "c", "--method", "m", "--rho", "0.1", "--out", "/dev/full"}),
+            ExitStatus::kDone);
+  EXPECT_THAT(command_line_.error(), HasSubstr("curator release sample "));
 }
 
 TEST_F(Destination, ThatFillsUpWithTheAnswerOfAModelNamesNoStoredAnswer) {

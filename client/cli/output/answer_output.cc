@@ -1,12 +1,14 @@
 #include "client/cli/output/answer_output.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "client/cli/output/answer_rows.h"
 #include "client/cli/output/json_writer.h"
@@ -165,46 +167,46 @@ Table TableOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
   return table;
 }
 
-// Which columns of a CSV file a table has besides its labels.
-struct CsvShape {
-  std::vector<std::string> labels;
-  bool errors = false;
-  bool processed = false;
-};
+constexpr const char* kFixedColumns[] = {
+    "query_set", "query_class",      "query",  "estimate", "standard_deviation", "low",
+    "high",      "confidence_level", "method", "noise",    "post_processing"};
 
-CsvShape ShapeOf(const Answer& answer, const v1::Schema& schema) {
-  CsvShape shape{LabelColumnsOf(answer, schema), false, !answer.header.post_processing().empty()};
-  const auto has_errors = [](const AnswerValues& values, bool has_noise) {
-    return has_noise || !values.standard_deviations.empty() || !values.confidence_half_widths.empty();
-  };
-  for (const Marginal& marginal : answer.marginals)
-    shape.errors = shape.errors || has_errors(marginal, marginal.header.has_noise());
-  for (const QuerySetAnswer& set : answer.query_sets) shape.errors = shape.errors || has_errors(set, false);
-  return shape;
+// An attribute whose name is that of another column is marked.
+std::string CsvNameOf(const std::string& attribute) {
+  const bool is_taken = std::ranges::find(kFixedColumns, attribute) != std::end(kFixedColumns);
+  return is_taken ? attribute + " (attribute)" : attribute;
 }
 
-void WriteCsvRows(const AnswerRows& rows, const CsvShape& shape, const std::string& processing,
-                  std::ostream& out) {
-  const std::string name = CsvText(rows.name());
+// For each attribute of the file its column of labels; none where the table does not have it.
+std::vector<std::optional<size_t>> PositionsOf(const std::vector<std::string>& attributes,
+                                               const AnswerRows& rows) {
   std::vector<std::optional<size_t>> positions;
-  for (const std::string& column : shape.labels) {
-    const auto found = std::find(rows.columns().begin(), rows.columns().end(), column);
+  const auto begin = rows.columns().begin() + static_cast<std::ptrdiff_t>(rows.first_attribute());
+  for (const std::string& attribute : attributes) {
+    const auto found = std::find(begin, rows.columns().end(), attribute);
     positions.emplace_back();
     if (found != rows.columns().end()) positions.back() = static_cast<size_t>(found - rows.columns().begin());
   }
+  return positions;
+}
+
+void WriteCsvRows(const AnswerRows& rows, const std::vector<std::string>& attributes,
+                  const std::string& processing, std::ostream& out) {
+  const std::string begin = absl::StrCat(rows.query_set(), ",", CsvText(rows.query_class()), ",");
+  const Value level = rows.level() > 0 ? Value(rows.level()) : Value();
+  const std::string end = absl::StrCat(",", CsvField(level), ",", rows.method(), ",",
+                                       rows.noise() == nullptr ? "" : NameOf(rows.noise()->mechanism()), ",",
+                                       CsvText(processing));
+  const std::vector<std::optional<size_t>> positions = PositionsOf(attributes, rows);
   for (size_t row = 0; row < rows.size(); ++row) {
-    out << name;
+    const std::optional<AnswerInterval> interval = rows.Interval(row);
+    out << begin << CsvText(rows.Words(row)) << "," << CsvField(rows.Count(row)) << ","
+        << CsvField(OrNone(rows.StandardDeviation(row))) << "," << CsvField(LowerOf(interval)) << ","
+        << CsvField(UpperOf(interval)) << end;
     for (const std::optional<size_t> position : positions) {
       out << ",";
       if (position) out << CsvText(rows.Label(*position, row));
     }
-    out << "," << CsvField(rows.Count(row));
-    if (shape.errors) {
-      const std::optional<AnswerInterval> interval = rows.Interval(row);
-      out << "," << CsvField(OrNone(rows.StandardDeviation(row))) << "," << CsvField(LowerOf(interval)) << ","
-          << CsvField(UpperOf(interval));
-    }
-    if (shape.processed) out << "," << CsvText(processing);
     out << "\n";
   }
 }
@@ -212,13 +214,12 @@ void WriteCsvRows(const AnswerRows& rows, const CsvShape& shape, const std::stri
 }  // namespace
 
 absl::Status WriteAnswerCsv(const Answer& answer, const v1::Schema& schema, std::ostream& out) {
-  const CsvShape shape = ShapeOf(answer, schema);
-  out << "query";
-  for (const std::string& column : shape.labels) out << "," << CsvText(column);
-  out << ",count" << (shape.errors ? ",standard_deviation,lower,upper" : "")
-      << (shape.processed ? ",post_processing" : "") << "\n";
+  const std::vector<std::string> attributes = AttributeColumnsOf(answer, schema);
+  out << absl::StrJoin(kFixedColumns, ",");
+  for (const std::string& attribute : attributes) out << "," << CsvText(CsvNameOf(attribute));
+  out << "\n";
   return ForEachTable(answer, schema, [&](const AnswerRows& rows) {
-    WriteCsvRows(rows, shape, answer.header.post_processing(), out);
+    WriteCsvRows(rows, attributes, answer.header.post_processing(), out);
     return absl::OkStatus();
   });
 }

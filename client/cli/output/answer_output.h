@@ -13,9 +13,11 @@
 
 namespace curator::cli {
 
-// One line for each number: the marginal's attributes ("age,sex") or the class of the query set; a column for
-// each attribute and each other label that occurs in the answer (empty where the table does not have it); the
-// count; its standard deviation and interval if the errors are known; its post-processing if there was any.
+// One line for each number, with the same columns for every method and class of queries; absent values are
+// empty. First "query_set" (its index in the request), "query_class", "query" (what is counted, in words),
+// "estimate", "standard_deviation", "low", "high", "confidence_level", "method" (AnswerRows::method()),
+// "noise" (of each measurement) and "post_processing"; then a column for each attribute that is asked about,
+// with the value that the line is for: "[20, 25)". An attribute named like another column is "low (attribute)".
 // This and the next two: DATA_LOSS when the answer does not fit the schema.
 absl::Status WriteAnswerCsv(const Answer& answer, const v1::Schema& schema, std::ostream& out);
 

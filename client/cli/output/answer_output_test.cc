@@ -59,6 +59,11 @@ Answer TheAnswer() {
   return answer;
 }
 
+// What every file begins with.
+const std::string kHeading =
+    "query_set,query_class,query,estimate,standard_deviation,low,high,confidence_level,method,noise,"
+    "post_processing";
+
 std::string Csv(const Answer& answer) {
   std::ostringstream out;
   const absl::Status status = WriteAnswerCsv(answer, TheSchema(), out);
@@ -67,15 +72,17 @@ std::string Csv(const Answer& answer) {
 }
 
 TEST(AnswerOutput, CsvNamesEveryValueAndItsInterval) {
-  EXPECT_THAT(Csv(TheAnswer()),
-              ::testing::StartsWith("query,age,sex,zone,count,standard_deviation,lower,upper\n"
-                                    "\"age,sex\",\"[20, 25)\",f,,10,2.25,5.5,14.5\n"
-                                    "\"age,sex\",\"[20, 25)\",m,,-2,2.25,-6.5,2.5\n"
-                                    "\"age,sex\",\"[20, 25)\",?,,0,2.25,-4.5,4.5\n"
-                                    "\"age,sex\",\"[25, 29]\",f,,7,2.25,2.5,11.5\n"
-                                    "\"age,sex\",\"[25, 29]\",m,,8,2.25,3.5,12.5\n"
-                                    "\"age,sex\",\"[25, 29]\",?,,9,2.25,4.5,13.5\n"
-                                    "zone,,,0,1,2.25,-3.5,5.5\n"));
+  EXPECT_THAT(
+      Csv(TheAnswer()),
+      ::testing::StartsWith(
+          kHeading + ",age,sex,zone\n"
+                     "0,marginals,\"age,sex\",10,2.25,5.5,14.5,0.95,measured,laplace,,\"[20, 25)\",f,\n"
+                     "0,marginals,\"age,sex\",-2,2.25,-6.5,2.5,0.95,measured,laplace,,\"[20, 25)\",m,\n"
+                     "0,marginals,\"age,sex\",0,2.25,-4.5,4.5,0.95,measured,laplace,,\"[20, 25)\",?,\n"
+                     "0,marginals,\"age,sex\",7,2.25,2.5,11.5,0.95,measured,laplace,,\"[25, 29]\",f,\n"
+                     "0,marginals,\"age,sex\",8,2.25,3.5,12.5,0.95,measured,laplace,,\"[25, 29]\",m,\n"
+                     "0,marginals,\"age,sex\",9,2.25,4.5,13.5,0.95,measured,laplace,,\"[25, 29]\",?,\n"
+                     "0,marginals,zone,1,2.25,-3.5,5.5,0.95,measured,laplace,,,,0\n"));
 }
 
 TEST(AnswerOutput, EstimatesOfAModelHaveNoInterval) {
@@ -83,7 +90,9 @@ TEST(AnswerOutput, EstimatesOfAModelHaveNoInterval) {
   answer.header.set_marginal_count(1);
   answer.marginals.push_back(MarginalOf({{"age", 2}}, 0));
   answer.marginals.back().estimates = {0.5, 12.25};
-  EXPECT_EQ(Csv(answer), "query,age,count\nage,\"[20, 25)\",0.5\nage,\"[25, 29]\",12.25\n");
+  EXPECT_EQ(Csv(answer), kHeading +
+                             ",age\n0,marginals,age,0.5,,,,,model,,,\"[20, 25)\"\n"
+                             "0,marginals,age,12.25,,,,,model,,,\"[25, 29]\"\n");
 }
 
 TEST(AnswerOutput, ErrorsOfAModelAreShownAsEstimatesWithoutAnInterval) {
@@ -92,9 +101,9 @@ TEST(AnswerOutput, ErrorsOfAModelAreShownAsEstimatesWithoutAnInterval) {
   answer.marginals.push_back(MarginalOf({{"age", 2}}, 0));
   answer.marginals.back().estimates = {0.5, 12.25};
   answer.marginals.back().standard_deviations = {3.5, 3.5};
-  EXPECT_EQ(Csv(answer),
-            "query,age,count,standard_deviation,lower,upper\nage,\"[20, 25)\",0.5,3.5,,\nage,\"[25, "
-            "29]\",12.25,3.5,,\n");
+  EXPECT_EQ(Csv(answer), kHeading +
+                             ",age\n0,marginals,age,0.5,3.5,,,,model,,,\"[20, 25)\"\n"
+                             "0,marginals,age,12.25,3.5,,,,model,,,\"[25, 29]\"\n");
   std::ostringstream table;
   ASSERT_TRUE(WriteAnswerTables(answer, TheSchema(), Terminal(), table).ok());
   EXPECT_THAT(table.str(), HasSubstr("age  (2 cells, sd about 3.5)"));
@@ -189,10 +198,10 @@ Answer TheMixture() {
 
 TEST(AnswerOutput, QuerySetsShareTheTableOfTheMarginals) {
   const std::string csv = Csv(TheMixture());
-  EXPECT_THAT(csv, ::testing::StartsWith("query,age,sex,count,standard_deviation,lower,upper\n"));
-  EXPECT_THAT(csv, ::testing::EndsWith("ranges,\"[20, 25)\",,10.5,2,6.5,14.5\n"
-                                       "ranges,\"[25, 29]\",,7,2,3,11\n"
-                                       "ranges,\"[20, 29]\",,17.5,3,11.5,23.5\n"));
+  EXPECT_THAT(csv, ::testing::StartsWith(kHeading + ",age,sex\n"));
+  EXPECT_THAT(csv, ::testing::EndsWith("1,ranges,age,10.5,2,6.5,14.5,0.9,derived,laplace,,\"[20, 25)\",\n"
+                                       "1,ranges,age,7,2,3,11,0.9,derived,laplace,,\"[25, 29]\",\n"
+                                       "1,ranges,age,17.5,3,11.5,23.5,0.9,derived,laplace,,\"[20, 29]\",\n"));
   std::ostringstream out;
   ASSERT_TRUE(WriteAnswerJson(TheMixture(), TheSchema(), out).ok());
   const auto json = nlohmann::json::parse(out.str());
@@ -207,11 +216,69 @@ TEST(AnswerOutput, QuerySetsShareTheTableOfTheMarginals) {
                                   HasSubstr("[20, 29]   17.5        3  11.5  23.5\n")));
 }
 
+QuerySetAnswer ThePredicates() {
+  QuerySetAnswer predicates;
+  predicates.header.set_query_set(2);
+  predicates.header.set_query_class("predicates");
+  predicates.header.add_columns("where");
+  predicates.header.add_columns("sex");
+  predicates.header.set_answer_count(2);
+  predicates.header.set_strategy(v1::STRATEGY_DIRECT);
+  predicates.header.mutable_noise()->set_mechanism(v1::MECHANISM_DISCRETE_GAUSSIAN);
+  predicates.header.mutable_noise()->set_confidence_level(0.9);
+  predicates.labels = {"age in [20, 29], zone = 3", "f", "age in [20, 29], zone = 3", "m"};
+  predicates.counts = {4, 5};
+  predicates.standard_deviations = {2, 2};
+  predicates.confidence_half_widths = {4, 4};
+  return predicates;
+}
+
+TEST(AnswerOutput, TheConditionsOfAPredicateAreItsWordsAndNoColumn) {
+  Answer answer;
+  answer.query_sets = {ThePredicates()};
+  EXPECT_EQ(Csv(answer), kHeading +
+                             ",sex\n"
+                             "2,predicates,\"age in [20, 29], zone = 3\",4,2,0,8,0.9,measured,gaussian,,f\n"
+                             "2,predicates,\"age in [20, 29], zone = 3\",5,2,1,9,0.9,measured,gaussian,,m\n");
+}
+
+TEST(AnswerOutput, AnAttributeNamedLikeAnotherColumnIsMarked) {
+  v1::Schema schema = TheSchema();
+  schema.mutable_attributes(0)->set_name("low");
+  Answer answer;
+  answer.marginals.push_back(MarginalOf({{"low", 2}}, 0));
+  answer.marginals.back().estimates = {0.5, 12.25};
+  std::ostringstream out;
+  ASSERT_TRUE(WriteAnswerCsv(answer, schema, out).ok());
+  EXPECT_THAT(out.str(), ::testing::StartsWith(kHeading + ",low (attribute)\n"));
+}
+
+// The columns depend on what is asked about, and on nothing else.
+TEST(AnswerOutput, CsvHasTheSameColumnsForEveryMethodAndClass) {
+  Answer measured = TheAnswer();
+  measured.marginals.pop_back();
+  Answer model = measured;
+  model.marginals[0].header.clear_noise();
+  model.marginals[0].estimates.assign(model.marginals[0].counts.begin(), model.marginals[0].counts.end());
+  model.marginals[0].counts.clear();
+  Answer processed = measured;
+  processed.header.set_post_processing("integer");
+  const auto columns = [](const Answer& answer) {
+    const std::string csv = Csv(answer);
+    return csv.substr(0, csv.find('\n'));
+  };
+  EXPECT_EQ(columns(measured), kHeading + ",age,sex");
+  EXPECT_EQ(columns(model), columns(measured));
+  EXPECT_EQ(columns(processed), columns(measured));
+  Answer ranges;
+  ranges.query_sets = {TheRanges()};
+  EXPECT_EQ(columns(ranges), kHeading + ",age");
+}
+
 TEST(AnswerOutput, TablesComeInTheOrderOfTheRequest) {
   Answer answer = TheMixture();
   answer.marginals[0].header.set_query_set(2);
-  EXPECT_THAT(Csv(answer),
-              ::testing::StartsWith("query,age,sex,count,standard_deviation,lower,upper\nranges,"));
+  EXPECT_THAT(Csv(answer), ::testing::StartsWith(kHeading + ",age,sex\n1,ranges,"));
 }
 
 TEST(AnswerOutput, MarginalsThatAreSumsHaveTheIntervalsOfTheirCells) {
@@ -221,17 +288,18 @@ TEST(AnswerOutput, MarginalsThatAreSumsHaveTheIntervalsOfTheirCells) {
   answer.marginals.back().counts = {10, 20};
   answer.marginals.back().standard_deviations = {2, 2};
   answer.marginals.back().confidence_half_widths = {3, 3};
-  EXPECT_EQ(Csv(answer),
-            "query,age,count,standard_deviation,lower,upper\nage,\"[20, 25)\",10,2,7,13\nage,\"[25, "
-            "29]\",20,2,17,23\n");
+  EXPECT_EQ(Csv(answer), kHeading +
+                             ",age\n0,marginals,age,10,2,7,13,0.9,derived,,,\"[20, 25)\"\n"
+                             "0,marginals,age,20,2,17,23,0.9,derived,,,\"[25, 29]\"\n");
 }
 
 // The interval belongs to what was measured: around what it was made into it would promise too much.
 TEST(AnswerOutput, ProcessedAnswersSaySoInEveryFormAndHaveNoInterval) {
   Answer answer = TheAnswer();
   answer.header.set_post_processing("non-negative, integer");
-  EXPECT_THAT(Csv(answer),
-              AllOf(HasSubstr("upper,post_processing\n"), HasSubstr("f,,10,,,,\"non-negative, integer\"\n")));
+  EXPECT_THAT(
+      Csv(answer),
+      HasSubstr("\"age,sex\",10,,,,,post-processed,laplace,\"non-negative, integer\",\"[20, 25)\",f,\n"));
   std::ostringstream json;
   ASSERT_TRUE(WriteAnswerJson(answer, TheSchema(), json).ok());
   EXPECT_EQ(nlohmann::json::parse(json.str())["post_processing"], "non-negative, integer");

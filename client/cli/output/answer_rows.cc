@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "rpc/convert_attribute.h"
 
@@ -20,6 +21,13 @@ std::string Joined(const google::protobuf::RepeatedPtrField<std::string>& names)
 
 bool AllEqual(const std::vector<double>& numbers) {
   return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
+}
+
+// Whether the first column of a set's labels has words in the place of an attribute's values.
+bool HasWords(const v1::QuerySetHeader& header) {
+  const std::string& query_class = header.query_class();
+  return header.columns_size() > 0 &&
+         (query_class == "predicates" || query_class == "thresholds" || query_class == "parities");
 }
 
 }  // namespace
@@ -83,7 +91,19 @@ AnswerRows AnswerRows::Of(const QuerySetAnswer& set, const v1::AnswerHeader& hea
   rows.name_ = set.header.query_class();
   rows.query_set_ = set.header.query_set();
   rows.columns_.assign(set.header.columns().begin(), set.header.columns().end());
+  rows.first_attribute_ = HasWords(set.header) ? 1 : 0;
   return rows;
+}
+
+std::string AnswerRows::Words(size_t row) const {
+  if (first_attribute_ > 0) return Label(0, row);
+  return absl::StrJoin(columns_, ",");
+}
+
+std::string AnswerRows::method() const {
+  if (!has_errors_) return "post-processed";
+  if (noise_ == nullptr) return values_->confidence_half_widths.empty() ? "model" : "derived";
+  return set_ == nullptr || set_->header.strategy() == v1::STRATEGY_DIRECT ? "measured" : "derived";
 }
 
 const std::string& AnswerRows::Label(size_t column, size_t row) const {
@@ -137,15 +157,16 @@ absl::Status ForEachTable(const Answer& answer, const v1::Schema& schema,
   return visit_sets_before(std::numeric_limits<int>::max());
 }
 
-std::vector<std::string> LabelColumnsOf(const Answer& answer, const v1::Schema& schema) {
+std::vector<std::string> AttributeColumnsOf(const Answer& answer, const v1::Schema& schema) {
   std::vector<std::string> occurring;
   const auto add = [&occurring](const std::string& name) {
     if (std::find(occurring.begin(), occurring.end(), name) == occurring.end()) occurring.push_back(name);
   };
   for (const Marginal& marginal : answer.marginals)
     for (const std::string& name : marginal.header.attributes()) add(name);
-  for (const QuerySetAnswer& set : answer.query_sets)
-    for (const std::string& name : set.header.columns()) add(name);
+  for (const QuerySetAnswer& set : answer.query_sets) {
+    for (int i = HasWords(set.header) ? 1 : 0; i < set.header.columns_size(); ++i) add(set.header.columns(i));
+  }
   std::vector<std::string> ordered;
   for (const v1::Attribute& attribute : schema.attributes()) {
     const auto found = std::find(occurring.begin(), occurring.end(), attribute.name());

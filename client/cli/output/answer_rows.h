@@ -57,6 +57,16 @@ class AnswerRows {
 
   // "age,sex" of a marginal; the class of a query set: "ranges".
   const std::string& name() const { return name_; }
+  // "marginals", "ranges", ...
+  std::string query_class() const { return set_ == nullptr ? "marginals" : set_->header.query_class(); }
+  // What the number counts, beside its values of the attribute columns: the conditions of a predicate, the
+  // words of a threshold or of a parity; of other classes the attributes, "age,sex".
+  std::string Words(size_t row) const;
+  // How the number came about: "measured", with noise of its own; "derived" from measurements, as a sum or by
+  // least squares; "post-processed"; or from a "model".
+  std::string method() const;
+  // Of columns(), the first one that is an attribute; those before it are Words().
+  size_t first_attribute() const { return first_attribute_; }
   // Its index in the request's workload.
   int query_set() const { return query_set_; }
   // The names of the label columns: attributes, or "where", "at least", "parity".
@@ -93,6 +103,7 @@ class AnswerRows {
   std::string name_;
   int query_set_ = 0;
   std::vector<std::string> columns_;
+  size_t first_attribute_ = 0;
   bool has_errors_ = true;  // false for post-processed answers
   double level_ = 0;
   bool errors_are_of_a_model_ = false;
@@ -104,7 +115,7 @@ class AnswerRows {
 absl::Status ForEachTable(const Answer& answer, const v1::Schema& schema,
                           const std::function<absl::Status(const AnswerRows&)>& visit);
 
-// All label columns of an answer: attributes in the order of the schema, then others as they occur.
-std::vector<std::string> LabelColumnsOf(const Answer& answer, const v1::Schema& schema);
+// The attributes by whose values the numbers of an answer are labelled, in the order of the schema.
+std::vector<std::string> AttributeColumnsOf(const Answer& answer, const v1::Schema& schema);
 
 }  // namespace curator::cli

@@ -128,6 +128,11 @@ TEST(Json, StringsSurviveWhateverIsInThem) {
   }
 }
 
+TEST(Json, ControlCharactersDoNotReachTheTerminal) {
+  EXPECT_EQ(JsonString("\x1b[2J\x7f \xC2\x9B"), "\"\\u001b[2J\\u007f \\u009b\"");
+  EXPECT_EQ(nlohmann::json::parse(JsonString("\xC2\x9B")).get<std::string>(), "\xC2\x9B");
+}
+
 TEST(Json, BytesThatAreNoUtf8AreReplaced) {
   for (const std::string text :
        {"\xff", "a\xC3", "\xC0\xAF", "\xED\xA0\x80", "\xF5\x80\x80\x80", "\xE2\x82"}) {

@@ -44,6 +44,21 @@ TEST(Forecast, TablesShowErrorsStrategiesAndChoices) {
                                HasSubstr("rho 0.05  rho 0.05"), HasSubstr("all within +-")));
 }
 
+TEST(Forecast, SaysHowManyMarginalsWereLeftOut) {
+  const auto shown = [](int64_t left_out, OutputForm form) {
+    v1::EstimateWorkloadResponse estimate = TheEstimate();
+    estimate.set_marginals_left_out(left_out);
+    std::ostringstream out;
+    std::ostringstream error;
+    Print(ForecastDocument("census", estimate, std::nullopt), form, Terminal(), out, error);
+    return out.str();
+  };
+  EXPECT_THAT(shown(7, OutputForm::kTable), HasSubstr("left out for their size"));
+  EXPECT_THAT(shown(0, OutputForm::kTable), ::testing::Not(HasSubstr("left out")));
+  EXPECT_THAT(shown(0, OutputForm::kJson), HasSubstr("\"marginals_left_out\":0"));
+  EXPECT_THAT(shown(7, OutputForm::kJson), HasSubstr("\"marginals_left_out\":7"));
+}
+
 TEST(Forecast, OneCsvTableHoldsEverything) {
   std::ostringstream out;
   std::ostringstream error;

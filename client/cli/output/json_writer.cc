@@ -11,6 +11,12 @@
 namespace curator::cli {
 namespace {
 
+void AppendEscape(std::string& json, unsigned char code) {
+  std::array<char, 8> escape;
+  std::snprintf(escape.data(), escape.size(), "\\u%04x", static_cast<unsigned>(code));
+  json += escape.data();
+}
+
 void AppendEscaped(std::string& json, char c) {
   switch (c) {
     case '"':
@@ -35,10 +41,7 @@ void AppendEscaped(std::string& json, char c) {
     json.push_back(c);
     return;
   }
-  std::array<char, 8> escape;
-  std::snprintf(escape.data(), escape.size(), "\\u%04x",
-                static_cast<unsigned>(static_cast<unsigned char>(c)));
-  json += escape.data();
+  AppendEscape(json, static_cast<unsigned char>(c));
 }
 
 struct AsJson {
@@ -70,6 +73,10 @@ std::string JsonString(std::string_view text) {
       ++i;
     } else if (length == 1) {
       AppendEscaped(json, text[i++]);
+    } else if (length == 2 && text[i] == '\xC2' && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
+      // U+0080 to U+009F are control characters too, which terminals obey.
+      AppendEscape(json, static_cast<unsigned char>(text[i + 1]));
+      i += length;
     } else {
       json.append(text.substr(i, length));
       i += length;

@@ -1,5 +1,6 @@
 #include "client/cli/output/text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -76,6 +77,11 @@ std::string ExactText(double number) {
   return error == std::errc() ? std::string(text.data(), end) : std::string("nan");
 }
 
+Value AmountOf(double number) {
+  if (!std::isfinite(number)) return std::monostate();
+  return ExactText(number);
+}
+
 std::string RoundedText(double number) {
   std::array<char, 400> text;
   const bool whole = std::isfinite(number) && std::abs(number) >= 1000 && std::abs(number) < 1e15;
@@ -137,11 +143,14 @@ std::string CsvField(const Value& value) {
 }
 
 std::string CsvText(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  if (text.find_first_of(",\"\r\n\t") == std::string_view::npos) return Printable(text);
   std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted.push_back('"');
-    quoted.push_back(c);
+  // Lines and tabs are a field's own; other control characters would command the terminal that prints it.
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find_first_of("\"\r\n\t", begin), text.size());
+    quoted += Printable(text.substr(begin, end - begin));
+    if (end < text.size()) quoted.append(text[end] == '"' ? 2 : 1, text[end]);
+    begin = end + 1;
   }
   quoted.push_back('"');
   return quoted;

@@ -20,6 +20,9 @@ namespace curator::cli {
 // The shortest text that reads back as the same double: "0.1", "1e+20", "inf", "nan".
 std::string ExactText(double number);
 
+// The same as the value of a cell: amounts are text in every form. None for an infinite number.
+Value AmountOf(double number);
+
 // Four significant digits, from 1000 on whole integers: "0.01235", "12.35", "48213".
 std::string RoundedText(double number);
 
@@ -41,7 +44,8 @@ std::string Shortened(std::string_view text, size_t width, std::string_view cut)
 // A cell for display: "-" for none and for an empty list, "yes" and "no", rounded numbers, lists with ", ".
 std::string DisplayText(const Value& value);
 
-// A CSV field, quoted where RFC 4180 requires it: exact numbers, "true" and "false", lists with ",".
+// A CSV field, quoted where RFC 4180 requires it: exact numbers, "true" and "false", lists with ",". Control
+// characters but line ends and tabs are replaced as by Printable(); JSON has them.
 std::string CsvField(const Value& value);
 std::string CsvText(std::string_view text);
 

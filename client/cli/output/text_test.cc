@@ -43,6 +43,8 @@ TEST(Text, CsvQuotesOnlyWhereItMust) {
   EXPECT_EQ(CsvText("[30, 35)"), "\"[30, 35)\"");
   EXPECT_EQ(CsvText("say \"yes\""), "\"say \"\"yes\"\"\"");
   EXPECT_EQ(CsvText("two\nlines"), "\"two\nlines\"");
+  EXPECT_EQ(CsvText("a\x1b]0;title\x07"), "a?]0;title?") << "a terminal that prints it does nothing";
+  EXPECT_EQ(CsvText("\"a\x1b[2J\",\tb\x9b"), "\"\"\"a?[2J\"\",\tb\x9b\"");
   EXPECT_EQ(CsvField(Value(std::vector<std::string>{"age", "sex"})), "\"age,sex\"");
   EXPECT_EQ(CsvField(Value(true)), "true");
   EXPECT_EQ(CsvField(Value()), "");

@@ -147,8 +147,12 @@ absl::StatusOr<std::string> SettingsReader::Text(std::string_view key) {
 
 absl::Status SettingsReader::Finish() const {
   for (const auto& [key, value] : settings_) {
-    if (std::ranges::find(table_, key, &Setting::key) == table_.end())
-      return InvalidField(FieldOf(key), "is not a setting of this method");
+    if (std::ranges::find(table_, key, &Setting::key) != table_.end()) continue;
+    const std::string known = absl::StrJoin(
+        table_, ", ", [](std::string* out, const Setting& setting) { out->append(setting.key); });
+    return InvalidField(FieldOf(key),
+                        known.empty() ? "is not a setting of this method, which has none"
+                                      : "is not a setting of this method; there are: " + known);
   }
   return absl::OkStatus();
 }

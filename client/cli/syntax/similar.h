@@ -1,0 +1,16 @@
+// The names that somebody who mistyped one may have meant.
+//
+// Thread-safe: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace curator::cli {
+
+// "; did you mean --expires?" for the names that differ from `typed` by few letters, at most three; empty
+// when none does. Upper and lower case count as the same.
+std::string DidYouMean(std::string_view typed, const std::vector<std::string>& names);
+
+}  // namespace curator::cli

@@ -1,0 +1,26 @@
+#include "client/cli/syntax/similar.h"
+
+#include <gtest/gtest.h>
+
+namespace curator::cli {
+namespace {
+
+TEST(DidYouMean, NamesWhatDiffersByFewLetters) {
+  const std::vector<std::string> names = {"dataset", "schema", "synth"};
+  EXPECT_EQ(DidYouMean("schem", names), "; did you mean schema?");
+  EXPECT_EQ(DidYouMean("Schema", names), "; did you mean schema?");
+  EXPECT_EQ(DidYouMean("datsaet", names), "; did you mean dataset?");
+  EXPECT_EQ(DidYouMean("infer", names), "");
+  EXPECT_EQ(DidYouMean("", names), "");
+}
+
+TEST(DidYouMean, NamesAtMostThree) {
+  EXPECT_EQ(DidYouMean("--a", {"--b", "--c", "--d", "--e"}), "; did you mean --b or --c or --d?");
+}
+
+TEST(DidYouMean, ComparesNoLongTexts) {
+  EXPECT_EQ(DidYouMean(std::string(100'000, 'a'), {std::string(100'000, 'a')}), "");
+}
+
+}  // namespace
+}  // namespace curator::cli
