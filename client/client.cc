@@ -174,6 +174,19 @@ absl::StatusOr<v1::SealDatasetResponse> Client::SealDataset(v1::SealDatasetReque
                 std::move(request));
 }
 
+absl::StatusOr<v1::UndoImportResponse> Client::UndoImport(v1::UndoImportRequest request) const {
+  return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::UndoImport,
+                std::move(request));
+}
+
+absl::StatusOr<v1::ListImportsResponse> Client::ListImports(const std::string& dataset, int64_t most) const {
+  v1::ListImportsRequest request;
+  request.set_dataset(dataset);
+  return Pages<v1::ListImportsResponse>(most, request, [&](const auto& page) {
+    return Read(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::ListImports, page);
+  });
+}
+
 absl::StatusOr<v1::GrantAccessResponse> Client::GrantAccess(v1::GrantAccessRequest request) const {
   return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::GrantAccess,
                 std::move(request));

@@ -46,6 +46,10 @@ grpc::Status FakeServices::ImportRecords(Context* context,
                                          v1::ImportRecordsResponse* response) {
   return Do(on_import, *context, *reader, *response);
 }
+grpc::Status FakeServices::SealDataset(Context* context, const v1::SealDatasetRequest* request,
+                                       v1::SealDatasetResponse* response) {
+  return Do(on_seal, *context, *request, *response);
+}
 grpc::Status FakeServices::EstimateWorkload(Context* context, const v1::EstimateWorkloadRequest* request,
                                             v1::EstimateWorkloadResponse* response) {
   return Do(on_estimate_workload, *context, *request, *response);

@@ -51,6 +51,7 @@ struct FakeServices : v1::DatasetService::Service,
   std::function<grpc::Status(Context&, grpc::ServerReader<v1::ImportRecordsRequest>&,
                              v1::ImportRecordsResponse&)>
       on_import;
+  Unary<v1::SealDatasetRequest, v1::SealDatasetResponse> on_seal;
   Unary<v1::EstimateWorkloadRequest, v1::EstimateWorkloadResponse> on_estimate_workload;
   Streaming<v1::AnswerWorkloadRequest, v1::AnswerChunk> on_answer;
   Unary<v1::CreateSynthesisRequest, v1::Operation> on_create_synthesis;
@@ -74,6 +75,8 @@ struct FakeServices : v1::DatasetService::Service,
                           v1::Dataset* response) override;
   grpc::Status ImportRecords(Context* context, grpc::ServerReader<v1::ImportRecordsRequest>* reader,
                              v1::ImportRecordsResponse* response) override;
+  grpc::Status SealDataset(Context* context, const v1::SealDatasetRequest* request,
+                           v1::SealDatasetResponse* response) override;
   grpc::Status EstimateWorkload(Context* context, const v1::EstimateWorkloadRequest* request,
                                 v1::EstimateWorkloadResponse* response) override;
   grpc::Status AnswerWorkload(Context* context, const v1::AnswerWorkloadRequest* request,
