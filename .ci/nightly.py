@@ -11,6 +11,7 @@
   one-by-one                a build of each file alone, without precompiled headers: it must include what it uses
   benchmarks                a build of all benchmarks, which no other stage builds
   dashboard                 500 open dashboards, and one of a history with a million entries, in a real browser
+  parquet                   imports of Parquet files with DuckDB's library
   python                    the Python client behind haproxy, with an identity provider and PostgreSQL
   asan, tsan                tests under the address and undefined-behaviour, and under the thread sanitizer
   timing                    reports: what the time of a draw and of an answer tells

@@ -428,6 +428,7 @@ def tonight(places):
         build("one-by-one", "one-by-one"),
         build("benchmarks", "bench"),
         OneCommand("dashboard", 1, "dev", ("tests/browser/run", "--nightly"), "runs", places),
+        OneCommand("parquet", 1, "dev", ("tests/parquet/run",), "runs", places),
         OneCommand("python", 1, "dev", ("tests/python", "--installation=edge-postgres"), "runs", places),
         SanitizedTests("asan", 7, "asan-ubsan", [""], 1, SANITIZERS, places),
         SanitizedTests("tsan", 2, "tsan", modules, 10,

@@ -51,8 +51,8 @@ static_assert(sizeof(Text) == 16 && sizeof(Result) == 48);
 class Library {
  public:
   // Loads libduckdb.so from the system's path, or the file that the environment variable
-  // CURATOR_DUCKDB_LIBRARY names. FAILED_PRECONDITION with the way out: there is none, or one that is not of a
-  // version from 1.2 to 1.x.
+  // CURATOR_DUCKDB_LIBRARY names. FAILED_PRECONDITION with the way out: there is none, or one that is not of
+  // a version from 1.2 to 1.x.
   static absl::StatusOr<std::shared_ptr<const Library>> Load();
   ~Library();
   Library(const Library&) = delete;

@@ -21,11 +21,11 @@ namespace curator::cli {
 // Whether a file is read as Parquet: its name ends in ".parquet", or it begins as such files do.
 bool IsParquet(const std::string& path);
 
-// All columns of the file but those whose values are lists, records or bytes: where `form` names one of those,
-// the file is refused.
+// All columns of the file but those whose values are lists, records or bytes: where `form` names one of
+// those, the file is refused.
 //
-// Errors: NOT_FOUND and PERMISSION_DENIED (the file), FAILED_PRECONDITION (no usable library), INVALID_ARGUMENT
-// (no Parquet, or damaged). None contains a value of a row.
+// Errors: NOT_FOUND and PERMISSION_DENIED (the file), FAILED_PRECONDITION (no usable library),
+// INVALID_ARGUMENT (no Parquet, or damaged). None contains a value of a row.
 absl::StatusOr<std::unique_ptr<CsvSource>> OpenParquet(const std::string& path, const CsvForm& form);
 
 }  // namespace curator::cli
