@@ -30,7 +30,7 @@ absl::StatusOr<ledger::Account> VisibleAccount(const Access& access, const Datas
     const bool is_datasets_own = account.scope_type == ledger::ScopeType::kDataset;
     if (AccountName(view, account) == name || (name.empty() && is_datasets_own)) return std::move(account);
   }
-  return InvalidField("account", "must be one of those that ListAccounts shows you");
+  return InvalidField("account", "must be one of the accounts that you may see");
 }
 
 }  // namespace
