@@ -1,8 +1,11 @@
 // Records on their way in: the first byte says whether the rest is gzip, what becomes of rows outside the
-// domain, and whether records lie in groups or belong to people. In whatever pieces a file comes, it is the
-// same file.
+// domain, whether records lie in groups or belong to people, or else with which separator a messy table is
+// read. In whatever pieces a file comes, it is the same file.
+#include <map>
+
 #include "records/import.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/messy_table.h"
 
 namespace curator::fuzz {
 namespace {
@@ -15,11 +18,14 @@ dp::Domain Pupils() {
       .value();
 }
 
-const dp::Schema& SchemaOf(bool is_nested) {
+const dp::Schema& SchemaOf(unsigned char choice) {
+  static const std::vector<dp::Schema> messy = {MessySchema(','), MessySchema(';'), MessySchema('\t'),
+                                                MessySchema('|')};
+  if ((choice & 8) != 0) return messy[choice >> 4 & 3];
   static const dp::Schema nested =
       dp::CreateSchema(Pupils(), dp::RecordUnit{}, dp::Nesting{"school", 2, 50}).value();
   static const dp::Schema people = dp::CreateSchema(Pupils(), dp::PersonUnit{"pid", 3}).value();
-  return is_nested ? nested : people;
+  return (choice & 4) != 0 ? nested : people;
 }
 
 absl::StatusOr<records::ImportReport> Read(const dp::Schema& schema, std::string_view file,
@@ -29,6 +35,36 @@ absl::StatusOr<records::ImportReport> Read(const dp::Schema& schema, std::string
     if (const absl::Status status = import->Append(file.substr(0, piece)); !status.ok()) return status;
   }
   return import->Finish();
+}
+
+// A row counts once at most in each column, and each rejected row counts in one.
+void CheckRejections(const records::ImportReport& report, std::string_view input) {
+  std::map<std::string, int64_t> by_column;
+  int64_t all = 0;
+  for (const records::Rejection& rejection : report.rejections) {
+    by_column[rejection.attribute] += rejection.rows;
+    all += rejection.rows;
+    if (rejection.reason.empty() || rejection.lines.empty() || std::ssize(rejection.lines) > rejection.rows)
+      Broken("a rejection has a reason, and the lines of some of its rows", input);
+  }
+  for (const auto& [column, rows] : by_column) {
+    if (rows > report.rows_rejected) Broken("a column rejects a row once", input);
+  }
+  if (all < report.rows_rejected) Broken("each rejected row is rejected by a column", input);
+}
+
+std::string MessyFile(char choice, char separator) {
+  std::string file =
+      "pid;sex;size;Pay (EUR);years;zone;born;last seen\n"
+      "1;WOMAN;S;1.234,5;1'234;12;31.3.2019;2019-03-31 12:00\n"
+      "2; m ;none;-0,25;99'999;999;12/2020;2020-1-2 3:4:5\n"
+      "3;?;XL;NA;;1 0;2019-03-31T23:30:00Z;2030-01-01\n"
+      "\"4\";\"Male\";\"L\";\"5\";\"7\";\"299\";\"2015-01-01\";\"2024-12-31T23:59:59+02:00\"\n";
+  for (char& c : file) {
+    if (c == ',' && separator == ',') c = '0';  // a decimal comma would end the cell
+    if (c == ';') c = separator;
+  }
+  return choice + file;
 }
 
 }  // namespace
@@ -50,6 +86,10 @@ std::vector<std::string> Seeds() {
       "\0\xef\xbb\xbfpid, school ,sex,age,score,zone,note\r\n1,\"a \"\"b\"\"\nc\", F ,3, 1e3,0,\"\"\r\n\r\n"s,
       "\0pid,school,sex,age,score,zone\r\"1\",\"a\",\"F\",\"30\",\"0.2\",\"7\"\r"s,
       "\4"s + table,
+      MessyFile('\x08', ','),
+      MessyFile('\x18', ';'),
+      MessyFile('\x28', '\t'),
+      MessyFile('\x3a', '|'),
       "\1"s + compressed};
 }
 
@@ -59,7 +99,7 @@ bool Try(std::string_view input) {
   records::ImportOptions options;
   if ((choice & 1) != 0) options.compression = records::Compression::kGzip;
   if ((choice & 2) != 0) options.outside_domain = records::OutsideDomain::kFailImport;
-  const dp::Schema& schema = SchemaOf((choice & 4) != 0);
+  const dp::Schema& schema = SchemaOf(choice);
   const std::string_view file = input.substr(1);
   const absl::StatusOr<records::ImportReport> whole = Read(schema, file, options, file.size());
   for (const size_t piece : {size_t{1}, size_t{7}}) {
@@ -70,6 +110,7 @@ bool Try(std::string_view input) {
   if (!whole.ok()) return false;
   if (whole->rows_accepted + whole->rows_rejected != whole->rows_read)
     Broken("every row is accepted or rejected", input);
+  CheckRejections(*whole, input);
   return whole->rows_read > 0;
 }
 

@@ -1,6 +1,7 @@
 // The decoder of stored schemas: one schema has one encoding, and what is accepted can be used.
 #include "codec/schema_codec.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/messy_table.h"
 
 namespace curator::fuzz {
 namespace {
@@ -16,6 +17,18 @@ std::string Encoded(std::vector<std::pair<std::string, dp::AttributeKind>> decla
       dp::CreateSchema(std::move(domain), std::move(unit), std::move(nesting)).value());
 }
 
+// Each attribute by itself: inputs are at most some hundred bytes.
+std::vector<std::string> MessySchemas() {
+  std::vector<std::string> schemas;
+  for (const dp::Attribute& attribute : MessyAttributes()) {
+    dp::Schema schema = dp::CreateSchema(dp::Domain::Create({attribute}).value(), dp::RecordUnit{}).value();
+    schema.separator = ";\t|,"[schemas.size() % 4];
+    schema.domain_from_records = schemas.size() % 2 == 1;
+    schemas.push_back(codec::EncodeSchema(schema));
+  }
+  return schemas;
+}
+
 }  // namespace
 
 std::vector<std::string> Seeds() {
@@ -23,11 +36,14 @@ std::vector<std::string> Seeds() {
   const dp::AttributeKind age = dp::IntegerKind{0, 99, 10};
   const dp::AttributeKind score =
       dp::NumericKind{.edges = {}, .even = dp::EvenSteps{.min = -2, .max = 4, .step = 0.5}};
-  return {Encoded({{"sex", sex}, {"age", age}}, dp::RecordUnit{}),
-          Encoded({{"income", dp::NumericKind{{-1e9, 0, 0.5, 1e9}}}, {"zone", dp::CodedKind{70'000}}},
-                  dp::PersonUnit{"pid", 3}),
-          Encoded({{"sex", sex}}, dp::GroupUnit{"household", 12}),
-          Encoded({{"score", score}, {"sex", sex}}, dp::RecordUnit{}, dp::Nesting{"school", 0, 50})};
+  std::vector<std::string> seeds = {
+      Encoded({{"sex", sex}, {"age", age}}, dp::RecordUnit{}),
+      Encoded({{"income", dp::NumericKind{{-1e9, 0, 0.5, 1e9}}}, {"zone", dp::CodedKind{70'000}}},
+              dp::PersonUnit{"pid", 3}),
+      Encoded({{"sex", sex}}, dp::GroupUnit{"household", 12}),
+      Encoded({{"score", score}, {"sex", sex}}, dp::RecordUnit{}, dp::Nesting{"school", 0, 50})};
+  for (std::string& messy : MessySchemas()) seeds.push_back(std::move(messy));
+  return seeds;
 }
 
 bool Try(std::string_view bytes) {
@@ -40,6 +56,8 @@ bool Try(std::string_view bytes) {
   for (const dp::Attribute& attribute : schema->domain.attributes()) {
     if (attribute.size() < 1 || attribute.size() > dp::kMaxAttributeSize)
       Broken("an attribute has at least one code, and no more than a column can hold", bytes);
+    if (attribute.run_size() < 1 || attribute.run_size() > attribute.size())
+      Broken("ranges run over one code at least, and no more than there are", bytes);
   }
   return true;
 }
