@@ -154,7 +154,8 @@ class Answer:
         it), "value", "std", "low", "high". Categories are ordered as bins are.
 
         Args:
-            as_intervals: of the only table: bins of numbers as pandas intervals, closed on the left.
+            as_intervals: of the only table: bins of numbers and dates as pandas intervals, closed on the left; that of missing values is
+                missing.
 
         >>> frame = census.marginals(["age", "sex"]).answer(rho="0.002").to_frame()
         >>> frame.shape, frame["age"].cat.categories.to_list()

@@ -8,25 +8,31 @@
 
 Columns and values are words (letters, digits, _ - + . : / & % and non-ASCII characters), or any text between quotes, in which \\
 makes the next character part of the text. A value that is a keyword (and, in, of, each) must be quoted. "]" and "<=" include the
-end, ")" and "<" do not. Bins of numeric columns are [edge, next edge), and take ")" and "<"; all others take "]" and "<=".
+end, ")" and "<" do not. Bins of numeric columns are [edge, next edge), and take ")" and "<"; all others take "]" and "<=". The ends of
+dates are days (2019-03-31), times (2019-03-31T12:00:00) or bins (2019-03, 2019-Q1, 2019-W13, 2019): of days and bins either is taken, of
+times ")" and "<". Missing values, and the catch-all of ordered categories, are in no interval: only "=" and "{" take their labels.
 """
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from numbers import Integral, Real
 from typing import NoReturn, Optional, Union
 
+import numpy as np
+
+from curator_dp._dates import read_time, time_text
 from curator_dp._errors import InvalidQuestion
 from curator_dp._schema import Attribute, Schema, number_text
 from curator_dp._wire.curator.v1 import workload_pb2
 
-Value = Union[str, int, float, Decimal]  # and NumPy's numbers
+Value = Union[str, int, float, Decimal, datetime.date]  # and numbers and times of NumPy; times of pandas are dates
 
 LONGEST_TEXT = 1 << 16
 _KEYWORDS = ("and", "in", "of", "each")
@@ -46,9 +52,22 @@ def value_text(value: object) -> str:
         return value
     if isinstance(value, Integral) and not isinstance(value, bool):
         return str(int(value))
+    if isinstance(value, (datetime.date, np.datetime64)):
+        return _date_text(value)
     if isinstance(value, bool) or not isinstance(value, (Real, Decimal)) or not math.isfinite(value):
         raise InvalidQuestion(f"a value is a text or a finite number, not {value!r}")
     return str(value) if isinstance(value, Decimal) else number_text(float(value))
+
+
+def _date_text(value: Union[datetime.date, np.datetime64]) -> str:
+    """A day, also where it is a time at midnight, as days of pandas are."""
+    if isinstance(value, datetime.datetime) and value.tzinfo is not None:
+        raise InvalidQuestion(f"dates have no time zone in a condition: {value!r}, shown by clocks of the column's own zone")
+    exact = value if isinstance(value, np.datetime64) else np.datetime64(value.isoformat())
+    seconds = exact.astype("datetime64[s]")
+    if not seconds == exact:  # nor where it is no time at all
+        raise InvalidQuestion(f"a date is a day or a time in whole seconds, not {value!r}")
+    return time_text(seconds)
 
 
 class _NoTruthValue:
@@ -104,7 +123,7 @@ class Condition(_NoTruthValue):
             return
         column = schema[self.column]
         excluded = self.upper is UpperEnd.EXCLUDED
-        if column.kind != "numeric" and excluded:
+        if column.kind not in ("numeric", "date") and excluded:
             raise InvalidQuestion(
                 f"the condition on {self.column}: its values are counted one by one, so the last one that is meant ends the interval: "
                 f"write ']' or '<=' with the one before {self.high}"
@@ -113,25 +132,27 @@ class Condition(_NoTruthValue):
             raise InvalidQuestion(
                 f"the condition on {self.column}: its bins end before their upper edge: write '{self.high})' or '< {self.high}'"
             )
+        read = read_time(self.high) if column.kind == "date" else None
+        if read is not None and not read[1] and not excluded:
+            raise InvalidQuestion(
+                f"the condition on {self.column}: its bins end before a time: write '{self.high})' or '< {self.high}', or the last day"
+            )
+
+    def checked(self, schema: Schema) -> Condition:
+        """As a request has it, which does not record how an upper end was written: of dates, one that is excluded is a time."""
+        self.check(schema)
+        if self.upper is not UpperEnd.EXCLUDED or self.high is None or self.column not in schema:
+            return self
+        column = schema[self.column]
+        return replace(self, high=column.excluded_end(self.high)) if column.kind == "date" else self
 
     def bins(self, schema: Schema) -> list[int]:
         """The codes of the bins whose values fulfil it, ascending. InvalidQuestion where it cuts a bin."""
         column = schema[self.column]
         if self.values is not None:
             return sorted({column.whole_bin(value) for value in self.values})
-        first = 0 if self.low is None else column.bin_of(self.low)
-        last = column.size - 1 if self.high is None else self._last_bin(column)
-        low, high = column.value_range(first)[0], column.value_range(last)[1]
-        for given, end in ((self.low, low), (self.high, high)):
-            if given is not None and not _is_same(given, end):
-                raise InvalidQuestion(f"the condition on {self.column} cuts a bin: {given} is not the end {end} of one")
-        return list(range(first, last + 1))
-
-    def _last_bin(self, column: Attribute) -> int:
-        assert self.high is not None
-        last = column.bin_of(self.high)
-        is_next = column.kind == "numeric" and _is_same(self.high, column.value_range(last)[0])
-        return last - 1 if is_next else last
+        meant = self.checked(schema)
+        return list(column.interval_bins(meant.low, meant.high))
 
     def __str__(self) -> str:
         name = quoted(self.column)
@@ -142,16 +163,9 @@ class Condition(_NoTruthValue):
         return f"{name} in [{low},{high}{')' if self.upper is UpperEnd.EXCLUDED else ']'}"
 
 
-def _is_same(one: str, other: str) -> bool:
-    try:
-        return float(one) == float(other)
-    except ValueError:
-        return one == other
-
-
 def bin_condition(column: Attribute, code: int) -> Condition:
     """That a value lies in this bin."""
-    if column.kind in ("categorical", "coded"):
+    if column.kind in ("categorical", "coded", "date") or column.labels[code] == column.missing:
         return Condition(column.name, values=(column.labels[code],))
     low, high = column.value_range(code)
     return Condition(column.name, low=low, high=high, upper=UpperEnd.EXCLUDED if column.kind == "numeric" else UpperEnd.INCLUDED)
@@ -181,6 +195,10 @@ class Conditions(_NoTruthValue):
         """As Condition.check()."""
         for each in self.all_of:
             each.check(schema)
+
+    def checked(self, schema: Schema) -> Conditions:
+        """As Condition.checked()."""
+        return Conditions(tuple(each.checked(schema) for each in self.all_of))
 
     def __str__(self) -> str:
         return " and ".join(str(each) for each in self.all_of)
@@ -229,7 +247,13 @@ class Column(_NoTruthValue):
         return Condition(self._name, values=texts)
 
     def between(self, low: Value, high: Value, inclusive: str = "both") -> Condition:
-        """From `low`, included, to `high`, included unless `inclusive` is "left": as bins of numeric columns want it."""
+        """From `low`, included, to `high`, included unless `inclusive` is "left": as bins of numeric columns want it, and of dates where
+        `high` is a time.
+
+        >>> import datetime
+        >>> str(cu.col("visit").between(datetime.date(2019, 1, 1), datetime.date(2019, 3, 31)))
+        'visit in [2019-01-01,2019-03-31]'
+        """
         if inclusive not in ("both", "left"):
             raise InvalidQuestion(f'inclusive is "both" or "left", not {inclusive!r}')
         upper = UpperEnd.INCLUDED if inclusive == "both" else UpperEnd.EXCLUDED

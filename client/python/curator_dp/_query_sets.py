@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
@@ -67,9 +68,9 @@ def _by(names: Sequence[str]) -> str:
     return f" by {','.join(names)}" if names else ""
 
 
-def _predicates(wheres: Iterable[Conditions], by: Sequence[str]) -> workload_pb2.QuerySet:
+def _predicates(wheres: Iterable[Conditions], by: Sequence[str], schema: Schema) -> workload_pb2.QuerySet:
     wire = workload_pb2.QuerySet()
-    wire.predicates.predicates.extend(each.to_wire() for each in wheres)
+    wire.predicates.predicates.extend(each.checked(schema).to_wire() for each in wheres)
     wire.predicates.by.extend(by)
     return wire
 
@@ -87,7 +88,7 @@ def _conditional_marginal(where: Conditions, names: Sequence[str], schema: Schem
     wheres = [Conditions(tuple(bin_condition(schema[name], code) for name, code in zip(codes, cell)) + others) for cell in cells]
     labels = {name: tuple(schema[name].labels[cell[i]] for cell in cells) for i, name in enumerate(codes)}
     naming = Naming(f"{','.join(names)} where {where}", len(cells), tuple(names), labels)
-    return _predicates(wheres, [name for name in names if name not in codes]), naming
+    return _predicates(wheres, [name for name in names if name not in codes], schema), naming
 
 
 def _check_some_bin(codes: dict[str, list[int]]) -> None:
@@ -108,6 +109,7 @@ class Marginals:
     k: int = 0
     columns: tuple[str, ...] = ()  # all when empty
     where: Optional[Conditions] = None
+    max_cells: Optional[int] = None  # of all `k` of some columns: larger marginals are left out
 
     def with_where(self, where: Conditions) -> Marginals:
         return replace(self, where=_both(self.where, where))
@@ -116,7 +118,17 @@ class Marginals:
         columns = self.columns or schema.names
         if not self.sets and self.k > len(columns):
             raise InvalidQuestion(f"marginals: there are no sets of {self.k} of {len(columns)} columns", "k")
-        return self.sets or tuple(itertools.combinations(columns, self.k))
+        return self.sets or self._kept(itertools.combinations(columns, self.k), schema)
+
+    def _kept(self, sets: Iterable[tuple[str, ...]], schema: Schema) -> tuple[tuple[str, ...], ...]:
+        if self.max_cells is None:
+            return tuple(sets)
+        sized = [(math.prod(schema[name].size for name in names), names) for names in sets]
+        kept = tuple(names for cells, names in sized if cells <= self.max_cells)
+        if not kept:
+            least = min(cells for cells, _ in sized)
+            raise InvalidQuestion(f"marginals: max_cells={self.max_cells} leaves none: the smallest has {least} cells", "max_cells")
+        return kept
 
     def to_wire(self, schema: Schema) -> list[NamedSet]:
         if self.where is not None:
@@ -128,6 +140,8 @@ class Marginals:
         else:
             wire.marginals.all_k_way.k = self.k
             wire.marginals.all_k_way.attributes.extend(self.columns)
+            if self.max_cells is not None:
+                wire.marginals.all_k_way.max_cells = self.max_cells
         return [(wire, None)]
 
 
@@ -153,11 +167,11 @@ class Prefixes:
         wheres = [where & Condition(self.column, high=value_text(column.ends[code])) for code in codes]
         labels = {self.column: tuple(column.prefix_label(code) for code in codes)}
         name += f" where {where}" if where.all_of else ""
-        return [(_predicates(wheres, self.by), Naming(name, len(codes), (*self.by, self.column), labels))]
+        return [(_predicates(wheres, self.by, schema), Naming(name, len(codes), (*self.by, self.column), labels))]
 
     def _codes(self, where: Conditions, schema: Schema) -> list[int]:
         """Of the last bins of the prefixes: those that fulfil the conditions on the column itself."""
-        codes = list(range(schema[self.column].size))
+        codes = list(range(schema[self.column].run_size))
         for condition in where.all_of:
             if condition.column == self.column:
                 bins = set(condition.bins(schema))
@@ -204,7 +218,7 @@ class Counts:
         for each in self.wheres:
             each.check(schema)
         what = f"count{_by(self.by)} where {self.wheres[0]}" if len(self.wheres) == 1 else f"{len(self.wheres)} counts{_by(self.by)}"
-        return [(_predicates(self.wheres, self.by), Naming(what))]
+        return [(_predicates(self.wheres, self.by, schema), Naming(what))]
 
 
 @dataclass(frozen=True)
@@ -220,7 +234,7 @@ class ThresholdCounts:
     def to_wire(self, schema: Schema) -> list[NamedSet]:
         self.thresholds.check(schema)
         wire = workload_pb2.QuerySet()
-        wire.thresholds.conditions.extend(each.to_wire() for each in self.thresholds.conditions)
+        wire.thresholds.conditions.extend(each.checked(schema).to_wire() for each in self.thresholds.conditions)
         wire.thresholds.at_least.extend(self.thresholds.at_least)
         wire.thresholds.k = self.thresholds.each
         wire.thresholds.by.extend(self.by)

@@ -11,6 +11,7 @@ from typing import Optional, Union
 import numpy as np
 import pandas as pd
 
+from curator_dp._dates import DateBins, excluded_time_text, read_time
 from curator_dp._errors import CuratorError, InvalidQuestion
 from curator_dp._wire.curator.v1 import schema_pb2
 
@@ -49,14 +50,16 @@ class Attribute:
 
     Attributes:
         name: of the column.
-        kind: "categorical", "integer", "numeric" or "coded".
+        kind: "categorical", "integer", "numeric", "coded" or "date".
+        missing: the label of the last bin, that of missing values; None where there is no such bin.
     """
 
     def __init__(self, wire: schema_pb2.Attribute) -> None:
         self._wire = wire
         self.name: str = wire.name
         self.kind: str = wire.WhichOneof("kind") or ""
-        if self.kind not in ("categorical", "coded", "integer", "numeric"):
+        self.missing: Optional[str] = wire.missing.bin if wire.missing.HasField("bin") else None
+        if self.kind not in ("categorical", "coded", "date", "integer", "numeric"):
             raise CuratorError(f"attribute {self.name} is of a kind that this version does not know: install a newer curator_dp")
 
     # A column may have millions of bins: nothing is made of them before it is wanted.
@@ -64,11 +67,18 @@ class Attribute:
     @cached_property
     def labels(self) -> list[str]:
         """Of the bins, in their order. Shape: (bins,)."""
+        return self.value_labels if self.missing is None else [*self.value_labels, self.missing]
+
+    @cached_property
+    def value_labels(self) -> list[str]:
+        """Of the bins without that of missing values."""
         if self.kind == "categorical":
             categorical = self._wire.categorical
             return [*categorical.values, *([categorical.catch_all] if categorical.HasField("catch_all") else [])]
         if self.kind == "coded":
             return [str(code) for code in range(self._wire.coded.size)]
+        if self._dates is not None:
+            return [self._dates.label(code, code) for code in range(len(self._dates))]
         assert self._edges is not None
         return self._integer_labels(self._edges) if self.kind == "integer" else self._numeric_labels(self._edges)
 
@@ -88,6 +98,10 @@ class Attribute:
             return [*self._wire.numeric.edges] if self._wire.numeric.edges else _stepped(self._wire.numeric)
         return None
 
+    @cached_property
+    def _dates(self) -> Optional[DateBins]:
+        return DateBins(self._wire.date) if self.kind == "date" else None
+
     @staticmethod
     def _integer_labels(edges: Sequence[Edge]) -> list[str]:
         labels = []
@@ -106,22 +120,45 @@ class Attribute:
         last = len(texts) - 2
         return [f"[{texts[i]}, {texts[i + 1]}{']' if i == last else ')'}" for i in range(last + 1)]
 
+    @cached_property
+    def _value_bins(self) -> int:
+        """Without that of missing values."""
+        if self._edges is not None:
+            return len(self._edges) - 1
+        return len(self._dates) if self._dates is not None else len(self.value_labels)
+
     @property
     def size(self) -> int:
         """The number of bins."""
-        return len(self._edges) - 1 if self._edges is not None else len(self.labels)
+        return self._value_bins + (self.missing is not None)
+
+    @property
+    def missing_text(self) -> str:
+        """What synthetic records have in the place of missing values."""
+        return next(iter(self._wire.missing.tokens), "")
+
+    @property
+    def run_size(self) -> int:
+        """The number of bins that prefixes and ranges run over, the first ones: all but that of missing values and, of ordered
+        categories, the catch-all."""
+        categorical = self._wire.categorical
+        return self._value_bins - (self.kind == "categorical" and categorical.ordered and categorical.HasField("catch_all"))
 
     @property
     def ends(self) -> list[Union[str, Edge]]:
-        """The value that ends an interval with each bin as its last: what `Interval.to` of a question has. Shape: (bins,)."""
+        """The value that ends an interval with each bin as its last: what `Interval.to` of a question has. Shape: (run_size,)."""
+        if self._dates is not None:
+            return [self._dates.end_text(code) for code in range(self.run_size)]
         if self._edges is None:
-            return [*self.labels]
+            return [*self.labels[: self.run_size]]
         if self.kind == "numeric":
             return [*self._edges[1:]]
         return [edge - 1 for edge in self._edges[1:]]
 
     def bin_of(self, value: str) -> int:
         """The code of the bin that a value lies in. InvalidQuestion where there is none."""
+        if self._dates is not None:
+            return self._date_bin_of(value, self._dates)
         if self._edges is None:
             if value in self._codes:
                 return self._codes[value]
@@ -131,10 +168,22 @@ class Attribute:
         except ValueError:
             raise InvalidQuestion(f"{self.name} has numbers, and {value!r} is none") from None
         if self.kind == "numeric" and number == self._edges[-1]:
-            return self.size - 1
+            return self._value_bins - 1
         code = bisect_right(self._edges, number) - 1
-        if not 0 <= code < self.size:
+        if not 0 <= code < self._value_bins:
             raise InvalidQuestion(f"{self.name} has values from {self._edges[0]} on to {self.ends[-1]}, not {value}")
+        return code
+
+    def _date_bin_of(self, value: str, dates: DateBins) -> int:
+        read = read_time(value)
+        if read is None:
+            raise InvalidQuestion(
+                f"{value!r} is no day such as 2019-03-31, no time such as 2019-03-31T12:00:00 and no bin of {self.name}, "
+                f"which has: {', '.join(self.value_labels[:10])}"
+            )
+        code = dates.bin_of(read[0])
+        if code is None:
+            raise InvalidQuestion(f"{self.name} has dates from {dates.begin_text(0)} on to {dates.end_text(len(dates) - 1)}, not {value}")
         return code
 
     def whole_bin(self, value: str) -> int:
@@ -142,38 +191,94 @@ class Attribute:
         if value in self._codes:
             return self._codes[value]
         code = self.bin_of(value)
-        if self._edges is not None and not (self.kind == "integer" and self._edges[code + 1] - self._edges[code] == 1):
+        is_alone = self._edges is not None and self.kind == "integer" and self._edges[code + 1] - self._edges[code] == 1
+        if self._dates is not None or (self._edges is not None and not is_alone):
             raise InvalidQuestion(f"{value} is only a part of the bin {self.labels[code]} of {self.name}; ask for the whole bin")
         return code
 
+    def interval_bins(self, low: Optional[str], high: Optional[str]) -> range:
+        """The bins of an interval: `high` is its last value, the edge after it of a numeric column, and of dates the last day, a time
+        that is excluded, or a bin. InvalidQuestion where it cuts a bin, or ends in one that lies in no order."""
+        first = 0 if low is None else self._end_bin(low, is_high=False)
+        last = self.run_size - 1 if high is None else self._end_bin(high, is_high=True)
+        if max(first, last) >= self.run_size:
+            raise InvalidQuestion(f"{self.labels[max(first, last)]} is no end of an interval of {self.name}: it lies in no order")
+        return range(first, last + 1)
+
+    def _end_bin(self, value: str, is_high: bool) -> int:
+        if self._dates is not None:
+            return self._end_bin_of_dates(value, is_high, self._dates)
+        code = self.bin_of(value)
+        if is_high and self.kind == "numeric" and _is_same(value, self.value_range(code)[0]):
+            code -= 1
+        end = self.value_range(code)[is_high] if code >= 0 else "first"
+        if not _is_same(value, end):
+            raise InvalidQuestion(f"the condition on {self.name} cuts a bin: {value} is not the end {end} of one")
+        return code
+
+    def _end_bin_of_dates(self, value: str, is_high: bool, dates: DateBins) -> int:
+        if value in self._codes:
+            return self._codes[value]
+        code = dates.last_whole(value) if is_high else dates.first_whole(value)
+        if code is None:
+            cut = self.labels[self.bin_of(value)]
+            raise InvalidQuestion(f"the condition on {self.name} cuts a bin: {value} is no {'last' if is_high else 'first'} day of {cut}")
+        return code
+
+    def excluded_end(self, value: str) -> str:
+        """Of dates: a day, a time or a bin that is excluded, as the time at which the interval ends."""
+        assert self._dates is not None
+        read = read_time(value)
+        if read is None and self._codes.get(value, self._value_bins) < self._value_bins:
+            return excluded_time_text(self._dates.edges[self._codes[value]])
+        return value if read is None else excluded_time_text(read[0])
+
     def value_range(self, code: int) -> tuple[str, str]:
         """The ends of a bin as an interval of a question has them: the second one is excluded for a numeric column."""
-        if self._edges is None:
+        if self._dates is not None and code < len(self._dates):
+            return self._dates.begin_text(code), self._dates.end_text(code)
+        if self._edges is None or code >= self._value_bins:
             return self.labels[code], self.labels[code]
         first, after = self._edges[code], self._edges[code + 1]
         return number_text(first), number_text(after if self.kind == "numeric" else after - 1)
 
     def prefix_label(self, last: int) -> str:
-        """Of the bins up to and with this one, as the server writes it."""
+        """Of the bins up to and with this one, which is below run_size, as the server writes it."""
+        if self._dates is not None:
+            return self._dates.label(0, last)
         if self._edges is None:
             return self.labels[0] if last == 0 else f"{self.labels[0]} .. {self.labels[last]}"
         first, after = self._edges[0], self._edges[last + 1]
         if self.kind == "numeric":
-            return f"[{label_text(first)}, {label_text(after)}{']' if last == self.size - 1 else ')'}"
+            return f"[{label_text(first)}, {label_text(after)}{']' if last == self._value_bins - 1 else ')'}"
         if after - first == 1:
             return str(first)
-        return f"[{first}, {after - 1}]" if last == self.size - 1 else f"[{first}, {after})"
+        return f"[{first}, {after - 1}]" if last == self._value_bins - 1 else f"[{first}, {after})"
 
     def categories(self) -> pd.CategoricalDtype:
         """The bins as ordered categories."""
         return pd.CategoricalDtype(self.labels, ordered=True)
 
     def intervals(self) -> Optional[pd.IntervalIndex]:
-        """The bins as intervals, closed on the left; None for a column whose values are no numbers."""
+        """The bins of numbers and of dates as intervals, closed on the left, without that of missing values. None for a column of other
+        values, and for dates before 1678 or after 2261, of which pandas has no times."""
+        if self._dates is not None:
+            try:
+                times = pd.DatetimeIndex(self._dates.edges)
+            except pd.errors.OutOfBoundsDatetime:
+                return None
+            return pd.IntervalIndex.from_arrays(times[:-1], times[1:], closed="left")
         if self._edges is None:
             return None
         edges = np.asarray(self._edges)
         return pd.IntervalIndex.from_arrays(edges[:-1], edges[1:], closed="left")
+
+
+def _is_same(one: str, other: str) -> bool:
+    try:
+        return float(one) == float(other)
+    except ValueError:
+        return one == other
 
 
 def _stepped(wire: schema_pb2.Numeric) -> list[Edge]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Optional
 
+import numpy as np
 import pandas as pd
 
 from curator_dp import _html
@@ -147,7 +148,7 @@ class Synthesis:
             as_bins: bins as intervals ("[30, 40)") instead of values inside them.
 
         Returns:
-            One row for each record; categories are ordered as bins are.
+            One row for each record; categories are ordered as bins are. Missing values are NaN, NaT or <NA> unless `as_bins`.
 
         >>> model = census.synthesize("mwem", rho="0.001", rounds=2).wait(progress=False)
         >>> model.sample(3, as_bins=True)["age"].cat.categories.to_list()
@@ -176,22 +177,41 @@ def _is_watched() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
-def _categorical(texts: pd.Series, attribute: Attribute) -> pd.Categorical:
-    unknown = set(texts) - set(attribute.labels)
+def _categorical(texts: pd.Series, labels: list[str], name: str) -> pd.Categorical:
+    unknown = set(texts.dropna()) - set(labels)
     if unknown:
-        raise CuratorError(f"{attribute.name} has the unknown bin {min(unknown)!r}: install a newer curator_dp")
-    return pd.Categorical(texts, categories=attribute.labels, ordered=True)
+        raise CuratorError(f"{name} has the unknown bin {min(unknown)!r}: install a newer curator_dp")
+    return pd.Categorical(texts, categories=labels, ordered=True)
+
+
+def _values(texts: pd.Series, attribute: Attribute) -> Any:
+    """As pandas has them; missing ones as it has those: NaN, NaT, <NA>."""
+    is_missing = texts == attribute.missing_text if attribute.missing is not None else pd.Series(False, index=texts.index)
+    if attribute.kind == "categorical":
+        return _categorical(texts.mask(is_missing), attribute.value_labels, attribute.name)
+    if attribute.kind == "date":
+        times = np.array(texts.mask(is_missing, "NaT"), dtype="datetime64[s]")
+        try:
+            return pd.DatetimeIndex(times)
+        except pd.errors.OutOfBoundsDatetime:
+            return times.astype(object)
+    if attribute.kind == "numeric":
+        return texts.mask(is_missing, "nan").astype("float64")
+    if attribute.missing is None:
+        return texts.astype("int64")
+    integers = pd.Series(pd.NA, index=texts.index, dtype="Int64")
+    integers[~is_missing] = texts[~is_missing].astype("int64")
+    return integers
 
 
 def frame_of_csv(csv: bytes, schema: Schema, as_bins: bool) -> pd.DataFrame:
     """Synthetic records as a table."""
-    frame = pd.read_csv(io.BytesIO(csv), dtype=str, keep_default_na=False, na_filter=False)
+    # An empty line is a missing value where there is one column.
+    frame = pd.read_csv(io.BytesIO(csv), dtype=str, keep_default_na=False, na_filter=False, skip_blank_lines=False)
     for name in frame.columns:
         attribute = schema[name] if name in schema else None
-        if attribute is not None and (as_bins or attribute.kind == "categorical"):
-            frame[name] = _categorical(frame[name], attribute)
-        elif attribute is None or attribute.kind in ("integer", "coded"):
+        if attribute is None:
             frame[name] = frame[name].astype("int64")
         else:
-            frame[name] = frame[name].astype("float64")
+            frame[name] = _categorical(frame[name], attribute.labels, name) if as_bins else _values(frame[name], attribute)
     return frame

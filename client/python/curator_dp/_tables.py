@@ -188,7 +188,7 @@ class AnswerTable:
 
         Args:
             wide: a marginal of two columns as a cross table of its values.
-            as_intervals: bins of numbers as pandas intervals, closed on the left.
+            as_intervals: bins of numbers and dates as pandas intervals, closed on the left; that of missing values is missing.
 
         >>> answer = census.marginals(["age", "sex"]).answer(rho="0.002")
         >>> answer["age", "sex"].to_frame(wide=True).shape
@@ -199,7 +199,8 @@ class AnswerTable:
             for name in self.columns:
                 intervals = self._schema[name].intervals() if name in self._schema else None
                 if intervals is not None and list(labels[name].categories) == self._schema[name].labels:
-                    labels[name] = pd.Categorical.from_codes(labels[name].codes, categories=intervals, ordered=True)
+                    codes = np.where(labels[name].codes < len(intervals), labels[name].codes, -1)  # missing values are in none
+                    labels[name] = pd.Categorical.from_codes(codes, categories=intervals, ordered=True)
         frame = pd.DataFrame({label_name(name): column for name, column in labels.items()})
         frame["value"] = self.values
         for name, numbers in (("std", self.std), ("low", self.low), ("high", self.high)):
