@@ -17,6 +17,7 @@
 #include "service/charges/request_scope.h"
 #include "service/datasets/imports.h"
 #include "service/datasets/parts.h"
+#include "service/datasets/seen_records.h"
 
 namespace curator::service {
 namespace {
@@ -109,6 +110,19 @@ absl::Status CheckPartition(const NewDataset& dataset) {
     return InvalidField("partition",
                         "needs a bound of records: a group without one may lie in any number of parts, whose "
                         "costs would add up");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLooks(const NewDataset& dataset) {
+  if (dataset.looks.size() > ledger::kMostLooks)
+    return InvalidField("looks", absl::StrCat("must be at most ", ledger::kMostLooks));
+  for (size_t i = 0; i < dataset.looks.size(); ++i) {
+    if (!dataset.looks[i].accepted_domain || dataset.schema.domain_from_records) continue;
+    return InvalidField(
+        absl::StrCat("looks[", i, "].accepted_domain"),
+        "is of a schema with domain_from_records, which this one does not have: that stays in "
+        "the schema");
   }
   return absl::OkStatus();
 }
@@ -222,6 +236,24 @@ absl::Status CheckHasRecords(const ImportTarget& target, const records::SealedCo
                                                     "imports"));
 }
 
+// Whether the schema may have been chosen from the records, which the seal then says. A public dataset has no
+// guarantee that would not cover it.
+absl::StatusOr<bool> IsDomainFromRecords(ledger::Ledger& ledger, const DatasetView& dataset,
+                                         const ImportTarget& target, const records::SealedContent& content,
+                                         const SealOrder& order) {
+  if (dataset.record.is_public || dataset.record.facts.domain_from_records) return false;
+  ASSIGN_OR_RETURN(const bool has_seen,
+                   ledger.HasSeen(order.principal, content.file_hashes, ValuesHash(dataset.schema)));
+  if (!has_seen || order.accept_domain_from_records) return has_seen;
+  return NeedsAcceptance(
+      "DOMAIN_FROM_RECORDS",
+      absl::StrCat(
+          "you have looked at these records, or have seen a report on them under another schema: this "
+          "one may have been chosen from them, and the guarantee does not cover what that says about "
+          "them. ",
+          target.name, " stays unsealed; sealed all the same, it shows that to everybody, for ever"));
+}
+
 // A request to all parts reads them as one table. Whether that table can hold them is checked before a part
 // is sealed, not after a request is charged.
 absl::Status CheckPartsFitOneTable(const records::DatasetStore& store, const DatasetView& dataset,
@@ -244,6 +276,7 @@ absl::StatusOr<DatasetView> CreateDataset(const Access& access, const NewDataset
   RETURN_IF_ERROR(CheckLabels(dataset.schema));
   RETURN_IF_ERROR(CheckWhoPays(dataset));
   RETURN_IF_ERROR(CheckPartition(dataset));
+  RETURN_IF_ERROR(CheckLooks(dataset));
   const dp::UnitBound bound = dp::UnitBoundOf(dataset.schema, dataset.relation);
   ledger::DatasetSpec spec{.request_id = dataset.request_id.text(),
                            .name = dataset.name.text(),
@@ -256,7 +289,9 @@ absl::StatusOr<DatasetView> CreateDataset(const Access& access, const NewDataset
                            .is_public = dataset.is_public,
                            .partition_attribute = dataset.partition ? dataset.partition->attribute : "",
                            .successor_of = {},
-                           .accounts = {}};
+                           .accounts = {},
+                           .facts = {.domain_from_records = dataset.schema.domain_from_records},
+                           .looks = dataset.looks};
   spec.schema_hash = Sha256(spec.schema);
   ASSIGN_OR_RETURN(spec.accounts, NewAccounts(dataset));
   ASSIGN_OR_RETURN(spec.parts, PartsOf(dataset));
@@ -274,6 +309,7 @@ absl::StatusOr<DatasetView> CreateDataset(const Access& access, const NewDataset
     view.record.owner = dataset.principal.name();
     view.record.neighbour_relation = spec.neighbour_relation;
     view.record.is_public = dataset.is_public;
+    view.record.facts = spec.facts;
     return view;
   }
   absl::StatusOr<ledger::Dataset> record = access.ledger.CreateDataset(spec);
@@ -349,17 +385,20 @@ absl::StatusOr<Sealed> SealDataset(const Access& access, records::DatasetStore& 
     return absl::FailedPreconditionError(absl::StrCat("dataset \"", record.name, "\" is archived"));
   }
   if (intent == Intent::kValidateOnly) return Sealed{.dataset = dataset};
+  ledger::DatasetFacts facts;
   const auto check = [&](const records::SealedContent& content) -> absl::Status {
     if (target.is_sealed) return absl::OkStatus();
     RETURN_IF_ERROR(CheckNoneIsUndone(access.ledger, dataset, target, content.import_request_ids));
     RETURN_IF_ERROR(CheckHasRecords(target, content, order));
     RETURN_IF_ERROR(CheckNotSealedElsewhere(access.ledger, record, content, order));
+    ASSIGN_OR_RETURN(facts.domain_from_records,
+                     IsDomainFromRecords(access.ledger, dataset, target, content, order));
+    facts.rows_from_query = content.rows_from_query;
     return target.rows ? CheckPartsFitOneTable(store, dataset, order.part, content) : absl::OkStatus();
   };
   RETURN_IF_ERROR(CompleteUndos(access.ledger, store, dataset, target));
   ASSIGN_OR_RETURN(const records::SealedContent content,
                    SealRecords(access.ledger, store, dataset, target, check));
-  const ledger::DatasetFacts facts{.rows_from_query = content.rows_from_query};
   absl::StatusOr<ledger::Dataset> sealed;
   if (target.rows) {
     ASSIGN_OR_RETURN(const ledger::Part part, PartNamed(record, order.part));

@@ -43,6 +43,9 @@ struct NewDataset {
   std::string successor_of;  // a dataset's name, or empty
   // The parts' accounts, each with `limit`, replace the dataset's own.
   std::optional<Partition> partition = std::nullopt;
+  // Of the principal at files, before this request. One that took ranges, categories or bins from its file
+  // needs a schema that says so.
+  std::vector<ledger::OwnerLook> looks = {};
 };
 
 absl::StatusOr<DatasetView> CreateDataset(const Access& access, const NewDataset& dataset, Intent intent);
@@ -87,10 +90,14 @@ struct SealOrder {
   bool accept_equal_content = false;
   // Seals a dataset or part without records.
   bool accept_no_records = false;
+  // Seals it with domain_from_records for ever.
+  bool accept_domain_from_records = false;
 };
 
 // Further errors, unless the order accepts it: NeedsAcceptance("EQUAL_CONTENT"), which names the other dataset,
-// for records that the caller has sealed under another budget; NeedsAcceptance("NO_RECORDS").
+// for records that the caller has sealed under another budget; NeedsAcceptance("NO_RECORDS");
+// NeedsAcceptance("DOMAIN_FROM_RECORDS") for a schema other than one under which the caller has seen a report on
+// the same bytes, and for bytes that the caller has looked at.
 // FAILED_PRECONDITION for a public dataset with records that the caller has sealed as private.
 absl::StatusOr<Sealed> SealDataset(const Access& access, records::DatasetStore& store, const SealOrder& order,
                                    Intent intent);

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "service/charges/request_scope.h"
 #include "service/datasets/parts.h"
+#include "service/datasets/seen_records.h"
 
 namespace curator::service {
 namespace {
@@ -95,8 +96,12 @@ absl::StatusOr<std::unique_ptr<records::RecordImport>> BeginImport(const Access&
   records::ImportOptions options = order.options;
   options.only = target.rows;
   options.time_us = absl::ToUnixMicros(absl::Now());
-  if (intent == Intent::kValidateOnly) return records::CheckRecords(dataset.schema, options);
-  return store.BeginImport(target.stored_id, dataset.schema, order.request_id.text(), options);
+  if (intent == Intent::kValidateOnly)
+    return CheckFile(access.ledger, store, order.principal, dataset.schema, options);
+  absl::StatusOr<std::unique_ptr<records::RecordImport>> import =
+      store.BeginImport(target.stored_id, dataset.schema, order.request_id.text(), options);
+  RETURN_IF_ERROR(import.status());
+  return RememberingImport(access.ledger, store, order.principal, dataset.schema, *std::move(import));
 }
 
 absl::StatusOr<ImportPage> ListImports(const Access& access, records::DatasetStore& store,

@@ -145,6 +145,18 @@ TEST_F(ImportsTest, WhoseUndoWasInterruptedCountNoMore) {
   EXPECT_EQ(Seal("census")->records, 80);
 }
 
+// As when it is undone while the seal begins, on another server.
+TEST_F(ImportsTest, ThatAreUndoneMeanwhileAreNotSealed) {
+  const DatasetView dataset = Make(People("census"));
+  const ImportTarget target = TargetOf(dataset, "").value();
+  ASSERT_TRUE(Import(kCsv).ok());
+  const std::string kept = last();
+  ASSERT_TRUE(Import(PeopleCsv()).ok());
+  ASSERT_TRUE(Undo(last()).ok());
+  EXPECT_TRUE(CheckNoneIsUndone(*ledger_, dataset, target, {kept}).ok());
+  EXPECT_EQ(CheckNoneIsUndone(*ledger_, dataset, target, {kept, last()}).code(), absl::StatusCode::kAborted);
+}
+
 TEST_F(ImportsTest, OfAQueryMakeADatasetOfRowsFromAQueryForEver) {
   for (const char* name : {"census", "visits"}) Make(People(name));
   ASSERT_TRUE(Import(kCsv, "census", "", {.source = records::RecordSource::kQuery}).ok());
