@@ -26,9 +26,9 @@ struct ReceiptStatement {
 absl::StatusOr<ReceiptStatement> CheckReceipt(const v1::Receipt& receipt, std::string_view public_key);
 
 // Converts a receipt to one line of a file, and back. The line is a JSON object of "statement" (the text that
-// was signed, byte by byte), "signature" and "public_key" (hexadecimal), and "content": the same statement as an
-// object, for readers. INVALID_ARGUMENT for a malformed line, and for one whose content, where it has any, is not
-// that of its statement.
+// was signed, byte by byte), "signature" and "public_key" (hexadecimal), and "content": the same statement as
+// an object, for readers. INVALID_ARGUMENT for a malformed line, and for one whose content, where it has any,
+// is not that of its statement.
 std::string LineOf(const v1::Receipt& receipt);
 absl::StatusOr<v1::Receipt> ReceiptOfLine(const std::string& line);
 

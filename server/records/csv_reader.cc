@@ -92,13 +92,20 @@ class CsvReader::Parser {
     if (state_.entry_pos > kMaxFieldBytes) FailLongField();
   }
 
+  // A quoted name in a header that is divided otherwise ends before the end of the field.
+  std::string WordsOfAQuote() const {
+    constexpr char kWords[] = "a quote stands inside a field; quoted fields begin and end with one";
+    if (line_ > 1) return kWords;
+    return absl::StrCat(kWords, ". If columns are not divided at \"",
+                        separator_ == '\t' ? "tab" : std::string(1, separator_),
+                        "\", write what divides them into the schema: \"format\": {\"separator\": \";\"}");
+  }
+
   // `text` has at most one line feed, its last byte.
   void ParseAnything(std::string_view text) {
     at_line_start_ = false;
     if (csv_parse(&state_, text.data(), text.size(), &OnField, &OnRowEnd, this) != text.size()) {
-      Fail(line_, csv_error(&state_) == CSV_EPARSE
-                      ? "a quote stands inside a field; quoted fields begin and end with one"
-                      : "there is no memory for a field");
+      Fail(line_, csv_error(&state_) == CSV_EPARSE ? WordsOfAQuote() : "there is no memory for a field");
     }
   }
 

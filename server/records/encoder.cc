@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/domain/numbers.h"
@@ -25,6 +27,25 @@ std::string Quoted(const std::vector<std::string>& names) {
   std::string list = absl::StrJoin(quoted, ", ");
   if (names.size() > kMaxNamed) absl::StrAppend(&list, " and ", names.size() - kMaxNamed, " more");
   return list;
+}
+
+// What to write into the schema where another separator would divide the header into columns that have all
+// that are missing; else nothing.
+std::string SeparatorHint(const std::vector<std::string>& columns, const std::vector<std::string>& missing,
+                          char separator) {
+  const std::string header = absl::StrJoin(columns, std::string(1, separator));
+  for (const char other : {';', '\t', '|', ','}) {
+    std::unordered_set<std::string> names;
+    for (const auto name : absl::StrSplit(header, other))
+      names.emplace(dp::TrimBlanks({name.data(), name.size()}));
+    const bool has_all =
+        std::ranges::all_of(missing, [&](const std::string& name) { return names.contains(name); });
+    if (other == separator || !has_all) continue;
+    const std::string text = other == '\t' ? "\\t" : std::string(1, other);
+    return absl::StrCat("; it has them when it is divided at ", other == '\t' ? "tabs" : "\"" + text + "\"",
+                        ": write \"format\": {\"separator\": \"", text, "\"} into the schema");
+  }
+  return "";
 }
 
 // In the order in which a report lists them.
@@ -74,7 +95,7 @@ absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) 
   if (missing.empty()) return absl::OkStatus();
   return InvalidField("csv",
                       absl::StrCat("the header lacks ", missing.size() == 1 ? "the column " : "the columns ",
-                                   Quoted(missing)));
+                                   Quoted(missing), SeparatorHint(columns, missing, schema_.separator)));
 }
 
 void RecordEncoder::TakeField(size_t column, std::string_view text) {

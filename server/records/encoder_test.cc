@@ -106,6 +106,21 @@ TEST(RecordEncoder, NamesMissingAndRepeatedColumns) {
             "csv: line 1: the header names \"sex\" twice, as columns 1 and 3");
 }
 
+TEST(RecordEncoder, GuessesTheSeparatorOfAHeaderThatLacksItsColumns) {
+  const auto said = [](const std::string& csv) {
+    return std::string(Encode(SexAge(), csv).status.message());
+  };
+  EXPECT_EQ(
+      said("sex;age;note\nM;35;x\n"),
+      "csv: the header lacks the columns \"sex\", \"age\"; it has them when it is divided at \";\": write "
+      "\"format\": {\"separator\": \";\"} into the schema");
+  EXPECT_THAT(said("sex\tage\nM\t35\n"),
+              HasSubstr("divided at tabs: write \"format\": {\"separator\": \"\\t\"}"));
+  EXPECT_THAT(said("note, long; sex ;age\n"), HasSubstr("divided at \";\""));
+  EXPECT_THAT(said("\"sex\";\"age\"\n"), HasSubstr("schema: \"format\": {\"separator\": \";\"}"));
+  EXPECT_THAT(said("sex;years\n"), ::testing::Not(HasSubstr("divided"))) << "no separator has all of them";
+}
+
 TEST(RecordEncoder, NamesOnlyTheFirstOfManyMissingColumns) {
   std::vector<dp::Attribute> attributes;
   for (int i = 0; i < 30; ++i) {

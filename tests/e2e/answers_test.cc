@@ -79,6 +79,16 @@ std::vector<int64_t> CountsOf(const Json& set) {
   return counts;
 }
 
+constexpr char kCsvColumns[] =
+    "query_set,query_class,query,estimate,standard_deviation,low,high,confidence_level,method,noise,"
+    "post_processing";
+
+std::string ReadFile(const std::string& path) {
+  std::ostringstream content;
+  content << std::ifstream(path).rdbuf();
+  return content.str();
+}
+
 constexpr char kAmple[] = " --epsilon 100000";
 
 TEST_P(Answers, RangesArePrefixesAndWhatLiesBetween) {
@@ -133,14 +143,56 @@ TEST_P(Answers, AMixtureFromAFileComesInItsOrder) {
   const auto [status, csv] = Run("ana", "workload answer census --out - --output csv --file " + file +
                                             kAmple + " --marginals 1 --attributes region");
   ASSERT_EQ(status, 0) << csv;
-  const std::vector<std::string> order = {"\nprefixes,", "\nsex,", "\nranges,", "\npredicates,", "\nregion,"};
+  const std::vector<std::string> order = {"\n0,prefixes,age,", "\n1,marginals,sex,", "\n2,ranges,age,",
+                                          "\n3,predicates,\"region in {0, 3}\",", "\n4,marginals,region,"};
   size_t last = 0;
   for (const std::string& kind : order) {
     EXPECT_GT(csv.find(kind), last) << kind << csv;
     last = csv.find(kind);
   }
-  EXPECT_THAT(csv,
-              AllOf(HasSubstr("standard_deviation,lower,upper"), HasSubstr("Female"), HasSubstr("[20, 40)")));
+  EXPECT_THAT(csv, AllOf(HasSubstr(std::string(kCsvColumns) + ",sex,age,region\n"), HasSubstr("Female"),
+                         HasSubstr("[20, 40)")));
+}
+
+// The example of the documentation is answered as it stands, and the help shows the same one.
+TEST_P(Answers, TheWorkloadFileOfTheDocumentationIsAnswered) {
+  const std::string page = ReadFile(CURATOR_WORKLOADS);
+  const size_t begin = page.find("```json\n") + 8;
+  const std::string example = page.substr(begin, page.find("```", begin) - begin);
+  const std::string file = folder_.path() + "/example.json";
+  std::ofstream(file) << example;
+  const auto [status, csv] =
+      Run("ana", "workload answer census --out - --output csv --file " + file + " --epsilon 100000");
+  ASSERT_EQ(status, 0) << csv;
+  for (const char* line : {"\n0,marginals,age,", "\n1,marginals,\"age,region\",", "\n2,ranges,age,",
+                           "\n3,prefixes,age,", "\n4,thresholds,", "\n5,parities,sex,", "\n6,predicates,"})
+    EXPECT_THAT(csv, HasSubstr(line));
+  const auto [helped, help] = Run("ana", "workload answer --help");
+  ASSERT_EQ(helped, 0);
+  const size_t shown = help.find("{\"querySets\"");
+  ASSERT_NE(shown, std::string::npos);
+  const size_t end = help.find("\nValues are", shown);
+  EXPECT_EQ(Json::parse(help.substr(shown, end - shown), nullptr, /*allow_exceptions=*/false),
+            Json::parse(example));
+}
+
+// What depends on public sizes alone is known before anything is charged.
+TEST_P(Answers, MarginalsAboveASizeAreLeftOutForTheirPublicSize) {
+  const std::string pairs = " --marginals 2 --rho 0.001 --max-cells ";
+  const Json estimate = RunJson("ana", "workload estimate noisy" + pairs + "20");
+  EXPECT_EQ(estimate["marginals_left_out"], 1) << "age x region has 40 cells";
+  EXPECT_EQ(estimate["marginals"].size(), 2u);
+  const auto [status, output] = Run("ana", "workload answer noisy --out - --output csv" + pairs + "20");
+  ASSERT_EQ(status, 0) << output;
+  EXPECT_THAT(output, AllOf(HasSubstr("1 marginal was left out for size"), HasSubstr("\"sex,age\""),
+                            HasSubstr("\"sex,region\""), Not(HasSubstr("\"age,region\""))));
+  const double spent = Spent("noisy");
+  const auto [refused, error] = Run("ana", "workload answer noisy" + pairs + "7");
+  EXPECT_EQ(refused, 1);
+  EXPECT_THAT(error,
+              HasSubstr("--max-cells: is 7, which leaves no marginal of 2 attributes: the smallest has "
+                        "8 cells"));
+  EXPECT_EQ(Spent("noisy"), spent);
 }
 
 TEST_P(Answers, TheErrorThatWasAskedForIsBoughtForTheLeast) {

@@ -28,7 +28,11 @@ constexpr Alias kAliases[] = {
     {"final_event", "event", "--event"},
     {"expire_time", "days", "--days"},
     {"end_time", "until", "--until"},
-    {"roles", "role", "--role"},
+    {"start_time", "from", "--from"},
+    {"after_sequence", "after", "--after"},
+    {"release_id", "release", "--release"},
+    {"issuer", "oidc-issuer", "--oidc-issuer"},
+    {"subject", "oidc-subject", "--oidc-subject"},
 };
 
 bool IsWithin(std::string_view field, std::string_view outer) {
@@ -72,7 +76,7 @@ FieldOptions::FieldOptions(const CLI::App& command) {
       if (name == "set") AddFile("settings", "--set", "");
       options_.push_back({absl::StrReplaceAll(name, {{"-", "_"}}), "--" + name, is_given});
       for (const Alias& alias : kAliases) {
-        // Of the fields below an alias the inner ones are options themselves, but for an event, which is a file.
+        // The fields below an alias are options themselves, but for those of an event, which is a file.
         const bool is_file = name == "event";
         if (name == alias.option) options_.push_back({alias.component, alias.words, is_given && is_file});
       }
@@ -91,8 +95,10 @@ void FieldOptions::AddFile(std::string field, std::string words, std::string pla
 std::optional<std::string> FieldOptions::ByName(std::string_view field, bool only_given) const {
   const std::vector<Component> components = ComponentsOf(field);
   for (auto component = components.rbegin(); component != components.rend(); ++component) {
+    // Of what may be given several times, the field is a plural: "roles" are from --role.
     const auto option = std::ranges::find_if(options_, [&](const Option& each) {
-      return each.component == component->name && (each.is_given || !only_given);
+      const bool is_named = each.component == component->name || each.component + "s" == component->name;
+      return is_named && (each.is_given || !only_given);
     });
     if (option == options_.end()) continue;
     if (component->end == field.size()) return option->words;

@@ -30,6 +30,7 @@ TEST(FieldOptions, AreFoundByTheNamesInAFieldsPath) {
   EXPECT_EQ(fields.WordsFor("confidence_level"), "--confidence");
   EXPECT_EQ(fields.WordsFor("requests[0].label"), "--summary");
   EXPECT_EQ(fields.WordsFor("spend"), "--epsilon, --rho");
+  EXPECT_EQ(fields.WordsFor("rule.events[2]"), "--event") << "one of several";
   EXPECT_EQ(fields.WordsFor("dataset"), "dataset") << "no option: it is said as it is";
 }
 

@@ -16,7 +16,7 @@ namespace curator::cli {
 
 const char kWorkloadFileExample[] =
     "  {\"querySets\": [\n"
-    "    {\"marginals\": {\"sets\": [{\"names\": [\"age\"]}, {\"names\": [\"age\", \"sex\"]}]}},\n"
+    "    {\"marginals\": {\"sets\": [{\"names\": [\"age\"]}, {\"names\": [\"region\"]}]}},\n"
     "    {\"marginals\": {\"allKWay\": {\"k\": 2, \"attributes\": [\"age\", \"sex\", \"region\"], "
     "\"maxCells\": 1000}}},\n"
     "    {\"ranges\": {\"attributes\": [\"age\"], \"boxes\": [{\"sides\": [{\"from\": 20, \"to\": 39}]}]}},\n"

@@ -17,7 +17,8 @@ namespace curator::cli {
 // empty. First "query_set" (its index in the request), "query_class", "query" (what is counted, in words),
 // "estimate", "standard_deviation", "low", "high", "confidence_level", "method" (AnswerRows::method()),
 // "noise" (of each measurement) and "post_processing"; then a column for each attribute that is asked about,
-// with the value that the line is for: "[20, 25)". An attribute named like another column is "low (attribute)".
+// with the value that the line is for: "[20, 25)". An attribute named like another column is marked: "low
+// (attribute)".
 // This and the next two: DATA_LOSS when the answer does not fit the schema.
 absl::Status WriteAnswerCsv(const Answer& answer, const v1::Schema& schema, std::ostream& out);
 

@@ -51,18 +51,25 @@ class Dataset:
 
     # ---- Questions. None of these asks the server, and nothing is charged.
 
-    def marginals(self, *sets: Union[int, Names], over: Names = ()) -> Question:
+    def marginals(self, *sets: Union[int, Names], over: Names = (), max_cells: Optional[int] = None) -> Question:
         """Counts of each combination of values.
 
         Args:
             sets: one number k, for all sets of k columns; or sets of columns: marginals(["age", "sex"], "education").
             over: the columns of which all k are taken; all of the dataset when empty.
+            max_cells: of all sets of k columns, those with more cells than this are left out; a quote says how many.
 
         >>> census.marginals(2, over=["age", "sex", "zone"]).quote(rho="0.01").numbers
         33
+        >>> quote = census.marginals(2, over=["age", "sex", "zone"], max_cells=9).quote(rho="0.01")
+        >>> quote.numbers, quote.left_out
+        (9, 2)
         """
         if len(sets) == 1 and not isinstance(sets[0], Iterable):
-            return self._question(_query_sets.Marginals(k=count_of(sets[0], "k"), columns=self._columns(over)))
+            most = None if max_cells is None else count_of(max_cells, "max_cells")
+            return self._question(_query_sets.Marginals(k=count_of(sets[0], "k"), columns=self._columns(over), max_cells=most))
+        if max_cells is not None:
+            raise InvalidQuestion("marginals: max_cells is for all sets of k columns, marginals(2, max_cells=1000)", "max_cells")
         named = tuple(self._columns(each) for each in sets if isinstance(each, Iterable))
         if not sets or over or len(named) < len(sets):
             raise InvalidQuestion('marginals: either one number, marginals(2, over=["age", "sex"]), or sets of columns')

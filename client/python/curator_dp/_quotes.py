@@ -77,6 +77,7 @@ class Quote:
         event: what would be recorded, for display.
         errors: one ExpectedError for each table of the answer.
         numbers: how many the answer has.
+        left_out: of all sets of k columns, those that max_cells leaves out.
         max_error: no number of the answer is wrong by more, with probability `confidence`.
         confidence: of `max_error` and of each half width.
         fits: whether all accounts have that much left now.
@@ -98,6 +99,7 @@ class Quote:
         self.fits: bool = wire.fits
         self.errors = _errors_of(wire, [each.name if each else "" for each in question._namings()])
         self.numbers: int = sum(each.numbers for each in self.errors)
+        self.left_out: int = wire.marginals_left_out
         self.choices = tuple(Choice(question, confidence, each) for each in wire.choices)
         self.free_from = tuple(wire.free_from)
         self.refused_by_rule: str = wire.refused_by_rule

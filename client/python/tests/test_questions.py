@@ -51,6 +51,23 @@ def test_numbers_of_numpy_are_numbers(shared_census: cu.Dataset) -> None:
     assert question.quote(rho=np.float64(0.01)).amounts == question.quote(rho="0.01").amounts
 
 
+def test_marginals_above_a_size_are_left_out(shared_census: cu.Dataset) -> None:
+    census = shared_census
+    over = ["age", "sex", "zone"]
+    small = census.marginals(2, over=over, max_cells=9)
+    assert [each.name for each in small.quote(rho="0.01").errors] == ["sex,zone"]
+    assert small.quote(rho="0.01").left_out == 2
+    assert census.marginals(2, over=over, max_cells=12).quote(rho="0.01").left_out == 0
+    # With conditions the marginals are made here, and the same ones are left out.
+    assert len(small.where("income in [0,1000)").quote(rho="0.01").errors) == 1
+    with pytest.raises(cu.InvalidQuestion, match="the smallest has 9 cells"):
+        census.marginals(2, over=over, max_cells=8).quote(rho="0.01")
+    with pytest.raises(cu.InvalidQuestion, match="the smallest has 9 cells"):
+        census.marginals(2, over=over, max_cells=8).where("income in [0,1000)").quote(rho="0.01")
+    with pytest.raises(cu.InvalidQuestion, match="max_cells is for all sets of k columns"):
+        census.marginals(["age", "sex"], max_cells=9)
+
+
 def test_a_condition_is_joined_with_a_text() -> None:
     assert str((AGE >= 28) & "sex = Female") == "age in [28,] and sex in {Female}"
     with pytest.raises(cu.InvalidQuestion, match="a condition is a text"):

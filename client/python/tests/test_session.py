@@ -82,7 +82,7 @@ def test_intervals_equal_those_of_the_command_line_bit_for_bit(server: Server, c
     printed = list(csv.DictReader(io.StringIO(text)))
     frame = answer.to_frame()
     assert len(frame) == len(printed)
-    for column, name in (("value", "count"), ("std", "standard_deviation"), ("low", "lower"), ("high", "upper")):
+    for column, name in (("value", "estimate"), ("std", "standard_deviation"), ("low", "low"), ("high", "high")):
         assert [float(row[name]) for row in printed] == list(frame[column].astype(float)), column
     for column in ("age", "sex", "zone", "income"):
         assert [row[column] for row in printed] == list(frame[column].astype(object).fillna("")), column

@@ -50,6 +50,7 @@ TEST(SettingsReader, RefusesUnknownKeysAndValuesOutOfRange) {
   EXPECT_EQ(FieldOf(reader.Choice("e", kIterates).status()), "settings.e");
   EXPECT_EQ(FieldOf(reader.Real("f").status()), "settings.f");
   EXPECT_EQ(FieldOf(reader.Finish()), "settings.g");
+  EXPECT_THAT(std::string(reader.Finish().message()), ::testing::HasSubstr("there are: a, b, c, d, e, f"));
 }
 
 TEST(SettingsReader, TakesDefaultsOfTheRequestAndTheirRanges) {

@@ -1,4 +1,4 @@
-#include "client/cli/syntax/similar.h"
+#include "client/cli/output/similar.h"
 
 #include <gtest/gtest.h>
 
