@@ -1,6 +1,7 @@
 // Answers assembled from released numbers.
 #include "service/workloads/answers.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "service/testing/fixture.h"
@@ -87,6 +88,38 @@ TEST(ReleaseAnswers, NamesWhatWasMeasuredForOneSetAlone) {
   EXPECT_EQ(answers.MeasurementOf(0).measured_values, 2);
   EXPECT_EQ(answers.MeasurementOf(1).measured_values, 10);
   EXPECT_EQ(answers.MeasurementOf(1).strategy, dp::Strategy::kBaseHistogram);
+}
+
+// All ranges of ages from a tree, for a target.
+dp::WorkloadPlan TreePlan(const std::vector<dp::AskedSet>& asked) {
+  const dp::UnitBound record{dp::NeighbourRelation::kAddRemove, 1};
+  const dp::RuleSpec rule{.kind = dp::RuleKind::kZcdp, .epsilon = dp::Epsilon(1), .delta = dp::Delta(1)};
+  return dp::PlanForTarget(People(), record, rule, {asked[0].queries}, {.max_error = 60, .confidence = 0.9},
+                           dp::Mechanism::kDiscreteGaussian)
+      .value();
+}
+
+TEST(ReleaseAnswers, OfATreeHaveTheErrorsThatWereForecast) {
+  const std::vector<dp::AskedSet> asked =
+      ResolveWorkload(People(), {{RangesQuery{.attributes = {"age"}, .boxes = {}}, dp::Strategy::kTree}})
+          .value();
+  const dp::WorkloadPlan plan = TreePlan(asked);
+  dp::HalfWidths half_widths(plan.bought.noise, kLevel);
+  const SetForecast forecast = ForecastOf(People(), asked, plan, 0, half_widths).value();
+
+  dp::WorkloadRelease release{.asked = asked,
+                              .plans = plan.shape.joint.plans,
+                              .measured = plan.shape.joint.measured,
+                              .noise = plan.bought.noise,
+                              .values = {},
+                              .event = ""};
+  release.values.emplace_back(static_cast<size_t>(plan.shape.measured_values));
+  ReleaseAnswers answers = ReleaseAnswers::Create(People(), release, kLevel, {}).value();
+  const AnsweredGroup ranges = answers.Next().value();
+  ASSERT_THAT(ranges.half_widths, SizeIs(55));
+  EXPECT_NEAR(std::ranges::max(ranges.half_widths), forecast.half_width, 1e-9);
+  for (size_t i = 0; i < ranges.half_widths.size(); ++i)
+    EXPECT_NEAR(ranges.half_widths[i], 1.96 * ranges.standard_deviations[i], 0.02 * ranges.half_widths[i]);
 }
 
 TEST(ReleaseAnswers, AreNotReadForAClientThatHasGone) {
