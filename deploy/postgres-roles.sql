@@ -25,7 +25,7 @@ BEGIN
   GRANT UPDATE (counted_seq) ON event_counts_upto TO curator_application;
   GRANT UPDATE (state, created_at_us, awaits_publication, refusal_rules, name, deleted_name, domain_from_records, rows_from_query)
     ON datasets TO curator_application;
-  GRANT UPDATE (sealed_version, content_hash, sealed_at_us) ON dataset_parts TO curator_application;
+  GRANT UPDATE (sealed_version, content_hash, sealed_at_us, facts) ON dataset_parts TO curator_application;
   GRANT UPDATE (granted_by, granted_at_us, roles, expires_at_us, dataset_name) ON grants TO curator_application;
   GRANT UPDATE (version) ON accounts TO curator_application;
   GRANT UPDATE (spent, held, limit_value) ON account_counters TO curator_application;

@@ -4,6 +4,8 @@
 ALTER TABLE datasets ADD COLUMN domain_from_records BIGINT NOT NULL DEFAULT 0 CHECK (domain_from_records IN (0, 1));
 -- 1 where records came from a query.
 ALTER TABLE datasets ADD COLUMN rows_from_query BIGINT NOT NULL DEFAULT 0 CHECK (rows_from_query IN (0, 1));
+-- The same two, as 1 and 2, of what the seal of a part added: each version of the dataset has those of its parts.
+ALTER TABLE dataset_parts ADD COLUMN facts BIGINT NOT NULL DEFAULT 0 CHECK (facts BETWEEN 0 AND 3);
 -- The name that a deleted dataset had; empty for all others. Its `name` is then "~" and its id, which is after all names that a dataset
 -- can have, so that the old name is free and listings by name end before it. As in SQLite, a deleted dataset keeps the state that it
 -- had.
@@ -24,6 +26,7 @@ DO $roles$
 BEGIN
   IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'curator_application') THEN
     GRANT UPDATE (name, deleted_name, domain_from_records, rows_from_query) ON datasets TO curator_application;
+    GRANT UPDATE (facts) ON dataset_parts TO curator_application;
     GRANT UPDATE (dataset_name) ON grants TO curator_application;
     GRANT SELECT, INSERT ON seen_files TO curator_application;
   END IF;

@@ -4,6 +4,8 @@
 ALTER TABLE datasets ADD COLUMN domain_from_records INTEGER NOT NULL DEFAULT 0 CHECK (domain_from_records IN (0, 1));
 -- 1 where records came from a query.
 ALTER TABLE datasets ADD COLUMN rows_from_query INTEGER NOT NULL DEFAULT 0 CHECK (rows_from_query IN (0, 1));
+-- The same two, as 1 and 2, of what the seal of a part added: each version of the dataset has those of its parts.
+ALTER TABLE dataset_parts ADD COLUMN facts INTEGER NOT NULL DEFAULT 0 CHECK (facts BETWEEN 0 AND 3);
 -- The name that a deleted dataset had; empty for all others. Its `name` is then "~" and its id, which is after all names that a dataset
 -- can have, so that the old name is free and listings by name end before it. A CHECK of `state` cannot be changed here: a deleted
 -- dataset keeps the state that it had.

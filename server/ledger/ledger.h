@@ -79,7 +79,7 @@ class Ledger {
   // name. Deleted ones are among them. Datasets of other owners are not read: that two principals hold the same records concerns neither.
   virtual absl::StatusOr<std::vector<Dataset>> FindContent(
       const Principal& owner, const std::vector<std::string>& content_hashes) = 0;
-  // The names of these datasets, in this order.
+  // The names of these datasets, in this order; "NAME (deleted)" of a deleted one.
   virtual absl::StatusOr<std::vector<std::string>> DatasetNames(const std::vector<std::string>& ids) = 0;
   // The datasets that `principal` owns (with all grants) or has been granted (with this one), also when that
   // has expired, and those that `also` names.

@@ -61,6 +61,28 @@ DatasetFacts operator|(const DatasetFacts& a, const DatasetFacts& b) {
           .rows_from_query = a.rows_from_query || b.rows_from_query};
 }
 
+int64_t NumberOf(const DatasetFacts& facts) {
+  return (facts.domain_from_records ? 1 : 0) + (facts.rows_from_query ? 2 : 0);
+}
+
+DatasetFacts FactsOf(int64_t number) {
+  return {.domain_from_records = (number & 1) != 0, .rows_from_query = (number & 2) != 0};
+}
+
+DatasetFacts FactsAt(const Dataset& dataset, int64_t version) {
+  DatasetFacts of_later_parts;
+  DatasetFacts of_parts;
+  for (const Part& part : dataset.parts) {
+    const bool is_in = part.sealed_version >= 1 && part.sealed_version <= version;
+    (is_in ? of_parts : of_later_parts) = (is_in ? of_parts : of_later_parts) | part.facts;
+  }
+  // A seal adds only what the dataset does not have, except that two parts may both come from queries.
+  return {.domain_from_records = of_parts.domain_from_records ||
+                                 (dataset.facts.domain_from_records && !of_later_parts.domain_from_records),
+          .rows_from_query =
+              of_parts.rows_from_query || (dataset.facts.rows_from_query && !of_later_parts.rows_from_query)};
+}
+
 const std::string& StoredPrincipal(const Charge& charge) {
   return charge.stored_principal.empty() ? charge.principal : charge.stored_principal;
 }

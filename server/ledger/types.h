@@ -65,6 +65,21 @@ struct NewPart {
   Principal actor;
 };
 
+// What is said for ever about how a dataset came about: once true, always true. In documents: an Integer, the
+// sum of 1 for the first and 2 for the second.
+struct DatasetFacts {
+  // Ranges, categories or bins were chosen by somebody who had seen records.
+  bool domain_from_records = false;
+  // Records came from a query, in which one person may have changed the rows of others.
+  bool rows_from_query = false;
+  bool operator==(const DatasetFacts&) const = default;
+};
+// What is true by either.
+DatasetFacts operator|(const DatasetFacts& a, const DatasetFacts& b);
+// As in documents.
+int64_t NumberOf(const DatasetFacts& facts);
+DatasetFacts FactsOf(int64_t number);
+
 struct Part {
   int64_t number = 0;  // 1, 2, 3, ... in the order of creation
   std::string name;
@@ -72,6 +87,7 @@ struct Part {
   int64_t account_id = 0;
   int64_t sealed_version = 0;  // the dataset version that sealing this part created; 0 until then
   std::string content_hash;    // as Dataset::content_hash
+  DatasetFacts facts = {};     // that its seal added to those of the dataset
   bool operator==(const Part&) const = default;
 };
 
@@ -109,18 +125,6 @@ AccountKey KeyOf(const Account& account);
 
 // kDeleted: it has no records any more, takes no change, and its name is free; its row and its history stay.
 enum class DatasetState { kCreated, kSealed, kArchived, kDeleted };
-
-// What is said for ever about how a dataset came about: once true, always true. In documents: an Integer, the
-// sum of 1 for the first and 2 for the second.
-struct DatasetFacts {
-  // Ranges, categories or bins were chosen by somebody who had seen records.
-  bool domain_from_records = false;
-  // Records came from a query, in which one person may have changed the rows of others.
-  bool rows_from_query = false;
-  bool operator==(const DatasetFacts&) const = default;
-};
-// What is true by either.
-DatasetFacts operator|(const DatasetFacts& a, const DatasetFacts& b);
 
 // A look of an owner at the records of a file, before it created the dataset.
 struct OwnerLook {
@@ -231,6 +235,9 @@ struct Dataset {
   std::string refusal_rules_hash = {};
   DatasetFacts facts = {};
 };
+
+// Those of a version of the dataset: of a partitioned one a later seal may add others.
+DatasetFacts FactsAt(const Dataset& dataset, int64_t version);
 
 // The refusal rules of a dataset after a change, and one public line that says what has changed.
 struct EditedRules {

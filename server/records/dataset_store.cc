@@ -232,6 +232,8 @@ absl::StatusOr<SealedContent> DatasetStore::SealInto(const std::filesystem::path
   const std::filesystem::path folder = snapshot.parent_path();
   RETURN_IF_ERROR(MakeFolder(SegmentsPath(folder)));
   ASSIGN_OR_RETURN(const FolderLock lock, FolderLock::Take(folder));
+  ASSIGN_OR_RETURN(const bool is_deleted, Exists(DeletedPath(folder)));
+  if (is_deleted) return absl::FailedPreconditionError("the dataset was deleted");
   ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(ManifestPath(folder)));
   const auto may_seal = [&](const SnapshotFacts& sealed) {
     return check ? check(ContentOf(sealed, manifest, owner)) : absl::OkStatus();

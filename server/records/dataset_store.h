@@ -9,6 +9,7 @@
 //   public_snapshot        for a public dataset, in place of `snapshot`
 //   units                  for a part of a partitioned dataset: the persons or groups of its snapshot
 //   lock                   empty; locked while the folder is changed
+//   deleted                empty; the dataset was deleted, and nothing else is here but the lock
 //
 // All but `lock` are binary, checksummed, of mode 0600, and durable before they get their names; an
 // incomplete file is named `*.making` and is removed when its process no longer runs. Ids of persons and
@@ -127,6 +128,10 @@ class DatasetStore {
   // Removes those of the undone imports whose records are still there.
   absl::Status RemoveUndone(const std::string& dataset_id,
                             const std::vector<std::string>& import_request_ids);
+
+  // Removes all records of a deleted dataset, or of a part of one, from the disk and from memory. Nothing is
+  // imported or sealed there any more. Repeating it completes it.
+  absl::Status RemoveRecords(const std::string& dataset_id);
 
   // Combines all imports, keeping records of each unit up to its bound (CombineSegments()); without
   // records the table is empty. The dataset accepts no imports afterwards. Idempotent: sealing again returns

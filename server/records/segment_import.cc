@@ -255,7 +255,12 @@ std::filesystem::path PublicSnapshotPath(const std::filesystem::path& folder) {
 absl::StatusOr<bool> IsSealed(const std::filesystem::path& folder) {
   ASSIGN_OR_RETURN(const bool is_private, Exists(SnapshotPath(folder)));
   ASSIGN_OR_RETURN(const bool is_public, Exists(PublicSnapshotPath(folder)));
-  return is_private || is_public;
+  ASSIGN_OR_RETURN(const bool is_deleted, Exists(DeletedPath(folder)));
+  return is_private || is_public || is_deleted;
+}
+
+std::filesystem::path DeletedPath(const std::filesystem::path& folder) {
+  return folder / "deleted";
 }
 
 std::filesystem::path UnitsPath(const std::filesystem::path& folder) {

@@ -34,8 +34,9 @@ std::filesystem::path SegmentsPath(const std::filesystem::path& folder);
 std::filesystem::path SnapshotPath(const std::filesystem::path& folder);
 std::filesystem::path PublicSnapshotPath(const std::filesystem::path& folder);  // of a public dataset
 std::filesystem::path UnitsPath(const std::filesystem::path& folder);
+std::filesystem::path DeletedPath(const std::filesystem::path& folder);  // a mark, without content
 
-// Whether there is a snapshot, private or public.
+// Whether there is a snapshot, private or public, or the dataset was deleted.
 absl::StatusOr<bool> IsSealed(const std::filesystem::path& folder);
 
 // An import that writes a segment; Finish() adds it to the manifest.

@@ -181,6 +181,7 @@ v1::Dataset ToProto(const service::DatasetView& dataset, const Principal& viewer
   proto.set_awaits_publication(record.awaits_publication);
   proto.set_id(record.id);
   proto.set_version(record.version);
+  SetFacts(record.facts, proto);
   *proto.mutable_create_time() =
       google::protobuf::util::TimeUtil::MicrosecondsToTimestamp(record.created_at_us);
   if (!record.parts.empty()) proto.mutable_partition()->set_attribute(record.partition_attribute);

@@ -23,6 +23,13 @@ absl::StatusOr<dp::RuleSpec> FromProto(const v1::BudgetLimit& limit);
 v1::BudgetLimit ToProto(const dp::RuleSpec& rule);
 v1::Rule ToProto(dp::RuleKind kind);
 
+// Into a message that has both fields "as in Dataset".
+template <typename Message>
+void SetFacts(const ledger::DatasetFacts& facts, Message& message) {
+  message.set_domain_from_records(facts.domain_from_records);
+  message.set_rows_from_query(facts.rows_from_query);
+}
+
 // The dataset with what `viewer` may see: grantees only for the owner.
 v1::Dataset ToProto(const service::DatasetView& dataset, const Principal& viewer);
 

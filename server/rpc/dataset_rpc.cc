@@ -10,15 +10,18 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "records/files.h"
 #include "rpc/convert_refusal_rule.h"
 #include "rpc/convert_schema.h"
 #include "rpc/handle.h"
 #include "rpc/page.h"
 #include "service/datasets/datasets.h"
+#include "service/datasets/deletion.h"
 #include "service/datasets/grants.h"
 #include "service/datasets/imports.h"
 #include "service/datasets/parts.h"
 #include "service/datasets/refusal_rules.h"
+#include "service/datasets/seen_records.h"
 
 namespace curator::rpc {
 namespace {
@@ -128,9 +131,28 @@ absl::Status AddPart(service::Services& services, const Call& call, const v1::Ad
   return absl::OkStatus();
 }
 
+// Its file is known by the keyed hash, as that of an import is.
+absl::StatusOr<ledger::OwnerLook> LookOf(const records::DatasetStore& store, const v1::OwnerLook& look) {
+  if (look.content_hash().size() != records::kDigestBytes)
+    return InvalidField("content_hash", "must be the SHA-256 of the file: 32 bytes");
+  constexpr int32_t kNanos = 1'000'000'000;
+  const google::protobuf::Timestamp& time = look.time();
+  const bool is_time = time.seconds() > 0 && time.nanos() >= 0 && time.nanos() < kNanos &&
+                       time.seconds() <= google::protobuf::util::TimeUtil::kTimestampMaxSeconds;
+  if (!is_time) return InvalidField("time", "must say when the look was made");
+  return ledger::OwnerLook{.file_hash = store.FileHash(look.content_hash()),
+                           .time_us = google::protobuf::util::TimeUtil::TimestampToMicroseconds(time),
+                           .accepted_domain = look.accepted_domain()};
+}
+
 absl::Status CreateDataset(service::Services& services, const Call& call,
                            const v1::CreateDatasetRequest& request, v1::Dataset& response) {
-  ASSIGN_OR_RETURN(const service::NewDataset dataset, FromProto(request, call.principal()));
+  ASSIGN_OR_RETURN(service::NewDataset dataset, FromProto(request, call.principal()));
+  for (int i = 0; i < request.looks_size(); ++i) {
+    absl::StatusOr<ledger::OwnerLook> look = LookOf(services.store, request.looks(i));
+    if (!look.ok()) return WithinField(absl::StrCat("looks[", i, "]"), look.status());
+    dataset.looks.push_back(*std::move(look));
+  }
   ASSIGN_OR_RETURN(const service::DatasetView view,
                    service::CreateDataset(services.access(), dataset, IntentOf(request)));
   response = ToProto(view, call.principal());
@@ -203,11 +225,24 @@ absl::Status SealDataset(service::Services& services, const Call& call, const v1
                                          .dataset = DatasetName(request.dataset()),
                                          .part = request.part(),
                                          .accept_equal_content = request.accept_equal_content(),
-                                         .accept_no_records = request.accept_no_records()},
+                                         .accept_no_records = request.accept_no_records(),
+                                         .accept_domain_from_records = request.accept_domain_from_records()},
                                         IntentOf(request)));
   *response.mutable_dataset() = ToProto(sealed.dataset, call.principal());
   response.set_records(sealed.records);
   response.set_records_dropped(sealed.records_dropped);
+  return absl::OkStatus();
+}
+
+absl::Status DeleteDataset(service::Services& services, const Call& call,
+                           const v1::DeleteDatasetRequest& request, v1::DeleteDatasetResponse& response) {
+  ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
+  ASSIGN_OR_RETURN(std::string id, service::DeleteDataset(services,
+                                                          {.request_id = std::move(request_id),
+                                                           .principal = call.principal(),
+                                                           .dataset = DatasetName(request.dataset())},
+                                                          IntentOf(request)));
+  response.set_dataset_id(std::move(id));
   return absl::OkStatus();
 }
 
@@ -424,7 +459,8 @@ absl::Status CheckSchema(service::Services& services, const Call& call,
     if (!has_message) break;
     if (!message.has_csv()) return InvalidField("csv", "all messages after the first must carry CSV bytes");
     RETURN_IF_ERROR(CountReceived(services, call, message.csv()));
-    if (!trial) trial = records::CheckRecords(*schema, options);
+    if (!trial)
+      trial = service::CheckFile(services.ledger, services.store, call.principal(), *schema, options);
     RETURN_IF_ERROR(trial->Append(message.csv()));
   }
   if (!trial) return absl::OkStatus();
@@ -527,6 +563,12 @@ grpc::ServerUnaryReactor* DatasetRpc::ArchiveDataset(grpc::CallbackServerContext
                                                      const v1::ArchiveDatasetRequest* request,
                                                      v1::Dataset* response) {
   return Handle<Method::kArchiveDataset>(calls_, *context, *request, *response, rpc::ArchiveDataset);
+}
+
+grpc::ServerUnaryReactor* DatasetRpc::DeleteDataset(grpc::CallbackServerContext* context,
+                                                    const v1::DeleteDatasetRequest* request,
+                                                    v1::DeleteDatasetResponse* response) {
+  return Handle<Method::kDeleteDataset>(calls_, *context, *request, *response, rpc::DeleteDataset);
 }
 
 grpc::ServerReadReactor<v1::CheckSchemaRequest>* DatasetRpc::CheckSchema(grpc::CallbackServerContext* context,

@@ -55,6 +55,9 @@ class DatasetRpc final : public v1::DatasetService::CallbackService {
   grpc::ServerUnaryReactor* ArchiveDataset(grpc::CallbackServerContext* context,
                                            const v1::ArchiveDatasetRequest* request,
                                            v1::Dataset* response) override;
+  grpc::ServerUnaryReactor* DeleteDataset(grpc::CallbackServerContext* context,
+                                          const v1::DeleteDatasetRequest* request,
+                                          v1::DeleteDatasetResponse* response) override;
   grpc::ServerReadReactor<v1::CheckSchemaRequest>* CheckSchema(grpc::CallbackServerContext* context,
                                                                v1::CheckSchemaResponse* response) override;
 

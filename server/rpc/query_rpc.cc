@@ -9,6 +9,7 @@
 #include "google/protobuf/util/time_util.h"
 #include "rpc/answer_stream.h"
 #include "rpc/convert_budget.h"
+#include "rpc/convert_schema.h"
 #include "rpc/convert_workload.h"
 #include "rpc/handle.h"
 #include "rpc/page.h"
@@ -99,6 +100,7 @@ absl::Status EstimateWorkload(service::Services& services, const Call& call,
   response.set_event(dp::Describe(estimate.plan.bought.event));
   response.set_fits(estimate.price.Fits());
   response.set_refused_by_rule(estimate.refused_by_rule);
+  rpc::SetFacts(estimate.dataset().record.facts, response);
   response.set_marginals_left_out(estimate.marginals_left_out);
   *response.mutable_spend() = ToProto(estimate.plan.spend);
   if (estimate.free_from) response.add_free_from(*estimate.free_from);
@@ -156,6 +158,7 @@ absl::Status AnswerWorkload(service::Services& services, const Call& call,
     writer.Write(header);
     return absl::OkStatus();
   }
+  rpc::SetFacts(answer.dataset().record.facts, *header.mutable_header());
   if (answer.receipt) *header.mutable_header()->mutable_receipt() = ToProto(*answer.receipt);
   header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
@@ -221,6 +224,7 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
     return writer.Write(wrapped);
   };
   v1::AnswerChunk header = HeaderOf(view.release, view.charge.request_id, true, view.price, answer);
+  rpc::SetFacts(view.dataset.record.facts, *header.mutable_header());
   header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
   if (!write(header)) return ClientDisconnected();

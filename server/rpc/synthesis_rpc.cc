@@ -8,6 +8,7 @@
 #include "dp/accounting/event.h"
 #include "dp/synthesis/synthesizers.h"
 #include "rpc/answer_stream.h"
+#include "rpc/convert_schema.h"
 #include "rpc/convert_workload.h"
 #include "rpc/handle.h"
 #include "rpc/operation_rpc.h"
@@ -57,6 +58,7 @@ absl::Status EstimateSynthesis(service::Services& services, const Call& call,
   response.mutable_settings()->insert(estimate.plan.settings.begin(), estimate.plan.settings.end());
   response.set_fits(estimate.price.Fits());
   response.set_refused_by_rule(estimate.refused_by_rule);
+  SetFacts(estimate.dataset.record.facts, response);
   response.set_model_cells(estimate.plan.model_cells);
   response.set_protects(service::WhatItProtects(estimate.dataset));
   response.set_predicted_cpu_seconds(estimate.cpu_seconds);

@@ -221,10 +221,24 @@ absl::StatusOr<DatasetView> FindDataset(const Access& access, Method method, con
                  NoSuchDataset(name.text()));
 }
 
+absl::StatusOr<DatasetView> FindHistory(const Access& access, Method method, const Principal& principal,
+                                        const DatasetName& name) {
+  const bool is_id = !name.text().empty() && IsUuid(name.text());
+  if (!is_id) return FindDataset(access, method, principal, name);
+  absl::StatusOr<ledger::Dataset> read = access.ledger.GetDatasetById(name.text(), principal.name());
+  const bool is_deleted = read.ok() && read->state == ledger::DatasetState::kDeleted;
+  if (!is_deleted) return FindDataset(access, method, principal, name);
+  ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, *read, principal.name()));
+  if (!roles.Has(Role::kOwner) && !roles.Has(Role::kAuditor)) return NoSuchDataset(name.text());
+  return ViewFor(access, method, principal, std::move(read), NoSuchDataset(name.text()));
+}
+
 absl::StatusOr<DatasetView> FindDatasetById(const Access& access, Method method, const Principal& principal,
                                             std::string_view dataset_id) {
-  return ViewFor(access, method, principal, access.ledger.GetDatasetById(dataset_id, principal.name()),
-                 absl::NotFoundError("there is no such dataset that you may see"));
+  const absl::Status none = absl::NotFoundError("there is no such dataset that you may see");
+  absl::StatusOr<ledger::Dataset> read = access.ledger.GetDatasetById(dataset_id, principal.name());
+  if (read.ok() && read->state == ledger::DatasetState::kDeleted) return none;
+  return ViewFor(access, method, principal, std::move(read), none);
 }
 
 absl::StatusOr<DatasetRoles> RolesFor(const Access& access, Method method, const Principal& principal,

@@ -117,6 +117,7 @@ enum class Method : uint8_t {
   kListDatasets,
   kPublishDataset,
   kArchiveDataset,
+  kDeleteDataset,
   kCheckSchema,
   // IdentityService
   kWhoAmI,
@@ -255,6 +256,7 @@ inline constexpr auto kPermissions = [] {
       Row(kListDatasets,       "DatasetService/ListDatasets",          kPrincipal, "x x x x x x  x x x"),
       Row(kPublishDataset,     "DatasetService/PublishDataset",        kDataset,   "- - - x - -  - - -"),
       Row(kArchiveDataset,     "DatasetService/ArchiveDataset",        kDataset,   "x - - - - -  - - -"),
+      Row(kDeleteDataset,      "DatasetService/DeleteDataset",         kDataset,   "x - - - - -  - - -"),
       Row(kCheckSchema,        "DatasetService/CheckSchema",           kServer,    "- - - - - -  - - x"),
 
       Row(kWhoAmI,             "IdentityService/WhoAmI",               kPrincipal, "x x x x x x  x x x"),

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "host/logging.h"
+#include "service/datasets/deletion.h"
 
 namespace curator::service {
 namespace {
@@ -101,6 +102,7 @@ class TableLoader::Pass {
   Pass(TableLoader& loader, const std::stop_token& stop) : loader_(loader), stop_(stop) {}
 
   absl::Status Run() {
+    RemoveDeletedRecords();
     ASSIGN_OR_RETURN(const std::vector<ledger::Dataset> datasets, loader_.ledger_.ListDatasets());
     const std::jthread publisher([this] { PublishInSteps(); });
     // Also when memory runs out: the publisher, which is joined then, waits for it.
@@ -119,6 +121,14 @@ class TableLoader::Pass {
   }
 
  private:
+  // Of datasets that were deleted here, before an earlier process ended, or by another server.
+  void RemoveDeletedRecords() {
+    const absl::Status removed = RemoveDeleted(loader_.ledger_, loader_.store_, loader_.removed_);
+    if (removed.ok()) return;
+    host::Log(host::LogLevel::kWarning, "deleted_records_not_removed",
+              {{"status", absl::StatusCodeToString(removed.code())}});
+  }
+
   struct OnExit {
     explicit OnExit(Pass& of) : pass(of) {}
     OnExit(const OnExit&) = delete;

@@ -7,7 +7,9 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -70,6 +72,7 @@ class TableLoader {
   const absl::Duration period_;
   std::mutex mutex_;
   std::condition_variable_any changed_;
+  std::set<std::string> removed_;  // deleted datasets without records; of the thread alone
   bool is_first_pass_done_ ABSL_GUARDED_BY(mutex_) = false;
   std::jthread thread_;  // the last member: it uses the others
 };

@@ -37,6 +37,7 @@ void WritePart(CanonicalWriter& writer, const RecountedPart& counted) {
   writer.Integer(part.account_id);
   writer.Integer(part.sealed_version);
   writer.Text(counted.content_commitment);
+  writer.Integer(NumberOf(part.facts));
 }
 
 RecountedPart ReadPart(CanonicalReader& reader) {
@@ -47,6 +48,7 @@ RecountedPart ReadPart(CanonicalReader& reader) {
   counted.part.account_id = reader.Integer();
   counted.part.sealed_version = reader.Integer();
   counted.content_commitment = reader.Text();
+  counted.part.facts = FactsOf(reader.Integer());
   return counted;
 }
 
@@ -64,8 +66,7 @@ void WriteDataset(CanonicalWriter& writer, const RecountedDataset& dataset) {
     WriteTexts(writer, share.second);
   });
   writer.Text(dataset.refusal_rules);
-  writer.Integer(dataset.facts.domain_from_records ? 1 : 0);
-  writer.Integer(dataset.facts.rows_from_query ? 1 : 0);
+  writer.Integer(NumberOf(dataset.facts));
   WriteTexts(writer, dataset.looks);
   writer.Integer(dataset.entries);
   writer.Integer(dataset.charges);
@@ -90,8 +91,7 @@ absl::StatusOr<RecountedDataset> ReadDataset(CanonicalReader& reader) {
     dataset.shares.emplace(std::move(release_id), ReadTexts(reader));
   }
   dataset.refusal_rules = reader.Text();
-  dataset.facts.domain_from_records = reader.Integer() != 0;
-  dataset.facts.rows_from_query = reader.Integer() != 0;
+  dataset.facts = FactsOf(reader.Integer());
   dataset.looks = ReadTexts(reader);
   dataset.entries = reader.Integer();
   dataset.charges = reader.Integer();

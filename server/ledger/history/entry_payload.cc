@@ -63,7 +63,7 @@ int64_t VersionFor(const DatasetFacts& facts) {
 }
 
 void WriteFacts(CanonicalWriter& writer, const DatasetFacts& facts) {
-  const int64_t number = (facts.domain_from_records ? 1 : 0) + (facts.rows_from_query ? 2 : 0);
+  const int64_t number = NumberOf(facts);
   if (number > 0) writer.Integer(number);
 }
 
@@ -76,7 +76,7 @@ DatasetFacts ReadFacts(CanonicalReader& reader, int64_t version) {
   if (version < 2) return {};
   const int64_t number = reader.Integer();
   if (number < 1 || number > 3) reader.Refuse();
-  return {.domain_from_records = (number & 1) != 0, .rows_from_query = (number & 2) != 0};
+  return FactsOf(number);
 }
 
 OpenedAccount ReadAccount(CanonicalReader& reader) {

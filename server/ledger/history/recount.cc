@@ -259,6 +259,7 @@ void Recount::SealPart(const Entry& entry) {
   found->content_commitment = sealed->content_commitment;
   DatasetFacts& facts = state_.datasets[entry.dataset_id].facts;
   facts = facts | sealed->facts;
+  found->part.facts = sealed->facts;
   DatasetState& state = state_.datasets[entry.dataset_id].state;
   if (state == DatasetState::kArchived) Report(entry, "seals a part of an archived dataset");
   state = DatasetState::kSealed;

@@ -109,12 +109,13 @@ absl::Status WriteSeal(WriteSet& change, const LockedDataset& dataset, const Par
                        const SealedRecords& sealed, std::string_view actor) {
   const int64_t version = dataset.version + 1;
   Transaction& transaction = change.transaction();
-  RETURN_IF_ERROR(
-      transaction
-          .Execute("UPDATE dataset_parts SET sealed_version = $3, content_hash = $4, sealed_at_us = $5 "
-                   "WHERE dataset_id = $1 AND number = $2",
-                   {dataset.id, part.number, version, Bytes{sealed.content_hash}, change.now_us()})
-          .status());
+  RETURN_IF_ERROR(transaction
+                      .Execute("UPDATE dataset_parts SET sealed_version = $3, content_hash = $4, "
+                               "sealed_at_us = $5, facts = $6 "
+                               "WHERE dataset_id = $1 AND number = $2",
+                               {dataset.id, part.number, version, Bytes{sealed.content_hash}, change.now_us(),
+                                NumberOf(sealed.facts)})
+                      .status());
   RETURN_IF_ERROR(SetSealed(transaction, dataset.id, sealed.facts));
   change.Append({.dataset_id = dataset.id,
                  .kind = kPartSealed,

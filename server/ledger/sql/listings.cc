@@ -165,9 +165,11 @@ absl::StatusOr<std::vector<std::string>> SqlLedger::DatasetNames(const std::vect
   for (const std::string& id : ids) keys.push_back({id});
   std::vector<std::string> names;
   RETURN_IF_ERROR(Read([&](Transaction& transaction) -> absl::Status {
-    ASSIGN_OR_RETURN(
-        const Answers answers,
-        transaction.ExecuteEach("SELECT name FROM datasets WHERE id = $1 AND deleted_name = ''", keys));
+    ASSIGN_OR_RETURN(const Answers answers,
+                     transaction.ExecuteEach(
+                         "SELECT CASE WHEN deleted_name = '' THEN name ELSE deleted_name || ' (deleted)' END "
+                         "FROM datasets WHERE id = $1",
+                         keys));
     names.clear();
     for (const std::vector<Row>& rows : answers) {
       if (rows.empty()) return absl::NotFoundError("there is no such dataset");

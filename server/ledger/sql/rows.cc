@@ -185,7 +185,7 @@ Entry EntryOf(const Row& row) {
 
 absl::StatusOr<std::vector<Part>> ReadParts(Transaction& transaction, std::string_view dataset_id) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   transaction.Execute("SELECT number, name, account_id, sealed_version, content_hash "
+                   transaction.Execute("SELECT number, name, account_id, sealed_version, content_hash, facts "
                                        "FROM dataset_parts WHERE dataset_id = $1 ORDER BY number",
                                        {std::string(dataset_id)}));
   std::map<int64_t, Part> parts;
@@ -194,7 +194,8 @@ absl::StatusOr<std::vector<Part>> ReadParts(Transaction& transaction, std::strin
                              .name = row.Text(1),
                              .account_id = row.Integer(2),
                              .sealed_version = row.IsNull(3) ? 0 : row.Integer(3),
-                             .content_hash = row.IsNull(4) ? std::string() : row.Blob(4)};
+                             .content_hash = row.IsNull(4) ? std::string() : row.Blob(4),
+                             .facts = FactsOf(row.Integer(5))};
   }
   ASSIGN_OR_RETURN(
       const std::vector<Row> bins,

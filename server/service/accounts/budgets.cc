@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
 #include "base/canonical_bytes.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -234,6 +236,26 @@ std::string LimitSummary(std::string_view payload) {
                       change->reason);
 }
 
+std::string FactsSummary(const ledger::DatasetFacts& facts) {
+  std::vector<std::string> said;
+  if (facts.domain_from_records) said.emplace_back("domain_from_records");
+  if (facts.rows_from_query) said.emplace_back("rows_from_query");
+  return absl::StrJoin(said, ", ");
+}
+
+std::string AfterSemicolon(const std::string& text) {
+  return text.empty() ? text : absl::StrCat("; ", text);
+}
+
+std::string LookSummary(std::string_view payload) {
+  const absl::StatusOr<ledger::OwnerLook> look = ledger::ParseOwnerLook(payload);
+  if (!look.ok()) return "";
+  return absl::StrCat(
+      "at a file on ",
+      absl::FormatTime("%Y-%m-%d %H:%M", absl::FromUnixMicros(look->time_us), absl::UTCTimeZone()), " UTC",
+      look->accepted_domain ? "; ranges, categories or bins were taken from it" : "");
+}
+
 }  // namespace
 
 absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account) {
@@ -329,7 +351,7 @@ absl::StatusOr<EntriesPage> ReadVisibleEntries(const Access& access, Method meth
 absl::StatusOr<EntriesPage> ListLedgerEntries(const Access& access, const Principal& principal,
                                               const DatasetName& dataset, const ledger::EntryRange& range) {
   constexpr Method kMethod = Method::kListLedgerEntries;
-  ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, kMethod, principal, dataset));
+  ASSIGN_OR_RETURN(const DatasetView view, FindHistory(access, kMethod, principal, dataset));
   return ReadVisibleEntries(access, kMethod, principal, view.record.id, view.roles, range);
 }
 
@@ -366,7 +388,20 @@ std::string Summary(const ledger::Entry& entry) {
   }
   if (entry.kind == ledger::kPartSealed) {
     const absl::StatusOr<ledger::PartSealed> sealed = ledger::ParsePartSealed(entry.payload);
-    return sealed.ok() ? absl::StrCat("part no. ", sealed->number, " makes version ", sealed->version) : "";
+    if (!sealed.ok()) return "";
+    return absl::StrCat("part no. ", sealed->number, " makes version ", sealed->version,
+                        AfterSemicolon(FactsSummary(sealed->facts)));
+  }
+  if (entry.kind == ledger::kDatasetCreated) {
+    return FactsSummary(ledger::ParseDatasetCreated(entry.payload).value_or(ledger::DatasetCreated{}).facts);
+  }
+  if (entry.kind == ledger::kSealed) {
+    return FactsSummary(ledger::ParseDatasetSealed(entry.payload).value_or(ledger::DatasetSealed{}).facts);
+  }
+  if (entry.kind == ledger::kOwnerLooked) return LookSummary(entry.payload);
+  if (entry.kind == ledger::kImportUndone) {
+    const absl::StatusOr<ledger::ImportUndone> undone = ledger::ParseImportUndone(entry.payload);
+    return undone.ok() ? absl::StrCat("import ", undone->import_request_id) : "";
   }
   const absl::StatusOr<ledger::ChargeChanged> change = ledger::ParseChargeChanged(entry.payload);
   if (!change.ok()) return "";
@@ -375,7 +410,7 @@ std::string Summary(const ledger::Entry& entry) {
 
 absl::StatusOr<std::vector<LinkView>> ListChainLinks(const Access& access, const Principal& principal,
                                                      const DatasetName& dataset, const ledger::Page& page) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, Method::kListChainLinks, principal, dataset));
+  ASSIGN_OR_RETURN(const DatasetView view, FindHistory(access, Method::kListChainLinks, principal, dataset));
   ASSIGN_OR_RETURN(
       std::vector<ledger::Entry> entries,
       access.ledger.ListEntries(view.record.id, {.after_seq = page.after_seq, .limit = page.limit}));
@@ -389,7 +424,7 @@ absl::StatusOr<std::vector<LinkView>> ListChainLinks(const Access& access, const
 
 absl::StatusOr<VerifiedLedger> VerifyLedger(const Access& access, const Principal& principal,
                                             const DatasetName& dataset, PrincipalQuotas* quotas) {
-  ASSIGN_OR_RETURN(const DatasetView view, FindDataset(access, Method::kVerifyLedger, principal, dataset));
+  ASSIGN_OR_RETURN(const DatasetView view, FindHistory(access, Method::kVerifyLedger, principal, dataset));
   constexpr int64_t kMinuteUs = 60'000'000;
   const bool sees_findings = view.roles.Has(Role::kOwner) || view.roles.Has(Role::kAuditor);
   const std::optional<int64_t> most_age_us = sees_findings ? std::optional(kMinuteUs) : std::nullopt;

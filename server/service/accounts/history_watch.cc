@@ -167,7 +167,7 @@ absl::Status HistoryWatch::ReadRights(History& history, const WatchedHeads::Watc
 absl::Status HistoryWatch::FindRights(History& history, const WatchedHeads::Watched::State& state,
                                       Steady::time_point now) {
   ASSIGN_OR_RETURN(const DatasetView view,
-                   FindDataset(access_, Method::kWatchLedger, principal_, history.name));
+                   FindHistory(access_, Method::kWatchLedger, principal_, history.name));
   if (history.watched == nullptr) {
     history.watched = heads_.Watch(view.record.id, now);
     history.dataset_id = view.record.id;

@@ -119,7 +119,8 @@ absl::StatusOr<ChargeView> ViewOfRead(Services& services, Method method, const P
   if (!read.entry) return absl::DataLossError("a charge has no entry");
   ASSIGN_OR_RETURN(ChargeView view, ViewOfCharge(known->view, known->accounts, std::move(charge)));
   view.price = PriceAfter(std::move(view.price), read.balances);
-  ASSIGN_OR_RETURN(view.receipt, ReceiptOf(services.access(), services.signer, *read.entry));
+  ASSIGN_OR_RETURN(view.receipt,
+                   ReceiptOf(services.access(), services.signer, known->view.record, *read.entry));
   return view;
 }
 
@@ -309,8 +310,8 @@ absl::StatusOr<std::vector<ChargeView>> Reserve(Services& services, const Princi
     const KnownDataset& known = *priced[i].known;
     ASSIGN_OR_RETURN(ChargeView view, ViewOfCharge(known.view, known.accounts, std::move(charges[i])));
     view.price = PriceAfter(std::move(view.price), effect.moved);
-    ASSIGN_OR_RETURN(view.receipt, ReceiptOf(services.access(), services.signer, view.charge, *entry,
-                                             requests[i].postings));
+    ASSIGN_OR_RETURN(view.receipt, ReceiptOf(services.access(), services.signer, known.view.record,
+                                             view.charge, *entry, requests[i].postings));
     views.push_back(std::move(view));
   }
   return views;

@@ -61,6 +61,7 @@ struct Stated {
   std::string principal;
   std::string request_id;
   std::vector<ledger::Posting> postings;
+  ledger::DatasetFacts facts;
 };
 
 absl::StatusOr<Receipt> Signed(const Access& access, const host::ReceiptSigner& signer,
@@ -80,6 +81,9 @@ absl::StatusOr<Receipt> Signed(const Access& access, const host::ReceiptSigner& 
     const bool is_single = current->CustodyAt(stated.entry.created_at_us) == directory::Custody::kSingle;
     if (is_single) statement["custody"] = "single";
   }
+  // Only what is true, so that the receipts of earlier versions keep their bytes.
+  if (stated.facts.domain_from_records) statement["domain_from_records"] = true;
+  if (stated.facts.rows_from_query) statement["rows_from_query"] = true;
   Receipt receipt{.statement = statement.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace),
                   .signature = {},
                   .public_key = signer.public_key()};
@@ -92,11 +96,12 @@ absl::StatusOr<Receipt> Signed(const Access& access, const host::ReceiptSigner& 
 absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigner& signer,
                                   std::string_view charge_id) {
   ASSIGN_OR_RETURN(const ledger::Entry entry, access.ledger.ChargeEntry(charge_id));
-  return ReceiptOf(access, signer, entry);
+  ASSIGN_OR_RETURN(const ledger::Dataset dataset, access.ledger.GetDatasetById(entry.dataset_id));
+  return ReceiptOf(access, signer, dataset, entry);
 }
 
 absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigner& signer,
-                                  const ledger::Entry& entry) {
+                                  const ledger::Dataset& dataset, const ledger::Entry& entry) {
   ASSIGN_OR_RETURN(const ledger::ChargeMade made, ledger::ParseChargeMade(entry.payload));
   return Signed(access, signer,
                 {.ledger_id = access.ledger.LedgerId(),
@@ -105,11 +110,13 @@ absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigne
                  .charge_id = entry.charge_id,
                  .principal = made.principal,
                  .request_id = made.request_id,
-                 .postings = made.postings});
+                 .postings = made.postings,
+                 .facts = ledger::FactsAt(dataset, made.dataset_version)});
 }
 
 absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigner& signer,
-                                  const ledger::Charge& charge, const ledger::EntryPlace& entry,
+                                  const ledger::Dataset& dataset, const ledger::Charge& charge,
+                                  const ledger::EntryPlace& entry,
                                   const std::vector<ledger::Posting>& postings) {
   return Signed(access, signer,
                 {.ledger_id = access.ledger.LedgerId(),
@@ -118,7 +125,8 @@ absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigne
                  .charge_id = charge.id,
                  .principal = ledger::StoredPrincipal(charge),
                  .request_id = charge.request_id,
-                 .postings = postings});
+                 .postings = postings,
+                 .facts = ledger::FactsAt(dataset, charge.dataset_version)});
 }
 
 absl::StatusOr<ledger::LostCharge> ChargeOfReceipt(ledger::Ledger& ledger, const host::ReceiptSigner& signer,

@@ -23,18 +23,19 @@ struct Receipt {
 };
 
 // The receipt of a charge; the same bytes each time. It says so where one person had custody of the server
-// when the charge was made. Errors: NOT_FOUND; DATA_LOSS when the charge has no entry; the directory's.
+// when the charge was made, and which facts (ledger::DatasetFacts) the version of the dataset has. Errors: NOT_FOUND; DATA_LOSS when the charge has no entry; the directory's.
 absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigner& signer,
                                   std::string_view charge_id);
 
-// The same of the charge that `entry` recorded, without reading.
+// The same of the charge on `dataset` that `entry` recorded, without reading.
 absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigner& signer,
-                                  const ledger::Entry& entry);
+                                  const ledger::Dataset& dataset, const ledger::Entry& entry);
 
 // The same of a charge that was made a moment ago, at `entry` and with these postings, in the order in which
 // they were asked for.
 absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigner& signer,
-                                  const ledger::Charge& charge, const ledger::EntryPlace& entry,
+                                  const ledger::Dataset& dataset, const ledger::Charge& charge,
+                                  const ledger::EntryPlace& entry,
                                   const std::vector<ledger::Posting>& postings);
 
 // The charge that a receipt of this ledger states. Errors: INVALID_ARGUMENT when this server has not signed

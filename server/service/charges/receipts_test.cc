@@ -96,7 +96,7 @@ TEST_F(ReceiptsTest, AReceiptIsTheSameWheneverItIsAskedFor) {
   ASSERT_TRUE(ledger_->Store(attempt, "release").ok());
   const Receipt again = ReceiptOf({*ledger_}, signer_, charge.id).value();
   EXPECT_EQ(again.statement, first.statement);
-  EXPECT_EQ(ReceiptOf({*ledger_}, signer_, attempt.charge,
+  EXPECT_EQ(ReceiptOf({*ledger_}, signer_, ledger_->GetDatasetById(charge.dataset_id).value(), attempt.charge,
                       {.seq = ledger_->ChargeEntry(charge.id)->seq,
                        .hash = ledger_->ChargeEntry(charge.id)->hash,
                        .created_at_us = ledger_->ChargeEntry(charge.id)->created_at_us},

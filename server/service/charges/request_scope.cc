@@ -205,8 +205,8 @@ std::string StoredIdOf(const ledger::Dataset& dataset, const ledger::Part& part)
 
 records::PartIds StoredIdsOf(ledger::Ledger& ledger, const ledger::Dataset& dataset) {
   return {.dataset_id = dataset.id,
-          .list = [&ledger, name = dataset.name]() -> absl::StatusOr<std::vector<std::string>> {
-            ASSIGN_OR_RETURN(const ledger::Dataset current, ledger.GetDataset(name));
+          .list = [&ledger, id = dataset.id]() -> absl::StatusOr<std::vector<std::string>> {
+            ASSIGN_OR_RETURN(const ledger::Dataset current, ledger.GetDatasetById(id));
             std::vector<std::string> ids;
             for (const ledger::Part& part : current.parts) ids.push_back(StoredIdOf(current, part));
             return ids;

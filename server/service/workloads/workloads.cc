@@ -309,7 +309,8 @@ absl::Status PriceAgain(Services& services, const ledger::EarlierRequest& earlie
   if (!earlier.charge || !earlier.entry) return absl::DataLossError("a stored release without its charge");
   ASSIGN_OR_RETURN(Price paid, PricePaid(answer.dataset(), accounts, *earlier.charge));
   answer.price = PriceAfter(std::move(paid), earlier.balances);
-  ASSIGN_OR_RETURN(answer.receipt, ReceiptOf(services.access(), services.signer, *earlier.entry));
+  ASSIGN_OR_RETURN(answer.receipt,
+                   ReceiptOf(services.access(), services.signer, answer.dataset().record, *earlier.entry));
   return absl::OkStatus();
 }
 
@@ -321,8 +322,9 @@ absl::StatusOr<WorkloadAnswer> FilledAndPriced(Services& services, ReleasedOnce 
   RETURN_IF_ERROR(Fill(std::move(released), estimate.asked, answer));
   if (charged) {
     answer.price = PriceAfter(estimate.price, charged->moved);
-    ASSIGN_OR_RETURN(answer.receipt, ReceiptOf(services.access(), services.signer, charged->charge,
-                                               charged->entry.value(), estimate.price.Postings()));
+    ASSIGN_OR_RETURN(answer.receipt,
+                     ReceiptOf(services.access(), services.signer, answer.dataset().record, charged->charge,
+                               charged->entry.value(), estimate.price.Postings()));
     return answer;
   }
   ASSIGN_OR_RETURN(const ledger::EarlierRequest earlier,
