@@ -125,6 +125,10 @@ absl::StatusOr<uint32_t> DateEnd(const Attribute& attribute, const DateKind& kin
   const int64_t cut = time->seconds + (end == End::kTo && time->is_day ? kSecondsOfDay : 0);
   if (cut < kind.from || cut > kind.until || (end == End::kFrom && cut == kind.until))
     return OutsideError(attribute, value);
+  if (end == End::kTo && cut == kind.from) {
+    return absl::InvalidArgumentError(absl::StrCat(Quoted(value), " is where the range of ", attribute.name(),
+                                                   " begins: nothing is before it"));
+  }
   const int64_t bin = DateBinOf(kind, end == End::kFrom ? cut : cut - 1);
   const DateInterval dates = DatesOfBin(kind, bin);
   if (cut == (end == End::kFrom ? dates.from : dates.until)) return static_cast<uint32_t>(bin);

@@ -91,6 +91,18 @@ TEST(ConditionWords, AreThoseOfTheSchema) {
   EXPECT_EQ(DescribeCondition(Age(), {{2, 3}}), "age in [27, 37)");
 }
 
+TEST(CodesBetween, HasNoIntervalOfDatesBeforeTheRange) {
+  EXPECT_EQ(MessageOf(CodesBetween(Visit(), std::nullopt, "1970-01-01T00:00:00").status()),
+            "to: \"1970-01-01T00:00:00\" is where the range of visit begins: nothing is before it");
+  const Attribute listed =
+      Attribute::Create("visit",
+                        DateKind{.from = 0, .until = 9, .bins = DateBins::kListed, .edges = {0, 5, 9}})
+          .value();
+  EXPECT_EQ(FieldViolationOf(CodesBetween(listed, std::nullopt, "1970-01-01T00:00:00").status())->field,
+            "to");
+  EXPECT_EQ(CodesBetween(listed, std::nullopt, "1970-01-01T00:00:05").value(), (CodeInterval{0, 0}));
+}
+
 TEST(CodesBetween, TakesWholeBinsOfDatesByDaysLabelsAndTimes) {
   EXPECT_EQ(CodesBetween(Visit(), "1970-02-01", "1970-03-31").value(), (CodeInterval{1, 2}));
   EXPECT_EQ(CodesBetween(Visit(), "1970-02", "1970-02").value(), (CodeInterval{1, 1}));
