@@ -132,7 +132,7 @@ class Condition(_NoTruthValue):
             raise InvalidQuestion(
                 f"the condition on {self.column}: its bins end before their upper edge: write '{self.high})' or '< {self.high}'"
             )
-        read = read_time(self.high) if column.kind == "date" else None
+        read = read_time(self.high.strip(" \t")) if column.kind == "date" else None
         if read is not None and not read[1] and not excluded:
             raise InvalidQuestion(
                 f"the condition on {self.column}: its bins end before a time: write '{self.high})' or '< {self.high}', or the last day"

@@ -217,6 +217,7 @@ class Attribute:
         return code
 
     def _end_bin_of_dates(self, value: str, is_high: bool, dates: DateBins) -> int:
+        value = value.strip(" \t")
         if value in self._codes:
             return self._codes[value]
         code = dates.last_whole(value) if is_high else dates.first_whole(value)
@@ -228,10 +229,17 @@ class Attribute:
     def excluded_end(self, value: str) -> str:
         """Of dates: a day, a time or a bin that is excluded, as the time at which the interval ends."""
         assert self._dates is not None
-        read = read_time(value)
-        if read is None and self._codes.get(value, self._value_bins) < self._value_bins:
-            return excluded_time_text(self._dates.edges[self._codes[value]])
-        return value if read is None else excluded_time_text(read[0])
+        text = value.strip(" \t")
+        read = read_time(text)
+        if read is not None:
+            return excluded_time_text(read[0])
+        code = self._codes.get(text, self._value_bins)
+        if code < self._value_bins:
+            return excluded_time_text(self._dates.edges[code])
+        raise InvalidQuestion(
+            f"the condition on {self.name}: {value!r} is no day such as 2019-03-31, no time such as 2019-03-31T12:00:00 "
+            "and none of its bins of dates"
+        )
 
     def value_range(self, code: int) -> tuple[str, str]:
         """The ends of a bin as an interval of a question has them: the second one is excluded for a numeric column."""

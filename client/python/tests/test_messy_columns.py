@@ -88,6 +88,7 @@ def bins(text: str) -> list[int]:
         ("visit <= 2019-Q2", [0, 1]),
         ("visit < 2019-Q2", [0]),
         ("visit < 2019-07-01", [0, 1]),
+        ("visit < ' 2019-07-01 '", [0, 1]),
         ("visit < 2019-07-01T00:00:00", [0, 1]),
         ("visit = unknown", [4]),
         ("visit in {unknown,2019-Q1}", [0, 4]),
