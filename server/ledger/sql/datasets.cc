@@ -97,9 +97,9 @@ struct SealedRecords {
 absl::Status SetSealed(Transaction& transaction, const std::string& dataset_id, const DatasetFacts& facts) {
   return transaction
       .Execute(
-          "UPDATE datasets SET state = 'SEALED', domain_from_records = CASE WHEN $2 = 1 THEN 1 ELSE "
-          "domain_from_records END, rows_from_query = CASE WHEN $3 = 1 THEN 1 ELSE rows_from_query END "
-          "WHERE id = $1",
+          "UPDATE datasets SET state = 'SEALED', "
+          "domain_from_records = CASE WHEN CAST($2 AS BIGINT) = 1 THEN 1 ELSE domain_from_records END, "
+          "rows_from_query = CASE WHEN CAST($3 AS BIGINT) = 1 THEN 1 ELSE rows_from_query END WHERE id = $1",
           {dataset_id, int64_t{facts.domain_from_records ? 1 : 0}, int64_t{facts.rows_from_query ? 1 : 0}})
       .status();
 }
