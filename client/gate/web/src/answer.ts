@@ -10,6 +10,7 @@ import type {
   Slice,
 } from "./api/types.ts";
 import type { Cell } from "./csv.ts";
+import { dateBinsOf, dateLabelsOf } from "./dates.ts";
 import { exactText, shortestText } from "./numbers.ts";
 
 export interface Row {
@@ -100,9 +101,8 @@ function edgesOf({ edges, min, max, step }: NonNullable<Attribute["numeric"]>): 
   return Array.from({ length: Math.floor((high - low) / width) + 1 }, (_, i) => (low + i * width) / power);
 }
 
-// The labels of an attribute's bins, in their order.
-export function labelsOf(attribute: Attribute): string[] {
-  const { categorical, integer, numeric, coded } = attribute;
+// Of the bins without that of missing values.
+function valueLabelsOf({ categorical, integer, numeric, coded, date }: Attribute): string[] {
   if (categorical) {
     return categorical.catch_all === undefined
       ? categorical.values
@@ -122,17 +122,36 @@ export function labelsOf(attribute: Attribute): string[] {
           `[${shortestText(edges[i] as number)}, ${shortestText(high)}${i === edges.length - 2 ? "]" : ")"}`,
       );
   }
+  if (date) return dateLabelsOf(date);
   return Array.from({ length: Number(coded?.size ?? 0) }, (_, code) => String(code));
 }
 
-// How many bins an attribute has, without making their labels.
-export function binsOf({ categorical, integer, numeric, coded }: Attribute): number {
+// The labels of an attribute's bins, in their order.
+export function labelsOf(attribute: Attribute): string[] {
+  const missing = attribute.missing?.bin;
+  return missing === undefined ? valueLabelsOf(attribute) : [...valueLabelsOf(attribute), missing];
+}
+
+function valueBinsOf({ categorical, integer, numeric, coded, date }: Attribute): number {
   if (categorical) return categorical.values.length + (categorical.catch_all === undefined ? 0 : 1);
   if (integer) {
     return Number((BigInt(integer.max) - BigInt(integer.min)) / BigInt(integer.bin_width ?? "1")) + 1;
   }
   if (numeric) return edgesOf(numeric).length - 1;
-  return Number(coded?.size ?? 0);
+  return date ? dateBinsOf(date) : Number(coded?.size ?? 0);
+}
+
+// How many bins an attribute has, without making their labels.
+export function binsOf(attribute: Attribute): number {
+  return valueBinsOf(attribute) + (attribute.missing?.bin === undefined ? 0 : 1);
+}
+
+// How many of the bins prefixes and ranges run over, the first ones: all but that of missing values and, of
+// ordered categories, the catch-all.
+export function runSizeOf(attribute: Attribute): number {
+  const { categorical } = attribute;
+  const leavesOut = categorical?.ordered === true && categorical.catch_all !== undefined;
+  return valueBinsOf(attribute) - (leavesOut ? 1 : 0);
 }
 
 function appendErrors(more: number[], count: number, have: number, all: number[]): void {

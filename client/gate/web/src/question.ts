@@ -1,13 +1,22 @@
 // Questions that the page can put together, as workloads of the protocol.
 import type { Attribute, QuerySet, Spend, Workload } from "./api/types.ts";
-import { binsOf } from "./answer.ts";
+import { binsOf, runSizeOf } from "./answer.ts";
 
 export type Shape = "alone" | "pairs" | "together" | "upto";
 
-// What can be asked about so many attributes.
-export function shapesFor(count: number): Shape[] {
-  if (count <= 1) return ["alone", "upto"];
-  return count === 2 ? ["alone", "together"] : ["alone", "pairs", "together"];
+// Whether "up to each value" says more than how many there are in all, and values have an order of some kind.
+function hasRuns(attribute: Attribute | undefined): boolean {
+  return attribute === undefined || runSizeOf(attribute) > 1;
+}
+
+// What can be asked about these attributes.
+export function shapesFor(names: string[], attributes: Attribute[]): Shape[] {
+  if (names.length === 0) return ["alone", "upto"];
+  if (names.length === 1) {
+    const [name] = names;
+    return hasRuns(attributes.find((attribute) => attribute.name === name)) ? ["alone", "upto"] : ["alone"];
+  }
+  return names.length === 2 ? ["alone", "together"] : ["alone", "pairs", "together"];
 }
 
 export const SHAPE_WORDS: Record<Shape, string> = {
@@ -36,7 +45,8 @@ export function workloadOf(shape: Shape, names: string[]): Workload {
 
 // How many numbers the answer will have.
 export function numbersOf(shape: Shape, names: string[], attributes: Attribute[]): number {
-  const bins = new Map(attributes.map((attribute) => [attribute.name, binsOf(attribute)]));
+  const sizeOf = shape === "upto" ? runSizeOf : binsOf;
+  const bins = new Map(attributes.map((attribute) => [attribute.name, sizeOf(attribute)]));
   const cells = (set: string[]) => set.reduce((product, name) => product * (bins.get(name) ?? 1), 1);
   return setsOf(shape, names).reduce((sum, set) => sum + cells(set), 0);
 }

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answerCsv, assemble, binsOf, labelsOf, MalformedAnswer } from "../src/answer.ts";
+import { answerCsv, assemble, binsOf, labelsOf, MalformedAnswer, runSizeOf } from "../src/answer.ts";
 import type { AnswerChunk, AnswerHeader, Attribute, Noise, Schema } from "../src/api/types.ts";
 import { csvOf } from "../src/csv.ts";
+import { attributeWords } from "../src/pages/dataset/attribute-words.ts";
 
 const AGE: Attribute = { name: "age", integer: { min: "18", max: "97", bin_width: "10" } };
 const SEX: Attribute = {
@@ -65,6 +66,52 @@ test("labels are those of the server", () => {
     "[0.2, 0.3]",
   ]);
   for (const attribute of SCHEMA.attributes) assert.equal(binsOf(attribute), labelsOf(attribute).length);
+});
+
+function dates(from: string, to: string, bins: "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR"): Attribute {
+  return { name: "visit", date: { from, to, bins, edges: [], time_zone: "" } };
+}
+
+test("labels of dates are those of the server", () => {
+  const cases: [Attribute, string[]][] = [
+    [dates("2018-12-31", "2019-01-07", "WEEK"), ["2019-W01", "2019-W02"]],
+    [dates("2020-12-31", "2021-01-04", "WEEK"), ["2020-W53", "2021-W01"]],
+    [dates("1969-12-30", "1970-01-04", "WEEK"), ["1970-W01"]],
+    [dates("1969-11-05", "1970-01-01", "MONTH"), ["1969-11", "1969-12", "1970-01"]],
+    [dates("1969-11-05", "1970-04-01", "QUARTER"), ["1969-Q4", "1970-Q1", "1970-Q2"]],
+    [dates("2019-02-28", "2019-03-01T00:00:01", "DAY"), ["2019-02-28", "2019-03-01"]],
+    [dates("2019-02-28", "2019-03-01T00:00:00", "DAY"), ["2019-02-28"]],
+    [dates("0001-01-01", "0002-12-31", "YEAR"), ["0001", "0002"]],
+    [dates("9998-07-01", "9999-12-31", "YEAR"), ["9998", "9999"]],
+  ];
+  for (const [attribute, labels] of cases) {
+    assert.deepEqual(labelsOf(attribute), labels);
+    assert.equal(binsOf(attribute), labels.length);
+  }
+  const edges = ["2019-01-01", "2019-06-01T06:00", "2020-01-01"];
+  const listed = { from: "", to: "", bins: "BINS_UNSPECIFIED" as const, edges, time_zone: "" };
+  assert.deepEqual(labelsOf({ name: "shift", date: listed }), [
+    "[2019-01-01, 2019-06-01T06:00:00)",
+    "[2019-06-01T06:00:00, 2020-01-01)",
+  ]);
+  assert.equal(
+    attributeWords(dates("2018-12-31", "2019-01-07", "WEEK")),
+    "date from 2018-12-31 to 2019-01-07 by week",
+  );
+});
+
+test("missing values have the last bin, which is in no run, and neither is the catch-all of an order", () => {
+  const missing = { tokens: ["", "NA"], bin: "unknown" };
+  const visit = { ...dates("2019-01-15", "2019-06-30", "QUARTER"), missing };
+  assert.deepEqual(labelsOf(visit), ["2019-Q1", "2019-Q2", "unknown"]);
+  assert.deepEqual([binsOf(visit), runSizeOf(visit)], [3, 2]);
+  const pain = { values: ["none", "low"], catch_all: "other", ordered: true };
+  const ordered = { name: "pain", categorical: pain, missing };
+  assert.deepEqual(labelsOf(ordered), ["none", "low", "other", "unknown"]);
+  assert.equal(runSizeOf(ordered), 2);
+  assert.equal(runSizeOf({ name: "pain", categorical: { ...pain, ordered: false } }), 3);
+  assert.equal(binsOf({ name: "rejected", coded: { size: "2" }, missing: { tokens: [""] } }), 2);
+  assert.equal(attributeWords(ordered), "ordered categories: none, low, other, or missing: unknown");
 });
 
 test("a marginal's last attribute varies fastest, and its slices are joined", () => {

@@ -144,7 +144,14 @@ test("questions become workloads with the numbers that they announce", () => {
     { name: "b", coded: { size: "4" } },
     { name: "c", coded: { size: "5" } },
   ];
-  assert.deepEqual(shapesFor(1), ["alone", "upto"]);
+  assert.deepEqual(shapesFor(["a"], attributes), ["alone", "upto"]);
+  assert.deepEqual(shapesFor(["a", "b"], attributes), ["alone", "together"]);
+  const pain = { values: ["none", "low"], catch_all: "other", ordered: true };
+  const missing = { tokens: [""], bin: "?" };
+  const ordered = { name: "pain", categorical: pain, missing };
+  assert.equal(numbersOf("upto", ["pain"], [ordered]), 2);
+  assert.equal(numbersOf("alone", ["pain"], [ordered]), 4);
+  assert.deepEqual(shapesFor(["one"], [{ name: "one", coded: { size: "1" }, missing }]), ["alone"]);
   assert.equal(numbersOf("pairs", ["a", "b", "c"], attributes), 12 + 15 + 20);
   assert.equal(numbersOf("together", ["a", "b", "c"], attributes), 60);
   assert.deepEqual(workloadOf("upto", ["a"]), { query_sets: [{ prefixes: { attribute: "a" } }] });

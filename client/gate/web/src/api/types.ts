@@ -169,10 +169,19 @@ export type DatasetState =
 
 export interface Attribute {
   name: string;
-  categorical?: { values: string[]; catch_all?: string };
+  categorical?: { values: string[]; catch_all?: string; ordered?: boolean };
   integer?: { min: Int64; max: Int64; bin_width?: Int64 };
   numeric?: { edges: number[]; min?: number; max?: number; step?: number };
   coded?: { size: Int64 };
+  date?: {
+    from: string;
+    to: string;
+    bins: "BINS_UNSPECIFIED" | "DAY" | "WEEK" | "MONTH" | "QUARTER" | "YEAR";
+    edges: string[];
+    time_zone: string;
+  };
+  // With a bin, its label is that of the last one.
+  missing?: { tokens: string[]; bin?: string };
 }
 
 export interface Schema {

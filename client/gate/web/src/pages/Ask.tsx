@@ -61,9 +61,9 @@ function Attributes({
 function Question({ dataset, onAsk }: { dataset: Dataset; onAsk: (request: AnswerRequest) => void }) {
   const [chosen, setChosen] = useState<string[]>([]);
   const [wanted, setWanted] = useState<Shape>("alone");
-  const shapes = shapesFor(chosen.length);
-  const shape = shapes.includes(wanted) ? wanted : "alone";
   const attributes = dataset.schema?.attributes ?? [];
+  const shapes = shapesFor(chosen, attributes);
+  const shape = shapes.includes(wanted) ? wanted : "alone";
   const numbers = numbersOf(shape, chosen, attributes);
   return (
     <>

@@ -1,17 +1,18 @@
 import type { Attribute } from "../../api/types.ts";
+import { dateWords } from "../../dates.ts";
 import { roundedText } from "../../numbers.ts";
 
 const MOST_CATEGORIES = 8;
 
-// "categories: female, male", "integer from 18 to 97 by 10"
-export function attributeWords({ categorical, integer, numeric, coded }: Attribute): string {
+function valueWords({ categorical, integer, numeric, coded, date }: Attribute): string {
   if (categorical) {
     const all =
       categorical.catch_all === undefined
         ? categorical.values
         : [...categorical.values, categorical.catch_all];
     const more = all.length > MOST_CATEGORIES ? ` and ${all.length - MOST_CATEGORIES} more` : "";
-    return `categories: ${all.slice(0, MOST_CATEGORIES).join(", ")}${more}`;
+    const kind = categorical.ordered === true ? "ordered categories" : "categories";
+    return `${kind}: ${all.slice(0, MOST_CATEGORIES).join(", ")}${more}`;
   }
   if (integer) {
     const width = integer.bin_width ?? "1";
@@ -22,5 +23,12 @@ export function attributeWords({ categorical, integer, numeric, coded }: Attribu
     const high = numeric.edges[numeric.edges.length - 1] ?? numeric.max ?? 0;
     return `number from ${roundedText(low)} to ${roundedText(high)}`;
   }
+  if (date) return dateWords(date);
   return `code from 0 to ${Number(coded?.size ?? 1) - 1}`;
+}
+
+// "categories: female, male", "integer from 18 to 97 by 10, or missing: unknown"
+export function attributeWords(attribute: Attribute): string {
+  const bin = attribute.missing?.bin;
+  return bin === undefined ? valueWords(attribute) : `${valueWords(attribute)}, or missing: ${bin}`;
 }
