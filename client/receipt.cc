@@ -93,8 +93,11 @@ absl::StatusOr<v1::Receipt> ReceiptOfLine(const std::string& line) {
     return absl::InvalidArgumentError(
         "is not a receipt, which is a JSON object with a statement and a signature");
   }
-  if (json.contains("content") &&
-      json["content"] != Json::parse(receipt.statement(), nullptr, /*allow_exceptions=*/false)) {
+  // Without regard to the order of members, which other programs may change.
+  const auto content = json.find("content");
+  if (content != json.end() &&
+      nlohmann::json(*content) != nlohmann::json::parse(receipt.statement(), nullptr,
+                                                        /*allow_exceptions=*/false)) {
     return absl::InvalidArgumentError("has a content that is not that of its signed statement");
   }
   return receipt;
