@@ -78,11 +78,13 @@ FILES_MAY_INCLUDE = [
     (re.compile(r"^server/dp/synthesis/(.*/)?(\w+_test\.cc|testing/\w+\.(h|cc))$"), ["dp/kernel"]),
     # The command line makes bins and their labels from a schema as the server does (docs/adr/0006).
     (re.compile(r"^client/cli/"), ["dp/domain", "rpc/convert_attribute.h"]),
+    # It divides a file into fields as an import does, to make a template of a schema.
+    (re.compile(r"^client/cli/schema/"), ["records/byte_stream.h", "records/csv_reader.h"]),
     # `curator calc` runs the calculators of dp/accounting without a server, on events in their wire form (docs/adr/0006).
-    # The program that fetches issuers' keys writes what the server's reader accepts.
-    (re.compile(r"^client/jwks/"), ["auth"]),
     # Sources of imports have URLs as the ledger has.
     (re.compile(r"^client/cli/sources/"), ["base/postgres_url.h"]),
+    # The program that fetches issuers' keys writes what the server's reader accepts.
+    (re.compile(r"^client/jwks/"), ["auth"]),
     # The gate's configuration is read as strictly as the server's.
     (re.compile(r"^client/gate/settings\.cc$"), ["auth/strict_json.h"]),
     (re.compile(r"^client/cli/(commands/calc|syntax/calc_\w+)\.(h|cc)$"), ["dp/accounting", "rpc/convert_event.h"]),

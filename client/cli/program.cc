@@ -1,9 +1,13 @@
 #include "client/cli/program.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <sstream>
 
 #include "absl/time/time.h"
 #include "client/cli/commands/commands.h"
@@ -12,6 +16,9 @@
 #include "client/cli/output/document.h"
 #include "client/cli/output/json_writer.h"
 #include "client/cli/output/text.h"
+#include "client/cli/settings/config_file.h"
+#include "client/cli/settings/globals.h"
+#include "client/cli/shell/completion.h"
 #include "client/cli/token_source.h"
 #include "client/cli/usage.h"
 #include "client/client.h"
@@ -42,52 +49,11 @@ constexpr char kEpilogue[] =
     "  curator workload answer census --marginals 2 --rho 0.1 --out pairs.csv\n"
     "  curator budget show census";
 
-// The parsed command line.
-struct Invocation {
-  std::string server = "127.0.0.1:7878";
-  std::string principal;
-  TokenChoice token = {};
-  client::TlsFiles tls = {};
-  OutputForm form = OutputForm::kTable;
+// The parsed command line, with what the configuration file adds.
+struct Invocation : Globals {
   Chosen command = nullptr;
+  std::vector<Setting> settings = {};
 };
-
-std::string DefaultPrincipal() {
-  const char* user = std::getenv("USER");
-  return user != nullptr && *user != '\0' ? user : "developer";
-}
-
-void AddGlobals(CLI::App& app, Invocation& invocation) {
-  app.add_option("--server", invocation.server, "Address of the server")
-      ->type_name("https://HOST|unix:/PATH|HOST:PORT")
-      ->envname("CURATOR_SERVER")
-      ->capture_default_str();
-  app.add_option("--as", invocation.principal,
-                 "Your name, which only a development server accepts: it provides no security")
-      ->type_name("PRINCIPAL")
-      ->envname("CURATOR_AS")
-      ->default_str(DefaultPrincipal());
-  CLI::Option* const file =
-      app.add_option("--token-file", invocation.token.file, "File with your token in its first line")
-          ->type_name("FILE")
-          ->envname("CURATOR_TOKEN_FILE");
-  app.add_option("--token-command", invocation.token.command, "Shell command that prints your token")
-      ->type_name("COMMAND")
-      ->envname("CURATOR_TOKEN_COMMAND")
-      ->excludes(file);
-  app.add_option("--ca", invocation.tls.authorities,
-                 "Who signed the server's certificate, in PEM; else the system's")
-      ->type_name("FILE")
-      ->envname("CURATOR_CA");
-  CLI::Option* const certificate =
-      app.add_option("--cert", invocation.tls.certificate, "Your client certificate, in PEM")
-          ->type_name("FILE");
-  app.add_option("--key", invocation.tls.key, "Its key, in PEM")->type_name("FILE")->needs(certificate);
-  AddChoice<OutputForm>(
-      app, "--output", "table|json|csv", invocation.form,
-      {{"table", OutputForm::kTable}, {"json", OutputForm::kJson}, {"csv", OutputForm::kCsv}},
-      "Form of the output: tables are rounded and shortened, the others exact and whole. Default: table");
-}
 
 // In the order in which the help lists them.
 void AddCommands(CLI::App& app, Chosen& chosen) {
@@ -106,6 +72,8 @@ void AddCommands(CLI::App& app, Chosen& chosen) {
   AddIdentityCommands(app, chosen);
   AddAuditCommands(app, chosen);
   AddServerCommands(app, chosen);
+  AddConfigCommands(app, chosen);
+  AddShellCommands(app, chosen);
   AddVersionCommand(app, chosen);
   AddOwnerCommands(app, chosen);
   AddCalcCommands(app, chosen);
@@ -125,6 +93,11 @@ const CLI::App& LastCommand(const CLI::App& app) {
   const CLI::App* last = &app;
   while (!last->get_subcommands().empty()) last = last->get_subcommands().front();
   return *last;
+}
+
+// A command that a damaged configuration file must not hinder.
+bool RepairsConfig(const CLI::App& app) {
+  return app.got_subcommand("config") && LastCommand(app).get_name() != "show";
 }
 
 ExitStatus RunInvocation(const Invocation& invocation, const FieldOptions& fields, const Terminal& terminal,
@@ -149,6 +122,8 @@ ExitStatus RunInvocation(const Invocation& invocation, const FieldOptions& field
   Session session{client,     invocation.server, invocation.form, terminal,
                   streams.in, streams.out,       streams.error};
   session.fields = fields;
+  session.settings = invocation.settings;
+  session.profile = invocation.profile;
   absl::Status status = invocation.command(session);
   streams.out.flush();
   if (status.ok() && !streams.out) status = absl::InternalError("standard output cannot be written");
@@ -157,6 +132,44 @@ ExitStatus RunInvocation(const Invocation& invocation, const FieldOptions& field
                streams.error);
   }
   return ExitStatusOf(status);
+}
+
+}  // namespace
+
+namespace {
+
+// Names of the datasets on the server that `globals` and the configuration name: for a shell that waits, so
+// that nothing is said of errors, and the process ends when they take too long.
+std::vector<std::string> NamesOfDatasets(std::vector<std::string> line, std::istream& in) {
+  constexpr unsigned kMostSeconds = 2;
+  const auto before = signal(SIGALRM, [](int) { _exit(0); });
+  alarm(kMostSeconds);
+  std::stringstream listed;
+  std::ostringstream ignored;
+  for (const char* const word : {"--output", "csv", "dataset", "list", "--limit", "200"})
+    line.emplace_back(word);
+  const ExitStatus status = RunProgram(line, Terminal(), {in, listed, ignored});
+  alarm(0);
+  signal(SIGALRM, before);
+  std::vector<std::string> names;
+  std::string row;
+  std::getline(listed, row);  // the header
+  while (status == ExitStatus::kDone && std::getline(listed, row))
+    names.push_back(row.substr(0, row.find(',')));
+  return names;
+}
+
+ExitStatus PrintCompletion(const CLI::App& app, const std::vector<std::string>& words,
+                           const Streams& streams) {
+  const Completion completion = Complete(app, words);
+  for (const std::string& word : completion.words) streams.out << word << "\n";
+  if (completion.also == Completion::Also::kDatasets) {
+    for (const std::string& name : NamesOfDatasets(completion.globals, streams.in)) {
+      if (name.starts_with(words.back())) streams.out << name << "\n";
+    }
+  }
+  if (completion.also == Completion::Also::kFiles) streams.out << ":files\n";
+  return ExitStatus::kDone;
 }
 
 }  // namespace
@@ -171,6 +184,8 @@ ExitStatus RunProgram(const std::vector<std::string>& arguments, const Terminal&
   app.footer(kEpilogue);
   AddGlobals(app, invocation);
   AddCommands(app, invocation.command);
+  if (arguments.size() > 1 && arguments.front() == kCompletionWord)
+    return PrintCompletion(app, {arguments.begin() + 1, arguments.end()}, streams);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
@@ -179,6 +194,14 @@ ExitStatus RunProgram(const std::vector<std::string>& arguments, const Terminal&
   if (!invocation.command) {
     streams.error << "curator: no command was named\nHelp: curator --help\n";
     return ExitStatus::kUsage;
+  }
+  if (!RepairsConfig(app)) {
+    absl::StatusOr<std::vector<Setting>> settings = UseConfig(app, arguments, ConfigPathOfUser(), invocation);
+    if (!settings.ok()) {
+      PrintError(settings.status(), "", invocation.form, terminal, streams.error);
+      return ExitStatusOf(settings.status());
+    }
+    invocation.settings = *std::move(settings);
   }
   return RunInvocation(invocation, FieldOptions(LastCommand(app)), terminal, streams);
 }

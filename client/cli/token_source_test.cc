@@ -20,7 +20,7 @@ class TokenSource : public ::testing::Test {
  protected:
   void Write(const std::string& text) const { std::ofstream(path_) << text; }
 
-  const testing::ScratchFolder folder_;
+  const curator::testing::ScratchFolder folder_;
   const std::string path_ = folder_.path() + "/token";
 };
 
@@ -83,7 +83,7 @@ class LoginTokenSource : public ::testing::Test {
   }
 
   static constexpr char kServer[] = "https://curator.example";
-  const testing::ScratchFolder folder_;
+  const curator::testing::ScratchFolder folder_;
   const LoginState state_{folder_.path() + "/login.json"};
   int renewals_ = 0;
 };

@@ -19,6 +19,7 @@
 #include "client/cli/commands/field_options.h"
 #include "client/cli/output/terminal.h"
 #include "client/cli/output/value.h"
+#include "client/cli/settings/setting.h"
 #include "client/client.h"
 #include "curator/v1/budget.pb.h"
 
@@ -39,6 +40,9 @@ struct Session {
   std::string request_id = {};
   // What the fields of its requests are called on the command line. Errors say it.
   FieldOptions fields = {};
+  // The options of every command, with where they come from; and --profile.
+  std::vector<Setting> settings = {};
+  std::string profile = {};
 
   // Sets the request's (or header's) id to `chosen`, or to a new id when that is empty, and stores it in
   // request_id.
@@ -67,6 +71,7 @@ void AddAuditCommands(CLI::App& app, Chosen& chosen);
 void AddBudgetCommands(CLI::App& app, Chosen& chosen);
 void AddCalcCommands(CLI::App& app, Chosen& chosen);
 void AddChargeCommands(CLI::App& app, Chosen& chosen);
+void AddConfigCommands(CLI::App& app, Chosen& chosen);
 void AddDatasetCommands(CLI::App& app, Chosen& chosen);
 // These two to the group of AddDatasetCommands().
 void AddDatasetGrantCommands(CLI::App& dataset_group, Chosen& chosen);
@@ -80,6 +85,7 @@ void AddOwnerCommands(CLI::App& app, Chosen& chosen);
 void AddReleaseCommands(CLI::App& app, Chosen& chosen);
 void AddSchemaCommands(CLI::App& app, Chosen& chosen);
 void AddServerCommands(CLI::App& app, Chosen& chosen);
+void AddShellCommands(CLI::App& app, Chosen& chosen);
 void AddSynthCommands(CLI::App& app, Chosen& chosen);
 void AddVersionCommand(CLI::App& app, Chosen& chosen);
 void AddWorkloadCommands(CLI::App& app, Chosen& chosen);

@@ -11,6 +11,7 @@
 #include "client/cli/output/document.h"
 #include "client/cli/output/files.h"
 #include "client/cli/output/text.h"
+#include "client/cli/schema/schema_file.h"
 #include "client/client.h"
 
 namespace curator::cli {
@@ -93,10 +94,11 @@ absl::Status ConfirmPublic(Session& session, const std::string& name) {
   return absl::OkStatus();
 }
 
-v1::CreateDatasetRequest RequestOf(const CreateDataset& command, v1::Schema schema) {
+v1::CreateDatasetRequest RequestOf(const CreateDataset& command, SchemaFile file) {
   v1::CreateDatasetRequest request;
   request.set_name(command.name);
-  *request.mutable_schema() = std::move(schema);
+  *request.mutable_schema() = std::move(file.schema);
+  for (v1::OwnerLook& look : file.looks) *request.add_looks() = std::move(look);
   request.set_neighbours(command.neighbours);
   request.set_public_(command.is_public);
   request.set_successor_of(command.successor_of);
@@ -109,11 +111,12 @@ v1::CreateDatasetRequest RequestOf(const CreateDataset& command, v1::Schema sche
 }
 
 absl::Status Run(Session& session, const CreateDataset& command) {
-  ASSIGN_OR_RETURN(v1::Schema schema, ReadSchema(command.schema_file));
+  ASSIGN_OR_RETURN(SchemaFile file, ReadSchemaFile(command.schema_file));
+  RETURN_IF_ERROR(CheckFilled(file.schema, command.schema_file));
   if (command.is_public && !command.confirmed) {
     RETURN_IF_ERROR(ConfirmPublic(session, command.name));
   }
-  v1::CreateDatasetRequest request = RequestOf(command, std::move(schema));
+  v1::CreateDatasetRequest request = RequestOf(command, std::move(file));
   RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.CreateDataset(std::move(request)));
 

@@ -22,7 +22,7 @@ class LoginStateTest : public ::testing::Test {
             .tokens = {.token = token, .refresh_token = "r"}};
   }
 
-  const testing::ScratchFolder folder_;
+  const curator::testing::ScratchFolder folder_;
   const LoginState state_{folder_.path() + "/new/login.json"};
 };
 

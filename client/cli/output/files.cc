@@ -8,12 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
+#include "client/cli/output/json_fields.h"
 
 namespace curator::cli {
 namespace {
@@ -33,38 +34,12 @@ bool IsReplaceable(const std::string& path) {
   return stat(path.c_str(), &facts) != 0 || S_ISREG(facts.st_mode);
 }
 
-absl::Status SyntaxOf(const std::string& json) {
-  try {
-    [[maybe_unused]] const nlohmann::json parsed = nlohmann::json::parse(json);
-    return absl::OkStatus();
-  } catch (const nlohmann::json::exception& error) {
-    std::string what = error.what();
-    const size_t start = what.find("] ");
-    if (start != std::string::npos) what.erase(0, start + 2);
-    return absl::InvalidArgumentError(what);
-  }
-}
-
 template <typename Message>
-absl::StatusOr<Message> ParseMessage(const std::string& json, const std::string& path, const char* what) {
-  if (const absl::Status syntax = SyntaxOf(json); !syntax.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": this is not JSON: ", syntax.message()));
-  }
+absl::StatusOr<Message> ReadMessage(const std::string& path, const char* what) {
+  ASSIGN_OR_RETURN(const std::string json, ReadWhole(path));
   Message message;
-  const auto parsed = google::protobuf::util::JsonStringToMessage(json, &message);
-  if (!parsed.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": this is not ", what, ": ", parsed.message().ToString()));
-  }
+  RETURN_IF_ERROR(ParseMessage(json, path, what, message));
   return message;
-}
-
-absl::StatusOr<std::string> ReadWhole(const std::string& path) {
-  ASSIGN_OR_RETURN(InputFile file, OpenInput(path));
-  std::ostringstream text;
-  text << file.stream.rdbuf();
-  if (text.str().empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": the file is empty"));
-  return text.str();
 }
 
 }  // namespace
@@ -80,28 +55,50 @@ absl::StatusOr<InputFile> OpenInput(const std::string& path) {
   return file;
 }
 
-absl::StatusOr<v1::Schema> ParseSchema(const std::string& json, const std::string& path) {
-  return ParseMessage<v1::Schema>(json, path, "a schema");
+absl::StatusOr<std::string> ReadWhole(const std::string& path) {
+  ASSIGN_OR_RETURN(InputFile file, OpenInput(path));
+  std::ostringstream text;
+  text << file.stream.rdbuf();
+  if (text.str().empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": the file is empty"));
+  return text.str();
 }
 
-absl::StatusOr<v1::Schema> ReadSchema(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string json, ReadWhole(path));
-  return ParseSchema(json, path);
+absl::StatusOr<nlohmann::ordered_json> ParseJson(const std::string& json, const std::string& path) {
+  try {
+    return nlohmann::ordered_json::parse(json);
+  } catch (const nlohmann::json::exception& error) {
+    std::string what = error.what();
+    const size_t start = what.find("] ");
+    if (start != std::string::npos) what.erase(0, start + 2);
+    return absl::InvalidArgumentError(absl::StrCat(path, ": this is not JSON: ", what));
+  }
+}
+
+absl::Status ParseMessage(const std::string& json, const std::string& path, const char* what,
+                          google::protobuf::Message& message) {
+  ASSIGN_OR_RETURN(const nlohmann::ordered_json tree, ParseJson(json, path));
+  if (const std::string unknown = UnknownField(tree, *message.GetDescriptor()); !unknown.empty())
+    return absl::InvalidArgumentError(absl::StrCat(path, ": this is not ", what, ": ", unknown));
+  const auto parsed = google::protobuf::util::JsonStringToMessage(json, &message);
+  if (parsed.ok()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": this is not ", what, ": ",
+      absl::StrReplaceAll(parsed.message().ToString(), {{"for type TYPE_INT64", "for a whole number"},
+                                                        {"for type TYPE_INT32", "for a whole number"},
+                                                        {"for type TYPE_DOUBLE", "for a number"},
+                                                        {"for type TYPE_BOOL", "for true or false"}})));
 }
 
 absl::StatusOr<v1::Event> ReadEvent(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string json, ReadWhole(path));
-  return ParseMessage<v1::Event>(json, path, "an event");
+  return ReadMessage<v1::Event>(path, "an event");
 }
 
 absl::StatusOr<v1::Workload> ReadWorkload(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string json, ReadWhole(path));
-  return ParseMessage<v1::Workload>(json, path, "a workload");
+  return ReadMessage<v1::Workload>(path, "a workload");
 }
 
 absl::StatusOr<v1::RepairProposal> ReadRepairProposal(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string json, ReadWhole(path));
-  return ParseMessage<v1::RepairProposal>(json, path, "a proposal of a repair");
+  return ReadMessage<v1::RepairProposal>(path, "a proposal of a repair");
 }
 
 OutputFile::OutputFile(std::string path, std::string temporary)

@@ -3,8 +3,11 @@
 // Not thread-safe: one command runs at a time.
 #pragma once
 
+#include <google/protobuf/message.h>
+
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 
@@ -13,7 +16,6 @@
 #include "client/client.h"
 #include "curator/v1/budget.pb.h"
 #include "curator/v1/event.pb.h"
-#include "curator/v1/schema.pb.h"
 #include "curator/v1/workload.pb.h"
 
 namespace curator::cli {
@@ -27,10 +29,17 @@ struct InputFile {
 // NOT_FOUND, PERMISSION_DENIED or FAILED_PRECONDITION (a directory), each with the path.
 absl::StatusOr<InputFile> OpenInput(const std::string& path);
 
-// Reads a schema, an event or a workload in proto3's JSON form. INVALID_ARGUMENT names the file and the
-// place of the error: line and column of a syntax error, or the path of an unknown field.
-absl::StatusOr<v1::Schema> ReadSchema(const std::string& path);
-absl::StatusOr<v1::Schema> ParseSchema(const std::string& json, const std::string& path);
+// The whole file. INVALID_ARGUMENT when it is empty.
+absl::StatusOr<std::string> ReadWhole(const std::string& path);
+
+// INVALID_ARGUMENT names the file, `path`, and line and column of a syntax error.
+absl::StatusOr<nlohmann::ordered_json> ParseJson(const std::string& json, const std::string& path);
+// Reads a message in proto3's JSON form. INVALID_ARGUMENT as above, or with the path of an unknown field;
+// `what` names the message, "a schema".
+absl::Status ParseMessage(const std::string& json, const std::string& path, const char* what,
+                          google::protobuf::Message& message);
+
+// Reads an event, a workload or a proposal in proto3's JSON form, with the errors of ParseMessage().
 absl::StatusOr<v1::Event> ReadEvent(const std::string& path);
 absl::StatusOr<v1::Workload> ReadWorkload(const std::string& path);
 absl::StatusOr<v1::RepairProposal> ReadRepairProposal(const std::string& path);

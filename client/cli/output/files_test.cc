@@ -102,38 +102,5 @@ TEST_F(Files, AnInputThatIsAFolderOrAbsentIsRefused) {
   EXPECT_EQ(OpenInput(Path("none")).status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST(SchemaFile, IsReadInProtosJsonForm) {
-  const auto schema = ParseSchema(
-      R"({"attributes":[{"name":"age","integer":{"min":17,"max":90,"binWidth":5}}],
-          "unit":{"person":{"idColumn":"pid","maxRecords":3}}})",
-      "a.json");
-  ASSERT_TRUE(schema.ok()) << schema.status();
-  EXPECT_EQ(schema->attributes(0).integer().bin_width(), 5);
-  EXPECT_EQ(schema->unit().person().id_column(), "pid");
-}
-
-std::string ErrorOf(const std::string& json) {
-  const auto schema = ParseSchema(json, "a.json");
-  EXPECT_EQ(schema.status().code(), absl::StatusCode::kInvalidArgument) << json;
-  return std::string(schema.status().message());
-}
-
-TEST(SchemaFile, ASyntaxErrorSaysItsLine) {
-  EXPECT_THAT(ErrorOf("{\"attributes\":\n [}"), AllOf(HasSubstr("a.json"), HasSubstr("line 2")));
-  EXPECT_THAT(ErrorOf("age: integer"), HasSubstr("not JSON"));
-}
-
-TEST(SchemaFile, ANumberThatNoDoubleHoldsIsRefused) {
-  EXPECT_THAT(ErrorOf(R"({"attributes": [{"name": "age", "numeric": {"edges": [0, 1e999]}}]})"),
-              AllOf(HasSubstr("not JSON"), HasSubstr("1e999")));
-}
-
-TEST(SchemaFile, AFieldThatASchemaDoesNotHaveIsNamed) {
-  EXPECT_THAT(ErrorOf(R"({"attributes":[{"name":"age","integer":{"binWidht":5}}]})"),
-              AllOf(HasSubstr("a.json"), HasSubstr("binWidht")));
-  EXPECT_THAT(ErrorOf(R"({"attributes":[{"name":"age","integer":{"min":"x"}}]})"), HasSubstr("min"));
-  EXPECT_THAT(ErrorOf(R"([1, 2])"), HasSubstr("not a schema"));
-}
-
 }  // namespace
 }  // namespace curator::cli
