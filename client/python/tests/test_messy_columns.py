@@ -147,6 +147,18 @@ def test_missing_values_of_synthetic_records_are_those_of_pandas() -> None:
 # ---- The same against a server
 
 
+PERIODS: list[dict[str, Any]] = [
+    {"name": bins.lower(), "date": {"from": begin, "to": end, "bins": bins}}
+    for bins, begin, end in (
+        ("DAY", "2020-02-27", "2020-03-02T06:00:00"),
+        ("WEEK", "2018-12-27", "2021-01-12"),
+        ("MONTH", "1969-11-05", "1970-03-01"),
+        ("QUARTER", "1969-11-05", "1970-06-30T12:00:00"),
+        ("YEAR", "0099-05-05", "0101-01-01"),
+    )
+]
+
+
 ROWS = [
     ("2019-02-03", "low", "7", "10", "2019-01-01", "f"),
     ("2019-05-03", "other things", "25", "NA", "2019-06-01T06:00:00", "m"),
@@ -169,6 +181,20 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cu.Dataset]:
         server.curator("owner", "dataset", "grant", "clinic", "ana")
         with server.client() as client:
             yield client["clinic"]
+
+
+@pytest.fixture(scope="module")
+def periods(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cu.Dataset]:
+    with Server(tmp_path_factory.mktemp("periods")) as server:
+        schema, table = server.folder / "schema.json", server.folder / "periods.csv"
+        schema.write_text(json.dumps({"attributes": PERIODS}))
+        table.write_text("day,week,month,quarter,year\n2020-02-29,2019-12-30,1970-01-01,1970-01-01,0100-01-01\n")
+        server.curator("owner", "dataset", "create", "periods", "--schema", str(schema), "--rule", "pure", "--epsilon", "100000")
+        server.curator("owner", "dataset", "import", "periods", str(table))
+        server.curator("owner", "dataset", "seal", "periods")
+        server.curator("owner", "dataset", "grant", "periods", "ana")
+        with server.client() as client:
+            yield client["periods"]
 
 
 def counts(dataset: cu.Dataset, question: cu.Question) -> dict[Any, int]:
@@ -195,6 +221,22 @@ def test_prefixes_and_their_labels_are_those_of_the_server(clinic: cu.Dataset, c
     assert list(of_server) == [attribute.prefix_label(code) for code in range(attribute.run_size)]
     # With a condition on another column the client makes the predicates and the labels itself.
     assert counts(clinic, clinic.prefixes(column).where("sex in {f,m,x}" if column != "sex" else "visit in [,]")).keys() == of_server.keys()
+
+
+@pytest.mark.parametrize("column", [each["name"] for each in PERIODS])
+def test_labels_of_periods_are_those_of_the_server(periods: cu.Dataset, column: str) -> None:
+    attribute = periods.schema[column]
+    ranges = counts(periods, periods.ranges(column))
+    assert len(ranges) == attribute.size * (attribute.size + 1) // 2
+    assert [label for label in ranges if ".." not in label] == attribute.labels
+    code = list(counts(periods, periods.marginals(column)).values()).index(1)
+    expected = {"day": "2020-02-29", "week": "2020-W01", "month": "1970-01", "quarter": "1970-Q1", "year": "0100"}
+    assert attribute.labels[code] == expected[column]
+    # The ends that the client writes are ends of bins for the server, too.
+    ends = [attribute.value_range(other) for other in range(attribute.size)]
+    wheres = [(cu.col(column) >= begin) & (cu.col(column) < end if "T" in end else cu.col(column) <= end) for begin, end in ends]
+    values = periods.count(*wheres).answer(epsilon=1000).tables[0].values
+    assert [round(float(value)) for value in values] == [int(other == code) for other in range(attribute.size)]
 
 
 def test_ranges_leave_missing_values_out(clinic: cu.Dataset) -> None:
