@@ -17,14 +17,10 @@ namespace {
 using dp::NumberStyle;
 
 // Of two ways in which as many cells are read, the first is proposed. "1,234" counts as 1234 before 1.234.
-constexpr std::array<NumberStyle, ColumnLook::kStyles> kNumberStyles = {NumberStyle{},
-                                                                        {.thousands_separator = ','},
-                                                                        {',', '.'},
-                                                                        {.decimal_sign = ','},
-                                                                        {.thousands_separator = '\''},
-                                                                        {.thousands_separator = ' '},
-                                                                        {',', ' '},
-                                                                        {.thousands_separator = '_'}};
+constexpr std::array<NumberStyle, ColumnLook::kStyles> kNumberStyles = {
+    NumberStyle{}, {.thousands_separator = ','},  {.decimal_sign = ','},
+    {',', '.'},    {.thousands_separator = '\''}, {.thousands_separator = ' '},
+    {',', ' '},    {.thousands_separator = '_'}};
 
 // The first is ISO 8601 alone, which is read beside each of the others.
 constexpr std::array<const char*, ColumnLook::kFormats> kDateFormats = {"",

@@ -32,8 +32,8 @@ bool IsConfigKey(std::string_view key);
 // $XDG_CONFIG_HOME/curator/config.toml, or below ~/.config; empty where the environment names neither.
 std::string ConfigPathOfUser();
 
-// INVALID_ARGUMENT begins with "PATH:LINE: ": for an unknown key, one that occurs twice in a profile, and what
-// is no line of such a file.
+// INVALID_ARGUMENT begins with "PATH:LINE: ": for an unknown key, one that occurs twice in a profile, and
+// what is no line of such a file.
 absl::StatusOr<std::vector<ConfigEntry>> ParseConfig(std::string_view text, const std::string& path);
 
 // No entries where there is no file. FAILED_PRECONDITION when others than its owner may write it: it can name

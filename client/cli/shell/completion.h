@@ -1,5 +1,5 @@
-// What may follow on an unfinished command line, from the same tree of commands as their help; and the scripts
-// by which shells ask for it.
+// What may follow on an unfinished command line, from the same tree of commands as their help; and the
+// scripts by which shells ask for it.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -17,8 +17,8 @@ struct Completion {
   std::vector<std::string> globals;  // the options of `app` itself among the words, with their values
 };
 
-// `words` follow the program's name; the last one is being typed, and may be empty. Bash cuts words at '=' and
-// ':'; these are put together again.
+// `words` follow the program's name; the last one is being typed, and may be empty. Bash cuts words at '='
+// and ':'; these are put together again.
 Completion Complete(const CLI::App& app, const std::vector<std::string>& words);
 
 // The first word of a command line by which the scripts ask: the words of the completion follow, one a line,

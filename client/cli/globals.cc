@@ -1,4 +1,4 @@
-#include "client/cli/settings/globals.h"
+#include "client/cli/globals.h"
 
 #include <algorithm>
 #include <cstdlib>
