@@ -18,9 +18,6 @@ constexpr double kKurtosisStep = 0.004;
 constexpr double kSpareWidth = 0.001;
 // A measured value's. Below it the lattice of the noise shows in estimates.
 constexpr double kLeastDeviation = 1.3;
-// One ratio for each cell of the grid of kurtosis is computed whatever the steps so far.
-constexpr int64_t kStepsOfRatio = int64_t{1} << 22;
-
 // The largest value of the grid that is at most `terms`, and the smallest above it.
 std::pair<int64_t, int64_t> GridAround(int64_t terms) {
   const double place = std::floor(std::log(static_cast<double>(terms)) / std::log(kSumGrid));
@@ -77,8 +74,7 @@ absl::StatusOr<double> HalfWidths::OfEstimate(const AnswerError& error, const In
   const double root = std::sqrt(error.variance_factor);
   auto ratio = estimate_ratios_.find(cell);
   if (ratio == estimate_ratios_.end()) {
-    int64_t steps = kStepsOfRatio;
-    ASSIGN_OR_RETURN(const double own, OfItsOwn(error, *tree, steps));
+    ASSIGN_OR_RETURN(const double own, OfItsOwn(error, *tree, ratio_steps_));
     const double deviations = own / root / deviation_;
     const double spare = kSpareWidth + kKurtosisStep * deviations * deviations / 8;
     ratio = estimate_ratios_.emplace(cell, deviations * deviation_ * (1 + spare)).first;

@@ -28,7 +28,7 @@ namespace curator::dp {
 class HalfWidths {
  public:
   static constexpr size_t kMostExact = 512;                // of each kind
-  static constexpr int64_t kMostSteps = int64_t{1} << 25;  // for estimates: about a second
+  static constexpr int64_t kMostSteps = int64_t{1} << 25;  // for estimates, and again for what is scaled
 
   HalfWidths(const NoiseSpec& noise, double level);
 
@@ -52,6 +52,7 @@ class HalfWidths {
   std::map<std::pair<float, float>, double> estimates_;  // by the two factors
   std::map<int64_t, double> estimate_ratios_;            // by kurtosis
   int64_t steps_ = kMostSteps;
+  int64_t ratio_steps_ = kMostSteps;
 };
 
 }  // namespace curator::dp

@@ -141,12 +141,11 @@ class BlurredTail {
   double blur() const { return blur_; }
   bool IsFeasible() const { return last_ <= static_cast<double>(kMostPoints); }
 
-  // The evaluations that were made.
-  int64_t Sum() {
-    int64_t steps = 0;
+  // False when `steps` are used up before the end.
+  bool Sum(int64_t& steps) {
     const auto last = static_cast<int64_t>(last_);
     int64_t next_try = 1;
-    for (int64_t k = 1; k <= last; ++k) {
+    for (int64_t k = 1; k <= last && steps > 0; ++k) {
       const double log_value = LogUpTo(static_cast<double>(k) * step_, steps);
       if (log_value >= negligible_) {
         points_.push_back(
@@ -158,11 +157,12 @@ class BlurredTail {
       while (k < last && IsNegligible(k, std::min(last, Jump(k)), steps)) k = std::min(last, Jump(k));
       if (k == from) next_try = k + 16;
     }
-    return steps;
+    return steps > 0;
   }
 
-  double operator()(double x) const {
+  double At(double x, int64_t& steps) const {
     if (x <= 0) return 1;
+    steps -= std::ssize(points_);
     double sum = x;
     for (const Point& point : points_)
       sum += 2 * std::sin(x * point.place * step_) / (point.place * step_) * point.value;
@@ -182,7 +182,7 @@ class BlurredTail {
     double log_value = 0;
     for (const WeightedValues& each : values_) {
       log_value += each.count * one_.Log(each.weight * t);
-      ++steps;
+      --steps;
       if (log_value < negligible_) break;
     }
     return log_value;
@@ -194,7 +194,7 @@ class BlurredTail {
     for (const WeightedValues& each : values_) {
       if (each.weight * static_cast<double>(to) * step_ > kPiReal) continue;
       log_value += each.count * one_.Log(each.weight * static_cast<double>(from) * step_);
-      ++steps;
+      --steps;
       if (log_value < negligible_) return true;
     }
     return false;
@@ -261,13 +261,12 @@ std::optional<double> CombinationHalfWidth(const NoiseSpec& noise, std::span<con
   const std::vector<WeightedValues> coarse = Coarse(values);
   const double most = ChernoffHalfWidth(noise, coarse, excluded);
   BlurredTail tail(noise, values, excluded, ChernoffHalfWidth(noise, coarse, kLeftOut * excluded), most);
-  if (!tail.IsFeasible()) return std::nullopt;
-  steps -= tail.Sum();
+  if (!tail.IsFeasible() || !tail.Sum(steps)) return std::nullopt;
   double enough = most;
   double short_of = 0;
   for (int i = 0; i < 16; ++i) {
     const double middle = (enough + short_of) / 2;
-    (tail(middle - tail.blur()) <= excluded ? enough : short_of) = middle;
+    (tail.At(middle - tail.blur(), steps) <= excluded ? enough : short_of) = middle;
   }
   return enough;
 }

@@ -158,6 +158,9 @@ TEST(CombinationHalfWidth, GivesUpWithoutStepsAtExtremeLevelsAndWithAlmostNoNois
   const std::vector<WeightedValues> values = {{1, 3}, {0.5, 1}};
   int64_t none = 0;
   EXPECT_EQ(CombinationHalfWidth(noise, values, 0.95, none), std::nullopt);
+  int64_t few = 100;
+  EXPECT_EQ(CombinationHalfWidth(noise, values, 0.95, few), std::nullopt);
+  EXPECT_GT(few, -10) << "no more are taken";
   int64_t steps = kManySteps;
   EXPECT_EQ(CombinationHalfWidth(noise, values, 1 - 1e-9, steps), std::nullopt);
   for (const Mechanism mechanism : {Mechanism::kDiscreteLaplace, Mechanism::kDiscreteGaussian}) {
