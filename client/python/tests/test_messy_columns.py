@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -134,8 +136,8 @@ def test_dates_of_python_are_values() -> None:
 
 
 def test_missing_values_of_synthetic_records_are_those_of_pandas() -> None:
-    csv = b"visit,pain,age,income,shift,sex\n2019-02-03,low,7,,2019-01-01,f\n,,,5.5,2019-06-01T07:00:00,x\n"
-    frame = frame_of_csv(csv, SCHEMA, as_bins=False)
+    table = b"visit,pain,age,income,shift,sex\n2019-02-03,low,7,,2019-01-01,f\n,,,5.5,2019-06-01T07:00:00,x\n"
+    frame = frame_of_csv(table, SCHEMA, as_bins=False)
     assert [str(each) for each in frame.dtypes] == ["datetime64[ns]", "category", "Int64", "float64", "datetime64[ns]", "category"]
     assert frame["visit"][0] == pd.Timestamp("2019-02-03") and frame["shift"][1] == pd.Timestamp("2019-06-01 07:00")
     assert [list(frame[name].isna()) for name in frame] == [[False, True]] * 3 + [[True, False]] + [[False, False]] * 2
@@ -169,7 +171,7 @@ ROWS = [
 
 
 @pytest.fixture(scope="module")
-def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cu.Dataset]:
+def clinic_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """So large a budget that almost no noise is left."""
     with Server(tmp_path_factory.mktemp("clinic")) as server:
         schema, table = server.folder / "schema.json", server.folder / "clinic.csv"
@@ -179,8 +181,13 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cu.Dataset]:
         server.curator("owner", "dataset", "import", "clinic", str(table))
         server.curator("owner", "dataset", "seal", "clinic")
         server.curator("owner", "dataset", "grant", "clinic", "ana")
-        with server.client() as client:
-            yield client["clinic"]
+        yield server
+
+
+@pytest.fixture(scope="module")
+def clinic(clinic_server: Server) -> Iterator[cu.Dataset]:
+    with clinic_server.client() as client:
+        yield client["clinic"]
 
 
 @pytest.fixture(scope="module")
@@ -237,6 +244,24 @@ def test_labels_of_periods_are_those_of_the_server(periods: cu.Dataset, column: 
     wheres = [(cu.col(column) >= begin) & (cu.col(column) < end if "T" in end else cu.col(column) <= end) for begin, end in ends]
     values = periods.count(*wheres).answer(epsilon=1000).tables[0].values
     assert [round(float(value)) for value in values] == [int(other == code) for other in range(attribute.size)]
+
+
+def test_the_command_line_reads_conditions_alike_and_has_the_same_labels(clinic_server: Server, clinic: cu.Dataset) -> None:
+    def rows(*options: str) -> list[dict[str, str]]:
+        answered = clinic_server.curator("ana", "--output", "csv", "workload", "answer", "clinic", "--epsilon", "1000", *options)
+        return list(csv.DictReader(io.StringIO(answered)))
+
+    wheres = ["visit < 2019-07-01", "visit <= 2019-06-30", "visit < 2019-Q3", "visit in {2019-Q1,unknown}", "pain >= low", "shift < 2019-06-01T06:00"]
+    answered = rows(*(option for where in wheres for option in ("--where", where)))
+    values = clinic.count(*wheres).answer(epsilon=1000).tables[0].values
+    assert [round(float(row["estimate"])) for row in answered] == [round(float(value)) for value in values]
+    marginals = rows("--marginals", "1")
+    for column in clinic.schema.names:
+        assert [row[column] for row in marginals if row["query"] == column] == clinic.schema[column].labels
+        assert [row[column] for row in rows("--prefixes", column)] == list(counts(clinic, clinic.prefixes(column)))
+    shown = clinic_server.curator("ana", "dataset", "show", "clinic")
+    assert 'date, 2019-01-15 to 2019-12-31 by quarter; missing values are "unknown"' in shown
+    assert 'categorical, 3 values in order and "other"; missing values are "?"' in shown
 
 
 def test_ranges_leave_missing_values_out(clinic: cu.Dataset) -> None:
