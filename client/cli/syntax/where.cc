@@ -7,8 +7,11 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
 #include "base/text.h"
 #include "client/cli/output/text.h"
+#include "dp/domain/dates.h"
+#include "dp/domain/numbers.h"
 #include "rpc/convert_attribute.h"
 
 namespace curator::cli {
@@ -239,6 +242,37 @@ bool IsLargestEdge(const v1::Attribute& attribute, const std::string& text) {
   return numeric != nullptr && value == numeric->edges.back();
 }
 
+// The first second of a day, of a time or of a bin.
+std::optional<int64_t> BeginOf(const v1::Attribute& attribute, std::string_view text) {
+  const std::string_view trimmed = dp::TrimBlanks(text);
+  if (const absl::StatusOr<dp::DeclaredTime> time = dp::ParseDeclaredTime(trimmed); time.ok())
+    return time->seconds;
+  const absl::StatusOr<dp::Attribute> converted = rpc::FromProto(attribute);
+  const auto* const dates = converted.ok() ? std::get_if<dp::DateKind>(&converted->kind()) : nullptr;
+  const std::optional<int64_t> bin = dates == nullptr ? std::nullopt : dp::DateBinOfLabel(*dates, trimmed);
+  return bin ? std::optional(dp::DatesOfBin(*dates, *bin).from) : std::nullopt;
+}
+
+absl::Status CheckEndOfDates(const v1::Attribute& attribute, bool excluded, v1::Condition& condition) {
+  const std::string end = condition.between().to().string_value();
+  if (!excluded) {
+    const absl::StatusOr<dp::DeclaredTime> time = dp::ParseDeclaredTime(dp::TrimBlanks(end));
+    if (!time.ok() || time->is_day) return absl::OkStatus();
+    return EndError(condition, absl::StrCat("its bins end before a time: write '", end, ")' or '< ", end,
+                                            "', or the last day that is meant"));
+  }
+  const std::optional<int64_t> begin = BeginOf(attribute, end);
+  if (!begin) {
+    return EndError(condition, absl::StrCat("\"", end,
+                                            "\" is no day such as 2019-03-31, no time such as "
+                                            "2019-03-31T12:00:00 and none of its bins of dates"));
+  }
+  std::string time = dp::WriteDeclaredTime(*begin);
+  if (time.find('T') == std::string::npos) time += "T00:00:00";
+  condition.mutable_between()->mutable_to()->set_string_value(time);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<ParsedConditions> ParseWhere(std::string_view text) {
@@ -275,14 +309,18 @@ absl::StatusOr<ParsedThresholds> ParseThresholds(std::string_view text) {
   return parsed;
 }
 
-absl::Status CheckEnds(const ParsedConditions& parsed, const v1::Schema& schema) {
+absl::Status CheckEnds(ParsedConditions& parsed, const v1::Schema& schema) {
   for (size_t i = 0; i < parsed.conditions.size(); ++i) {
-    const v1::Condition& condition = parsed.conditions[i];
+    v1::Condition& condition = parsed.conditions[i];
     const auto attribute = std::find_if(
         schema.attributes().begin(), schema.attributes().end(),
         [&](const v1::Attribute& candidate) { return candidate.name() == condition.attribute(); });
     if (attribute == schema.attributes().end() || parsed.upper_ends[i] == UpperEnd::kAbsent) continue;
     const bool excluded = parsed.upper_ends[i] == UpperEnd::kExcluded;
+    if (attribute->has_date()) {
+      RETURN_IF_ERROR(CheckEndOfDates(*attribute, excluded, condition));
+      continue;
+    }
     const std::string& end = condition.between().to().string_value();
     if (!attribute->has_numeric() && excluded)
       return EndError(condition,

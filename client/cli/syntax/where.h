@@ -17,6 +17,14 @@
 // "<=" include the end, ")" and "<" do not. Numeric attributes have bins [edge, next edge) and take ")" and
 // "<", at their largest edge also "]" and "<="; all others take "]" and "<=" (CheckEnds()).
 //
+//   visit in [2019-01, 2019-03]            visit >= 2019-04-01 and visit <= 2019-06-30
+//   visit < 2019-07-01                     visit in {2019-Q2, unknown}
+//
+// Dates have days, times ("2019-07-01T06:00:00") or bins ("2019-07", "2019-Q3", "2019-W27", "2019") as ends:
+// of days and bins, "]" and "<=" include the last one and ")" and "<" do not; a time takes ")" and "<". The
+// label of missing values, and the catch-all of ordered categories, are in no interval: "=" and {..} take
+// them.
+//
 // Values stay text, which the server interprets. The parser is not recursive; the text has at most
 // kLongestWhere bytes.
 //
@@ -60,7 +68,8 @@ absl::StatusOr<ParsedConditions> ParseWhere(std::string_view text);
 absl::StatusOr<ParsedThresholds> ParseThresholds(std::string_view text);
 
 // INVALID_ARGUMENT when an interval's upper end is written in a way that its attribute's bins do not allow.
-// Unknown attributes are left to the server, which suggests similar names.
-absl::Status CheckEnds(const ParsedConditions& parsed, const v1::Schema& schema);
+// Of dates, an end that is excluded is replaced by a time, which the server takes as excluded: it takes a day
+// as the last one. Unknown attributes are left to the server, which suggests similar names.
+absl::Status CheckEnds(ParsedConditions& parsed, const v1::Schema& schema);
 
 }  // namespace curator::cli

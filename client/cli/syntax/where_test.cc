@@ -152,7 +152,10 @@ TEST(WhereEnds, AreThoseThatTheBinsCanMean) {
                                     {"name":"income","numeric":{"edges":[0,1000,20000]}}]})",
                   &schema)
                   .ok());
-  const auto ends = [&](const std::string& text) { return CheckEnds(ParseWhere(text).value(), schema); };
+  const auto ends = [&](const std::string& text) {
+    ParsedConditions parsed = ParseWhere(text).value();
+    return CheckEnds(parsed, schema);
+  };
   EXPECT_TRUE(ends("age in [30,40] and income in [0,1000)").ok());
   EXPECT_TRUE(ends("age <= 40 and income < 1000").ok());
   EXPECT_TRUE(ends("income in [1000,20000]").ok()) << "the last bin is closed";
@@ -160,6 +163,32 @@ TEST(WhereEnds, AreThoseThatTheBinsCanMean) {
   EXPECT_TRUE(ends("elsewhere in [1,2)").ok()) << "the server knows near misses";
   EXPECT_THAT(std::string(ends("age in [30,40)").message()), AllOf(HasSubstr("age"), HasSubstr("']'")));
   EXPECT_THAT(std::string(ends("income <= 1000").message()), AllOf(HasSubstr("income"), HasSubstr("1000)")));
+}
+
+// The upper end as it is sent, or the reason why it is not.
+std::string SentEndOfDates(const std::string& text) {
+  v1::Schema schema;
+  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  R"({"attributes":[{"name":"visit","missing":{"bin":"unknown"},
+                      "date":{"from":"2019-01-15","to":"2019-12-31","bins":"QUARTER"}}]})",
+                  &schema)
+                  .ok());
+  ParsedConditions parsed = ParseWhere(text).value();
+  const absl::Status status = CheckEnds(parsed, schema);
+  return status.ok() ? parsed.conditions[0].between().to().string_value() : std::string(status.message());
+}
+
+TEST(WhereEnds, OfDatesThatAreExcludedAreSentAsTimes) {
+  EXPECT_EQ(SentEndOfDates("visit <= 2019-06-30"), "2019-06-30");
+  EXPECT_EQ(SentEndOfDates("visit in [2019-Q1, 2019-Q2]"), "2019-Q2");
+  EXPECT_EQ(SentEndOfDates("visit < 2019-07-01"), "2019-07-01T00:00:00");
+  EXPECT_EQ(SentEndOfDates("visit in [2019-04-01,' 2019-07-01 ')"), "2019-07-01T00:00:00");
+  EXPECT_EQ(SentEndOfDates("visit < 2019-07-01T06:30"), "2019-07-01T06:30:00");
+  EXPECT_EQ(SentEndOfDates("visit < 2019-Q3"), "2019-07-01T00:00:00");
+  EXPECT_EQ(SentEndOfDates("visit < 2019-Q1"), "2019-01-15T00:00:00");
+  EXPECT_THAT(SentEndOfDates("visit <= 2019-07-01T06:30"), HasSubstr("write '2019-07-01T06:30)'"));
+  EXPECT_THAT(SentEndOfDates("visit < unknown"), HasSubstr("\"unknown\" is no day"));
+  EXPECT_THAT(SentEndOfDates("visit < 2020-Q3"), HasSubstr("\"2020-Q3\" is no day"));
 }
 
 }  // namespace
