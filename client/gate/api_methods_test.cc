@@ -27,6 +27,7 @@ TEST(ApiMethodsTest, EveryMethodOfTheServerIsOnTheListOrIsLeftOutOnPurpose) {
                   "AuditService/WatchAudit", "BudgetService/WatchLedger", "OperationService/WatchOperation",
                   // Of an owner's own machine, which has the records.
                   "DatasetService/AddPart", "DatasetService/CheckSchema", "DatasetService/CreateDataset",
+                  "DatasetService/DeleteDataset",
                   "DatasetService/ImportRecords", "DatasetService/ListImports", "DatasetService/SealDataset",
                   "DatasetService/UndoImport", "OwnerService/Evaluate", "OwnerService/RiskReport",
                   "OwnerService/RowCounts",

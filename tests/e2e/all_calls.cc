@@ -56,6 +56,7 @@ std::vector<Step> CallsOnDatasets() {
       {"DatasetService.UndoImport",
        {absl::StrCat("request_id: '$NEW' dataset: 'draft' import_request_id: '", kImportToUndo, "'")}},
       {"DatasetService.SealDataset", {"request_id: '$NEW' dataset: 'draft'"}},
+      {"DatasetService.DeleteDataset", {"request_id: '$NEW' dataset: 'divided' validate_only: true"}},
       {"DatasetService.GrantAccess", {"request_id: '$NEW' dataset: 'census' principal: 'dora'"}},
       {"DatasetService.RevokeAccess", {"request_id: '$NEW' dataset: 'census' principal: 'dora'"}},
       {"DatasetService.ListGrants", {"dataset: 'census'"}},

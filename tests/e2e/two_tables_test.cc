@@ -147,6 +147,7 @@ std::vector<Step> ForOwnersAlone(const std::string& dataset) {
           {"DatasetService.UndoImport",
            {Request(dataset, "import_request_id: '00000000-0000-4000-8000-000000000026'")}},
           {"DatasetService.ListImports", {On(dataset)}},
+          {"DatasetService.DeleteDataset", {Request(dataset)}},
           {"DatasetService.GrantAccess", {Request(dataset, "principal: 'eve'")}},
           {"DatasetService.RevokeAccess", {Request(dataset, "principal: 'ana'")}},
           {"DatasetService.ListGrants", {On(dataset)}},

@@ -25,7 +25,8 @@ class Contradiction(Exception):
 
 # What changes no account.
 OTHER_KINDS = ("SEALED", "EQUAL_CONTENT", "ARCHIVED", "GRANTED", "REVOKED", "RULES_SET", "RELEASE_SHARED", "OWNER_ACTION",
-               "LIMIT_REQUESTED", "LIMIT_REJECTED", "LIMIT_WITHDRAWN", "LIMIT_TAKEN_UP")
+               "LIMIT_REQUESTED", "LIMIT_REJECTED", "LIMIT_WITHDRAWN", "LIMIT_TAKEN_UP", "OWNER_LOOKED", "IMPORT_UNDONE",
+               "DATASET_DELETED")
 
 
 class Document:
@@ -71,6 +72,12 @@ class Document:
             raise Contradiction("a payload has bytes left over")
 
 
+def read_facts(document):
+    """Version 2 ends with what is said for ever about the records: 1 for a domain from records, 2 for rows from a query."""
+    if document.version == 2 and document.integer() not in (1, 2, 3):
+        raise Contradiction("a payload has facts that are not known")
+
+
 def write_integer(value):
     return struct.pack(">q", value)
 
@@ -105,19 +112,22 @@ class Ledger:
         self.parts = {}  # dataset id -> the version that sealed each part, by number; 0 for none
 
     def add(self, entry):
+        is_deleted = self.last_kinds.get(entry["dataset_id"]) == "DATASET_DELETED"
+        if is_deleted and entry["kind"] != "REPAIRED":
+            raise Contradiction("follows the deletion of its dataset")
         self.check_link(entry)
         payload = bytes.fromhex(entry["payload"])
         kind = entry["kind"]
         if kind == "DATASET_CREATED":
             self.owners[entry["dataset_id"]] = entry["actor"]
-            self.create_dataset(Document(payload, "curator.ledger.dataset_created"))
+            self.create_dataset(Document(payload, "curator.ledger.dataset_created", (1, 2)))
         elif kind == "ACCOUNT_OPENED":
             document = Document(payload, "curator.ledger.account_opened")
             self.open_account(document)
         elif kind == "PART_ADDED":
             self.add_part(entry["dataset_id"], Document(payload, "curator.ledger.part_added"))
         elif kind == "PART_SEALED":
-            self.seal_part(entry["dataset_id"], Document(payload, "curator.ledger.part_sealed"))
+            self.seal_part(entry["dataset_id"], Document(payload, "curator.ledger.part_sealed", (1, 2)))
         elif kind in ("CHARGED", "RESERVED"):
             self.charge(entry["charge_id"], kind, Document(payload, "curator.ledger.charge", (1, 2)))
         elif kind in ("STARTED", "EXTENDED", "COMMITTED", "EXPIRED", "CANCELLED", "FORFEITED"):
@@ -164,6 +174,7 @@ class Ledger:
         document.integer()  # public
         document.text()  # partition attribute
         document.list(lambda: self.open_account(document))
+        read_facts(document)
         document.end()
 
     def open_account(self, document):
@@ -191,6 +202,7 @@ class Ledger:
     def seal_part(self, dataset, document):
         number, version = document.integer(), document.integer()
         document.bytes()  # commitment to the content
+        read_facts(document)
         document.end()
         versions = self.parts.get(dataset, [])
         if not 1 <= number <= len(versions) or versions[number - 1] != 0:
