@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
@@ -38,6 +39,45 @@ std::string DescribeRange(const v1::Numeric& numeric) {
                       ExactText(numeric.edges(numeric.edges_size() - 1)));
 }
 
+// "2019-01-15 to 2020-12-31 by month", or "2019-01-15 up to before 2020-07-01 in 3 listed bins".
+std::string DescribeDates(const v1::Date& date) {
+  const std::string zone = date.time_zone().empty() ? "" : absl::StrCat(", in ", date.time_zone());
+  if (date.edges_size() > 1) {
+    return absl::StrCat(date.edges(0), " up to before ", date.edges(date.edges_size() - 1), " in ",
+                        date.edges_size() - 1, " listed bins", zone);
+  }
+  return absl::StrCat(date.from(), " to ", date.to(), " by ",
+                      absl::AsciiStrToLower(v1::Date::Bins_Name(date.bins())), zone);
+}
+
+std::string DescribeValues(const v1::Attribute& attribute) {
+  switch (attribute.kind_case()) {
+    case v1::Attribute::kCategorical: {
+      const v1::Categorical& categorical = attribute.categorical();
+      const std::string others =
+          categorical.has_catch_all() ? absl::StrCat(" and \"", categorical.catch_all(), "\"") : "";
+      return absl::StrCat("categorical, ", categorical.values_size(),
+                          categorical.ordered() ? " values in order" : " values", others);
+    }
+    case v1::Attribute::kInteger: {
+      const v1::Integer& integer = attribute.integer();
+      const int64_t width = integer.has_bin_width() ? integer.bin_width() : 1;
+      const std::string bins = width == 1 ? "" : absl::StrCat(" by ", width);
+      return absl::StrCat("integer, ", integer.min(), " to ", integer.max(), bins);
+    }
+    case v1::Attribute::kNumeric: {
+      const std::string range = DescribeRange(attribute.numeric());
+      return range.empty() ? "numeric" : absl::StrCat("numeric, ", range);
+    }
+    case v1::Attribute::kCoded:
+      return absl::StrCat("coded, 0 to ", attribute.coded().size() - 1);
+    case v1::Attribute::kDate:
+      return absl::StrCat("date, ", DescribeDates(attribute.date()));
+    default:
+      return "unknown";
+  }
+}
+
 RawJson SchemaAsJson(const v1::Schema& schema) {
   std::string json;
   if (!google::protobuf::util::MessageToJsonString(schema, &json).ok()) json = "null";
@@ -62,6 +102,7 @@ Document DatasetDocument(const v1::Dataset& dataset) {
         "it is no prior yet: once it is sealed, an approver publishes it with: curator dataset publish ",
         dataset.name()));
   }
+  AddDataFacts(dataset.domain_from_records(), dataset.rows_from_query(), document);
   AddNestingFacts(dataset.schema(), document);
   Table attributes{
       "attributes", "", {{"name", "attribute"}, {"kind", "kind"}, {"bins", "bins", Align::kRight}}, {}};
@@ -100,28 +141,12 @@ int64_t BinsOf(const v1::Attribute& attribute) {
 }
 
 std::string DescribeKind(const v1::Attribute& attribute) {
-  switch (attribute.kind_case()) {
-    case v1::Attribute::kCategorical: {
-      const v1::Categorical& categorical = attribute.categorical();
-      const std::string others =
-          categorical.has_catch_all() ? absl::StrCat(" and \"", categorical.catch_all(), "\"") : "";
-      return absl::StrCat("categorical, ", categorical.values_size(), " values", others);
-    }
-    case v1::Attribute::kInteger: {
-      const v1::Integer& integer = attribute.integer();
-      const int64_t width = integer.has_bin_width() ? integer.bin_width() : 1;
-      const std::string bins = width == 1 ? "" : absl::StrCat(" by ", width);
-      return absl::StrCat("integer, ", integer.min(), " to ", integer.max(), bins);
-    }
-    case v1::Attribute::kNumeric: {
-      const std::string range = DescribeRange(attribute.numeric());
-      return range.empty() ? "numeric" : absl::StrCat("numeric, ", range);
-    }
-    case v1::Attribute::kCoded:
-      return absl::StrCat("coded, 0 to ", attribute.coded().size() - 1);
-    default:
-      return "unknown";
-  }
+  std::string text = DescribeValues(attribute);
+  if (attribute.missing().has_bin())
+    absl::StrAppend(&text, "; missing values are \"", attribute.missing().bin(), "\"");
+  if (!attribute.reading().column().empty())
+    absl::StrAppend(&text, "; from the column ", attribute.reading().column());
+  return text;
 }
 
 std::string DescribeUnit(const v1::Schema& schema) {

@@ -91,6 +91,31 @@ TEST(Labels, StepsThatNoServerWouldAcceptMakeNoBins) {
   }
 }
 
+std::string KindOf(const std::string& attribute) {
+  return DescribeKind(SchemaOf("{\"attributes\":[" + attribute + "]}").attributes(0));
+}
+
+TEST(Labels, DatesAreTheirPeriodsAndMissingValuesTheLastBin) {
+  const std::string visit =
+      R"({"name":"visit","missing":{"bin":"?"},
+          "date":{"from":"2019-01-15","to":"2019-06-30","bins":"QUARTER"}})";
+  EXPECT_EQ(LabelsOf(visit), (Labels{"2019-Q1", "2019-Q2", "?"}));
+  EXPECT_EQ(KindOf(visit), "date, 2019-01-15 to 2019-06-30 by quarter; missing values are \"?\"");
+  const std::string shift =
+      R"({"name":"s","date":{"edges":["2019-01-01","2019-06-01T06:00","2020-01-01"],
+          "timeZone":"Europe/Berlin"}})";
+  EXPECT_EQ(LabelsOf(shift),
+            (Labels{"[2019-01-01, 2019-06-01T06:00:00)", "[2019-06-01T06:00:00, 2020-01-01)"}));
+  EXPECT_EQ(KindOf(shift), "date, 2019-01-01 up to before 2020-01-01 in 2 listed bins, in Europe/Berlin");
+}
+
+TEST(Labels, OrderedCategoriesAndAnotherColumnAreShown) {
+  const std::string pain =
+      R"({"name":"pain","categorical":{"values":["no","yes"],"catchAll":"x","ordered":true},
+          "reading":{"column":"Pain today"}})";
+  EXPECT_EQ(KindOf(pain), "categorical, 2 values in order and \"x\"; from the column Pain today");
+}
+
 TEST(Labels, CodesAreThemselves) {
   EXPECT_EQ(LabelsOf(R"({"name":"zone","coded":{"size":3}})"), (Labels{"0", "1", "2"}));
 }
