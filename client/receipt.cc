@@ -98,7 +98,8 @@ absl::StatusOr<v1::Receipt> ReceiptOfLine(const std::string& line) {
   if (content != json.end() &&
       nlohmann::json(*content) != nlohmann::json::parse(receipt.statement(), nullptr,
                                                         /*allow_exceptions=*/false)) {
-    return absl::InvalidArgumentError("has a content that is not that of its signed statement");
+    return absl::InvalidArgumentError(
+        "is forged or damaged: its content is not that of its signed statement");
   }
   return receipt;
 }
