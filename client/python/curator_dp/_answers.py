@@ -16,6 +16,7 @@ from google.protobuf import json_format
 
 from curator_dp import _html
 from curator_dp._errors import CuratorError, NotFound
+from curator_dp._facts import facts_of
 from curator_dp._query_sets import Naming
 from curator_dp._schema import Schema
 from curator_dp._tables import NUMBER_COLUMNS, AnswerTable, label_name, read_tables
@@ -92,6 +93,7 @@ class Answer:
         free_from: the releases from which it was computed, free.
         could_be_free_from: releases from which `prefer_free=True` would have answered.
         post_processing: "non-negative, integer"; empty for the numbers as they were measured.
+        domain_from_records, rows_from_query: as in Quote.
         tables: one AnswerTable for each marginal and each other query set, in the order of the question.
     """
 
@@ -120,6 +122,8 @@ class Answer:
         self.free_from = tuple(header.free_from)
         self.could_be_free_from = tuple(header.could_be_free_from)
         self.post_processing: str = header.post_processing
+        self.domain_from_records: bool = header.domain_from_records
+        self.rows_from_query: bool = header.rows_from_query
 
     def __getitem__(self, columns: Union[str, int, tuple[str, ...]]) -> AnswerTable:
         """The marginal over these columns, in any order: a["age"], a["age", "sex"]. Or the table with this index: a[0].
@@ -291,7 +295,7 @@ class Answer:
 
     def __repr__(self) -> str:
         price = "free" if not self.costs else ", ".join(f"{each.counter} {each.amount}" for each in self.costs)
-        return f"<Answer of {self.dataset}: {sum(len(table.values) for table in self.tables)} numbers, {price}>"
+        return f"<Answer of {self.dataset}: {sum(len(table.values) for table in self.tables)} numbers, {price}{facts_of(self)}>"
 
     def _repr_html_(self) -> str:
         return _html.answer(self)

@@ -189,6 +189,12 @@ class Client:
         assert request is not None
         return self._connection.unary(self._syntheses.CreateSynthesis, request, operation_pb2.Operation, request.request_id)
 
+    def _delete_dataset(self, request: dataset_pb2.DeleteDatasetRequest) -> str:
+        response = self._connection.unary(
+            self._datasets.DeleteDataset, request, dataset_pb2.DeleteDatasetResponse, request.request_id
+        )
+        return response.dataset_id
+
     def _operation(self, operation_id: str) -> operation_pb2.Operation:
         return self._connection.unary(
             self._operations.GetOperation, operation_pb2.GetOperationRequest(operation_id=operation_id), operation_pb2.Operation

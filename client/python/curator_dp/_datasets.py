@@ -13,6 +13,7 @@ from curator_dp._charges import Charge, Event, Lifetime, lifetime_seconds
 from curator_dp._conditions import AnyConditions, Value, conditions_of, parse_thresholds, value_text
 from curator_dp._enums import name_of
 from curator_dp._errors import CuratorError, InvalidQuestion, Unavailable
+from curator_dp._facts import facts_of
 from curator_dp._query_sets import Names, count_of, names_of
 from curator_dp._questions import Question, checked_parts
 from curator_dp._request_ids import AnyRequestId, checked_request_id, new_request_id
@@ -37,6 +38,9 @@ class Dataset:
         version: 0 until it is sealed; grows with each part that is sealed.
         state: "CREATED", "SEALED" or "ARCHIVED".
         schema: its columns and their bins, a Schema.
+        domain_from_records: ranges, categories or bins were chosen by somebody who had seen records: the guarantee does not cover
+            that choice.
+        rows_from_query: the guarantee is about the rows that were imported, which came from a query.
     """
 
     def __init__(self, client: Client, wire: dataset_pb2.Dataset) -> None:
@@ -46,6 +50,8 @@ class Dataset:
         self.owner: str = wire.owner
         self.id: str = wire.id
         self.version: int = wire.version
+        self.domain_from_records: bool = wire.domain_from_records
+        self.rows_from_query: bool = wire.rows_from_query
         self.state = name_of(dataset_pb2.DatasetState, wire.state, "DATASET_STATE_")
         self.schema = Schema(wire.schema)
 
@@ -208,8 +214,17 @@ class Dataset:
         request.request_id = checked_request_id(request_id) if request_id is not None else new_request_id()
         return Charge(self._client, request)
 
+    def delete(self, *, request_id: Optional[AnyRequestId] = None) -> str:
+        """Removes the records of a dataset of yours that was never charged, for good. Its name is free; its history stays.
+
+        Returns its id, by which its history is read. CuratorError where there is a charge, a look of yours, or a successor.
+        """
+        request = dataset_pb2.DeleteDatasetRequest(dataset=self.name)
+        request.request_id = checked_request_id(request_id) if request_id is not None else new_request_id()
+        return self._client._delete_dataset(request)
+
     def __repr__(self) -> str:
-        return f"<Dataset {self.name} of {self.owner}: {self.state}, {len(self.schema.attributes)} columns>"
+        return f"<Dataset {self.name} of {self.owner}: {self.state}, {len(self.schema.attributes)} columns{facts_of(self)}>"
 
     def _repr_html_(self) -> str:
         try:

@@ -11,6 +11,7 @@ import pandas as pd
 from curator_dp import _html
 from curator_dp._answers import Cost, costs_of
 from curator_dp._errors import CuratorError
+from curator_dp._facts import facts_of
 from curator_dp._spend import DEFAULT_CONFIDENCE, settings_of, words_of
 from curator_dp._wire.curator.v1 import query_pb2
 
@@ -84,6 +85,9 @@ class Quote:
         choices: the errors for other amounts, from the cheapest on, as a tuple of Choice.
         free_from: releases from which `prefer_free=True` would answer.
         refused_by_rule: the rule of the owner that would refuse the question; empty when none would.
+        domain_from_records: ranges, categories or bins were chosen by somebody who had seen records: the guarantee does not cover
+            that choice.
+        rows_from_query: the guarantee is about the rows that were imported, which came from a query.
     """
 
     def __init__(self, question: Question, confidence: Optional[float], wire: query_pb2.EstimateWorkloadResponse) -> None:
@@ -103,6 +107,8 @@ class Quote:
         self.choices = tuple(Choice(question, confidence, each) for each in wire.choices)
         self.free_from = tuple(wire.free_from)
         self.refused_by_rule: str = wire.refused_by_rule
+        self.domain_from_records: bool = wire.domain_from_records
+        self.rows_from_query: bool = wire.rows_from_query
 
     @property
     def cheapest(self) -> Choice:
@@ -139,7 +145,7 @@ class Quote:
 
     def __repr__(self) -> str:
         fits = "" if self.fits else ", does not fit the budget"
-        return f"<Quote: {self.spend}, all errors within ±{self.max_error:g} with {100 * self.confidence:g}%{fits}>"
+        return f"<Quote: {self.spend}, all errors within ±{self.max_error:g} with {100 * self.confidence:g}%{fits}{facts_of(self)}>"
 
     def _repr_html_(self) -> str:
         return _html.quote(self)
