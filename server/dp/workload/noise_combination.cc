@@ -94,6 +94,12 @@ class CharacteristicFunction {
 
   double variance() const { return variance_; }
 
+  // That one value of Log() takes.
+  int64_t steps() const {
+    if (mechanism_ == Mechanism::kDiscreteLaplace) return 1;
+    return parameter_ < 0.5 ? std::ssize(masses_) : 4;
+  }
+
   double Log(double t) const {
     if (mechanism_ == Mechanism::kDiscreteGaussian) return LogTheta(t) - log_at_zero_;
     const double sine = std::sin(t / 2);
@@ -182,7 +188,7 @@ class BlurredTail {
     double log_value = 0;
     for (const WeightedValues& each : values_) {
       log_value += each.count * one_.Log(each.weight * t);
-      --steps;
+      steps -= one_.steps();
       if (log_value < negligible_) break;
     }
     return log_value;
@@ -194,7 +200,7 @@ class BlurredTail {
     for (const WeightedValues& each : values_) {
       if (each.weight * static_cast<double>(to) * step_ > kPiReal) continue;
       log_value += each.count * one_.Log(each.weight * static_cast<double>(from) * step_);
-      --steps;
+      steps -= one_.steps();
       if (log_value < negligible_) return true;
     }
     return false;
