@@ -202,6 +202,8 @@ export interface Dataset {
   awaits_publication: boolean;
   id: string;
   version: Int64;
+  domain_from_records: boolean;
+  rows_from_query: boolean;
 }
 
 export type Mechanism =
@@ -253,6 +255,8 @@ export interface WorkloadEstimate {
   choices: { spend?: Spend; costs: Cost[]; fits: boolean; standard_deviation: number; max_error: number }[];
   free_from: string[];
   refused_by_rule: string;
+  domain_from_records: boolean;
+  rows_from_query: boolean;
 }
 
 export interface AnswerHeader {
@@ -269,6 +273,8 @@ export interface AnswerHeader {
   could_be_free_from: string[];
   post_processing: string;
   confidence_level: number;
+  domain_from_records: boolean;
+  rows_from_query: boolean;
 }
 
 export interface MarginalHeader {

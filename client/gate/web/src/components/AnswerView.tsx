@@ -10,6 +10,7 @@ import { drawBars, spanOf, type Mark } from "../error-bars.ts";
 import { counted, exactText, roundedText } from "../numbers.ts";
 import { svgFile, label, type Shape } from "../svg.ts";
 import { Button } from "./Button.tsx";
+import { DataFacts } from "./DataFacts.tsx";
 import { ChartFrame } from "./ChartFrame.tsx";
 import { ErrorBars } from "./ErrorBars.tsx";
 import { SelectField } from "./Field.tsx";
@@ -176,6 +177,7 @@ export function AnswerView({ answer, schema, file }: Props) {
   const options = tables.map((table, i) => ({ value: String(i), text: table.title }));
   return (
     <>
+      <DataFacts of={header} />
       <div class="row ends">
         {tables.length > 1 && (
           <SelectField

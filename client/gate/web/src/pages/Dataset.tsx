@@ -8,6 +8,7 @@ import { SkeletonLines, Skeleton } from "../components/Empty.tsx";
 import { CounterName, RuleName } from "../components/Gloss.tsx";
 import { Link } from "../components/Link.tsx";
 import { ErrorNotice, Notice } from "../components/Notice.tsx";
+import { DataFacts } from "../components/DataFacts.tsx";
 import { Card, Page } from "../components/Page.tsx";
 import { Table } from "../components/Table.tsx";
 import { Amount, Promise, Time } from "../components/Values.tsx";
@@ -43,6 +44,7 @@ function Facts({
   const verification = useVerification(name);
   return (
     <Card title="Promise">
+      <DataFacts of={dataset} />
       <dl class="facts">
         <div>
           <dt>Protects</dt>

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Cost, Spend, Workload, WorkloadEstimate } from "../../api/types.ts";
 import { useCall } from "../../api/use-call.ts";
 import { Button } from "../../components/Button.tsx";
+import { DataFacts } from "../../components/DataFacts.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { Skeleton } from "../../components/Empty.tsx";
 import { Field } from "../../components/Field.tsx";
@@ -245,6 +246,7 @@ function Pay({
   const canPay = estimate.fits && estimate.refused_by_rule === "" && canAsk;
   return (
     <>
+      <DataFacts of={estimate} />
       {!estimate.fits && (
         <Notice kind="warn" title="There is not enough left for this.">
           <span>
