@@ -71,6 +71,10 @@ void AddReceipt(CLI::App* command, std::string& receipt) {
       ->type_name("FILE");
 }
 
+void AddPartName(CLI::App* command, std::string& part) {
+  command->add_option("--part", part, "The part, of a partitioned dataset")->type_name("PART");
+}
+
 void AddParts(CLI::App* command, std::vector<std::string>& parts) {
   command
       ->add_option_function<std::string>(
@@ -108,6 +112,12 @@ absl::Status Session::UseRequestId(const std::string& chosen) {
 
 void AddRequestFacts(const Session& session, Document& document) {
   document.fields.push_back({"request_id", "request id", session.request_id});
+}
+
+void PrintForOwner(Session& session, Document& document) {
+  AddRequestFacts(session, document);
+  document.notes.emplace_back("these figures depend on the records: for the owner's eyes only");
+  session.Print(document);
 }
 
 void Session::Print(const Document& document) {

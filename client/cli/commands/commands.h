@@ -59,6 +59,8 @@ struct Session {
 
 // Adds the request id, by which the same request can be repeated.
 void AddRequestFacts(const Session& session, Document& document);
+// Prints a document that depends on the records, and says so.
+void PrintForOwner(Session& session, Document& document);
 
 // The action of the command that the command line names: prints its result to the session, or returns the
 // error that the program prints. Empty until the command line is parsed.
@@ -73,8 +75,11 @@ void AddCalcCommands(CLI::App& app, Chosen& chosen);
 void AddChargeCommands(CLI::App& app, Chosen& chosen);
 void AddConfigCommands(CLI::App& app, Chosen& chosen);
 void AddDatasetCommands(CLI::App& app, Chosen& chosen);
-// These two to the group of AddDatasetCommands().
+// These five to the group of AddDatasetCommands().
+void AddDatasetDeleteCommand(CLI::App& dataset_group, Chosen& chosen);
 void AddDatasetGrantCommands(CLI::App& dataset_group, Chosen& chosen);
+void AddDatasetImportCommand(CLI::App& dataset_group, Chosen& chosen);
+void AddDatasetImportsCommands(CLI::App& dataset_group, Chosen& chosen);
 void AddDatasetRefusalCommands(CLI::App& dataset_group, Chosen& chosen);
 void AddIdentityCommands(CLI::App& app, Chosen& chosen);
 void AddInboxCommand(CLI::App& app, Chosen& chosen);
@@ -164,6 +169,8 @@ v1::BudgetLimit LimitOf(const PromiseChoice& promise);
 
 void AddRequestId(CLI::App* command, std::string& request_id);
 void AddReceipt(CLI::App* command, std::string& receipt);
+// --part: the part of a partitioned dataset that is changed.
+void AddPartName(CLI::App* command, std::string& part);
 // --parts: the queried parts of a partitioned dataset.
 void AddParts(CLI::App* command, std::vector<std::string>& parts);
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "client/cli/commands/acceptance.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/dataset_document.h"
 #include "client/cli/output/document.h"
@@ -43,17 +44,11 @@ struct AddPart {
   std::string request_id;
 };
 
-struct ImportRecords {
-  std::string dataset;
-  std::string file;
-  std::string part;  // of a partitioned dataset
-  std::string request_id;
-};
-
 struct SealDataset {
   std::string dataset;
   std::string part;  // of a partitioned dataset
   bool accept_equal_content = false;
+  bool confirmed = false;
   std::string request_id;
 };
 
@@ -146,36 +141,21 @@ absl::Status Run(Session& session, const AddPart& command) {
   return absl::OkStatus();
 }
 
-void PrintForOwner(Session& session, Document& document) {
-  AddRequestFacts(session, document);
-  document.notes.emplace_back("these figures depend on the records: for the owner's eyes only");
-  session.Print(document);
-}
-
-absl::Status Run(Session& session, const ImportRecords& command) {
-  ASSIGN_OR_RETURN(InputFile file, OpenInput(command.file));
-  v1::ImportRecordsRequest::Header header;
-  RETURN_IF_ERROR(session.SetRequestId(header, command.request_id));
-  header.set_dataset(command.dataset);
-  header.set_part(command.part);
-  header.set_gzip(file.compression == Client::Compression::kGzip);
-  ASSIGN_OR_RETURN(const v1::ImportRecordsResponse import,
-                   session.client.ImportRecords(std::move(header), file.stream));
-
-  Document document;
-  document.fields.push_back({"dataset", "dataset", command.dataset});
-  AddImportFacts(import, document);
-  PrintForOwner(session, document);
-  return absl::OkStatus();
-}
-
 absl::Status Run(Session& session, const SealDataset& command) {
   v1::SealDatasetRequest request;
   RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
   request.set_part(command.part);
   request.set_accept_equal_content(command.accept_equal_content);
-  ASSIGN_OR_RETURN(const v1::SealDatasetResponse sealed, session.client.SealDataset(std::move(request)));
+  const std::vector<Acceptance> acceptances = {
+      {"EQUAL_CONTENT", "Seal it under a budget of its own",
+       [&request] { request.set_accept_equal_content(true); }},
+      {"NO_RECORDS", "Seal it without records", [&request] { request.set_accept_no_records(true); }},
+      {"DOMAIN_FROM_RECORDS", "Seal it, and say so for ever",
+       [&request] { request.set_accept_domain_from_records(true); }}};
+  ASSIGN_OR_RETURN(const v1::SealDatasetResponse sealed,
+                   SendAccepting(session, command.confirmed, acceptances,
+                                 [&] { return session.client.SealDataset(request); }));
 
   Document document;
   document.fields = {{"dataset", "dataset", sealed.dataset().name()},
@@ -320,10 +300,6 @@ void AddAddPart(CLI::App& group, Chosen& chosen) {
   });
 }
 
-void AddPartName(CLI::App* command, std::string& part) {
-  command->add_option("--part", part, "The part, of a partitioned dataset")->type_name("PART");
-}
-
 void AddCreateDataset(CLI::App& group, Chosen& chosen) {
   const auto options = std::make_shared<CreateDataset>();
   CLI::App* command = AddCommand(
@@ -351,18 +327,6 @@ void AddCreateDataset(CLI::App& group, Chosen& chosen) {
   Choose(command, options, chosen, CheckBudget);
 }
 
-void AddImportRecords(CLI::App& group, Chosen& chosen) {
-  const auto options = std::make_shared<ImportRecords>();
-  CLI::App* command = AddCommand(group, "import", "Send a CSV file with a header line; all or nothing",
-                                 "curator dataset import census people.csv.gz");
-  command->add_option("NAME", options->dataset, "The dataset")->required();
-  command->add_option("FILE", options->file, "CSV, plain or gzip; it is streamed, never in memory whole")
-      ->required();
-  AddPartName(command, options->part);
-  AddRequestId(command, options->request_id);
-  Choose(command, options, chosen);
-}
-
 void AddSealDataset(CLI::App& group, Chosen& chosen) {
   const auto options = std::make_shared<SealDataset>();
   CLI::App* command =
@@ -372,6 +336,7 @@ void AddSealDataset(CLI::App& group, Chosen& chosen) {
   AddPartName(command, options->part);
   command->add_flag("--accept-equal-content", options->accept_equal_content,
                     "Seal records that another of your datasets holds under another budget");
+  AddYes(command, options->confirmed, "Accept whatever the server asks to accept, without asking here");
   AddRequestId(command, options->request_id);
   Choose(command, options, chosen);
 }
@@ -405,7 +370,8 @@ void AddDatasetCommands(CLI::App& app, Chosen& chosen) {
   CLI::App* group = AddGroup(app, "dataset", "Private tables: declare, fill, seal, show");
   AddCreateDataset(*group, chosen);
   AddAddPart(*group, chosen);
-  AddImportRecords(*group, chosen);
+  AddDatasetImportCommand(*group, chosen);
+  AddDatasetImportsCommands(*group, chosen);
   AddSealDataset(*group, chosen);
   AddDatasetGrantCommands(*group, chosen);
   AddDatasetRefusalCommands(*group, chosen);
@@ -418,6 +384,7 @@ void AddDatasetCommands(CLI::App& app, Chosen& chosen) {
                  &ShowDataset::dataset, "NAME", chosen);
   AddPublishDataset(*group, chosen);
   AddArchiveDataset(*group, chosen);
+  AddDatasetDeleteCommand(*group, chosen);
 }
 
 }  // namespace curator::cli

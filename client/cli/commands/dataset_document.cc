@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 #include "rpc/convert_attribute.h"
@@ -82,6 +83,35 @@ RawJson SchemaAsJson(const v1::Schema& schema) {
   std::string json;
   if (!google::protobuf::util::MessageToJsonString(schema, &json).ok()) json = "null";
   return {json};
+}
+
+// The numbers of the lines, which are those of the first of the rows.
+std::vector<std::string> LinesOf(const v1::Rejection& rejection) {
+  std::vector<std::string> lines;
+  for (const int64_t line : rejection.lines()) lines.push_back(absl::StrCat(line));
+  return lines;
+}
+
+std::string DescribeLines(const v1::Rejection& rejection) {
+  const int64_t more = rejection.rows() - rejection.lines_size();
+  return absl::StrCat(absl::StrJoin(rejection.lines(), ", "),
+                      more > 0 ? absl::StrCat(" and ", more, " more") : "");
+}
+
+Table RejectionTable(const v1::ImportRecordsResponse& import) {
+  Table table{"rejections",
+              "rejected, by column and reason",
+              {{"attribute", "column"},
+               {"reason", "reason"},
+               {"rows", "rows", Align::kRight},
+               {"described_lines", "lines", Align::kLeft, ShownIn::kTables},
+               {"lines", "lines", Align::kLeft, ShownIn::kJsonAndCsv}},
+              {}};
+  for (const v1::Rejection& rejection : import.rejections()) {
+    table.rows.push_back({rejection.attribute(), rejection.reason(), rejection.rows(),
+                          DescribeLines(rejection), LinesOf(rejection)});
+  }
+  return table;
 }
 
 }  // namespace
@@ -177,14 +207,7 @@ void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document)
                              import.responses_clamped(),
                              import.responses_clamped() > 0 ? ShownIn::kAllForms : ShownIn::kJsonAndCsv});
   document.fields.push_back({"ignored_columns", "columns ignored", ignored});
-  Table rejected{"rejected_rows",
-                 "first rejected rows",
-                 {{"line", "line", Align::kRight}, {"attribute", "attribute"}, {"reason", "reason"}},
-                 {}};
-  for (const v1::RejectedRow& row : import.examples()) {
-    rejected.rows.push_back({row.line(), row.attribute(), row.reason()});
-  }
-  if (!rejected.rows.empty()) document.tables.push_back(std::move(rejected));
+  if (import.rejections_size() > 0) document.tables.push_back(RejectionTable(import));
   if (import.same_file_as().empty()) return;
   document.fields.push_back({"same_file_as", "the same file as import", import.same_file_as()});
   document.notes.emplace_back(

@@ -30,7 +30,7 @@ std::string DescribeUnit(const v1::Schema& schema);
 // The groups of nested records; adds nothing if records are not nested.
 void AddNestingFacts(const v1::Schema& schema, Document& document);
 
-// The report of an import: numbers of rows, and the first rejected ones. For the owner only.
+// The report of an import: numbers of rows, and what was rejected by column and reason. For the owner only.
 void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document);
 
 }  // namespace curator::cli

@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/dataset_document.h"
+#include "client/cli/commands/most_rejected.h"
 #include "client/cli/output/document.h"
 #include "client/cli/output/files.h"
 #include "client/cli/output/text.h"
@@ -28,6 +29,7 @@ namespace {
 struct CheckSchema {
   std::string schema_file;
   std::string csv_file;  // empty for none
+  MostRejected most_rejected;
 };
 
 struct MakeTemplate {
@@ -65,7 +67,8 @@ absl::Status Run(Session& session, const CheckSchema& command) {
   document.tables.push_back(std::move(attributes));
   if (checked->has_import()) AddImportFacts(checked->import(), document);
   session.Print(document);
-  return absl::OkStatus();
+  if (!command.most_rejected.IsExceededBy(checked->import())) return absl::OkStatus();
+  return absl::FailedPreconditionError(command.most_rejected.Complaint(checked->import()));
 }
 
 struct EditSchemaFile {
@@ -199,6 +202,7 @@ void AddSchemaCommands(CLI::App& app, Chosen& chosen) {
       ->required();
   command->add_option("CSV", options->csv_file, "A CSV file, plain or gzip, to try against it")
       ->type_name("FILE.csv");
+  AddMaxRejected(command, options->most_rejected);
   command->footer(
       "A schema is an ordered list of attributes and, optionally, whom the guarantee protects:\n"
       "  {\"attributes\": [\n"
