@@ -174,6 +174,11 @@ absl::StatusOr<v1::SealDatasetResponse> Client::SealDataset(v1::SealDatasetReque
                 std::move(request));
 }
 
+absl::StatusOr<v1::DeleteDatasetResponse> Client::DeleteDataset(v1::DeleteDatasetRequest request) const {
+  return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::DeleteDataset,
+                std::move(request));
+}
+
 absl::StatusOr<v1::UndoImportResponse> Client::UndoImport(v1::UndoImportRequest request) const {
   return Change(wire_->connection, wire_->datasets, &v1::DatasetService::Stub::UndoImport,
                 std::move(request));

@@ -109,6 +109,7 @@ class Client {
   absl::StatusOr<v1::ImportRecordsResponse> ImportRecords(v1::ImportRecordsRequest::Header header,
                                                           std::istream& csv) const;
   absl::StatusOr<v1::SealDatasetResponse> SealDataset(v1::SealDatasetRequest request) const;
+  absl::StatusOr<v1::DeleteDatasetResponse> DeleteDataset(v1::DeleteDatasetRequest request) const;
   absl::StatusOr<v1::UndoImportResponse> UndoImport(v1::UndoImportRequest request) const;
   // Of all pages, at most `most`.
   absl::StatusOr<v1::ListImportsResponse> ListImports(const std::string& dataset, int64_t most = kAll) const;

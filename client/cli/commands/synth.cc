@@ -150,6 +150,7 @@ absl::Status Run(Session& session, const EstimateSynthesis& command) {
   for (int i = 0; i < estimate.schedule_size(); ++i)
     schedule.rows.push_back({int64_t{i} + 1, estimate.schedule(i)});
   document.tables = {CostTable(estimate.costs()), std::move(settings), std::move(schedule)};
+  AddDataFacts(estimate.domain_from_records(), estimate.rows_from_query(), document);
   document.notes.emplace_back("nothing was charged, no record was read");
   session.Print(document);
   return absl::OkStatus();

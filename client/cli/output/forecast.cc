@@ -233,6 +233,7 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
   if (!estimate.query_sets().empty()) document.tables.push_back(QuerySetTable(estimate, assumed_rows));
   document.tables.push_back(CostTable(estimate.costs()));
   if (!estimate.choices().empty()) document.tables.push_back(ChoiceTable(estimate));
+  AddDataFacts(estimate.domain_from_records(), estimate.rows_from_query(), document);
   document.notes.emplace_back("errors are in counts; nothing was charged, no record was read");
   return document;
 }

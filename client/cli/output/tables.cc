@@ -82,6 +82,26 @@ Field RefusalField(const std::string& rule) {
           rule.empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms};
 }
 
+void AddDataFacts(bool domain_from_records, bool rows_from_query, Document& document) {
+  const auto only_true = [](bool fact) { return fact ? ShownIn::kAllForms : ShownIn::kJsonAndCsv; };
+  document.fields.push_back(
+      {"domain_from_records", "domain from records", domain_from_records, only_true(domain_from_records)});
+  document.fields.push_back(
+      {"rows_from_query", "rows from a query", rows_from_query, only_true(rows_from_query)});
+  if (domain_from_records) {
+    document.notes.emplace_back(
+        "ranges, categories or bins were chosen by somebody who had seen records: the guarantee does not "
+        "cover "
+        "that choice");
+  }
+  if (rows_from_query) {
+    document.notes.emplace_back(
+        "the rows came from a query, in which one person may have changed the rows of others: the guarantee "
+        "is "
+        "about the rows that were imported");
+  }
+}
+
 Document OperationDocument(const v1::Operation& operation) {
   Document document;
   document.fields = {{"operation_id", "operation", operation.id()},
