@@ -98,9 +98,9 @@ TEST_F(Edit, AColumnIsLeftOut) {
   EXPECT_EQ(schema_.attributes(0).name(), "b");
 }
 
-TEST_F(Edit, AnotherKindKeepsNothingOfTheOldOne) {
+TEST_F(Edit, AnotherKindKeepsMissingValuesAndNothingElseOfTheOldOne) {
   EXPECT_FALSE(Answer("date\n2019-01-01 2020-01-01 by day\nDD.MM.YYYY\nbin\n<\n<\n<\n<\n<\ninteger\n"));
-  EXPECT_EQ(At(0), R"({"name": "a", "integer": {}})") << out_;
+  EXPECT_EQ(At(0), R"({"name": "a", "integer": {}, "missing": {"bin": "missing"}})") << out_;
 }
 
 TEST_F(Edit, AnIdColumnIsNoAttribute) {

@@ -3,8 +3,8 @@
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/time_util.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -233,6 +233,13 @@ absl::StatusOr<SchemaFile> ParseSchemaFile(std::string_view text, const std::str
     json = document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   }
   RETURN_IF_ERROR(ParseMessage(json, path, "a schema", file.schema));
+  const bool accepted = std::any_of(file.looks.begin(), file.looks.end(),
+                                    [](const v1::OwnerLook& look) { return look.accepted_domain(); });
+  if (accepted && !file.schema.domain_from_records()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": a look took ranges, categories or bins from the records: \"domainFromRecords\" must be true"));
+  }
   return file;
 }
 

@@ -26,7 +26,7 @@ struct SchemaFile {
 // Of the text of a file; attributes may be unfilled. INVALID_ARGUMENT names `path` and the place of the
 // error: line and column of a syntax error, or the path of an unknown field.
 absl::StatusOr<SchemaFile> ParseSchemaFile(std::string_view text, const std::string& path);
-// The same of a file.
+// The same of a file. A look that took the domain from the records needs the schema to say so.
 absl::StatusOr<SchemaFile> ReadSchemaFile(const std::string& path);
 
 // What an attribute lacks, "has no kind"; empty when it is filled in. A range of integers from 0 to 0 counts

@@ -90,6 +90,13 @@ TEST(SchemaFiles, ALookThatIsNotOneIsRefused) {
   }
 }
 
+TEST(SchemaFiles, ADomainFromRecordsIsNotTakenBack) {
+  const std::string look = R"({"looks": [{"sha256": ")" + std::string(64, 'a') +
+                           R"(", "time": "2026-11-28T04:00:00Z", "acceptedDomain": true}])";
+  EXPECT_THAT(ErrorOfSchema(look + "}"), HasSubstr("\"domainFromRecords\" must be true"));
+  EXPECT_TRUE(ParseSchemaFile(look + ", \"domainFromRecords\": true}", "a.json").ok());
+}
+
 v1::Schema SchemaOf(const std::string& attributes) {
   const auto file = ParseSchemaFile("{\"attributes\": [" + attributes + "]}", "a.json");
   EXPECT_TRUE(file.ok()) << file.status();

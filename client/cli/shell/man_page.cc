@@ -9,6 +9,9 @@
 namespace curator::cli {
 namespace {
 
+// Readers of man pages want a day. That of the build would make two builds of one version differ.
+constexpr char kDate[] = "2026-11-28";
+
 // Text of a line that begins with none of roff's control characters.
 std::string Roff(std::string_view text) {
   std::string roff;
@@ -108,7 +111,8 @@ std::string ManPage(const CLI::App& command) {
   const bool is_root = command.get_parent() == nullptr;
   const std::string summary =
       is_root ? "questions to private tables, and their privacy budget" : command.get_description();
-  std::string page = ".TH \"" + Roff(title) + "\" 1 \"\" \"curator " CURATOR_VERSION "\" \"Curator\"\n";
+  std::string page = ".TH \"" + Roff(title) + "\" 1 \"" + std::string(kDate) +
+                     "\" \"curator " CURATOR_VERSION "\" \"Curator\"\n";
   page += ".SH NAME\n" + Roff(name) + " \\- " + Flowing(summary);
   page += ".SH SYNOPSIS\n" + SynopsisOf(command);
   page += ".SH DESCRIPTION\n" + Flowing(command.get_description());
