@@ -162,9 +162,13 @@ TEST_P(Receipts, AreRefusedWhenForgedOrOfAnotherLedgerOrSignedByAnotherKey) {
   Start();
 
   Rewrite("100000000000", "200000000000");
+  const Ran half_forged = Verify();
+  EXPECT_EQ(half_forged.status, 1);
+  EXPECT_THAT(half_forged.output, HasSubstr("forged or damaged: its content"));
+  Rewrite("100000000000", "200000000000");  // the content, too
   const Ran forged = Verify();
   EXPECT_EQ(forged.status, 1);
-  EXPECT_THAT(forged.output, HasSubstr("forged or damaged"));
+  EXPECT_THAT(forged.output, HasSubstr("forged or damaged: its signature"));
   std::ofstream(mine_) << "not a receipt\n";
   EXPECT_THAT(Verify().output, HasSubstr("line 1: is not a receipt"));
   EXPECT_EQ(Verify().status, 1);
