@@ -59,8 +59,8 @@ class Ledger {
   // ---- Datasets
 
   // A deleted dataset (DatasetState::kDeleted) is found by its id, with the name that it had, and by
-  // FindContent() and ListDeletedDatasets(). For everything else that names or lists datasets there is no such
-  // dataset.
+  // FindContent() and ListDeletedDatasets(). For everything else that names or lists datasets there is no
+  // such dataset.
 
   // ALREADY_EXISTS when the name is taken. FAILED_PRECONDITION when the request created a dataset that was
   // deleted since.
@@ -75,8 +75,8 @@ class Ledger {
   virtual absl::StatusOr<std::vector<Dataset>> ListDatasets() = 0;
   // The ids of deleted datasets. Reads them all: for start-up.
   virtual absl::StatusOr<std::vector<std::string>> ListDeletedDatasets() = 0;
-  // The datasets that `owner` owns whose content, as a whole or in one part, has one of these hashes, by
-  // name. Deleted ones are among them. Datasets of other owners are not read: that two principals hold the same records concerns neither.
+  // The datasets that `owner` owns, deleted ones among them, whose content, as a whole or in one part, has one
+  // of these hashes, by name. No others are read: that two principals hold the same records concerns neither.
   virtual absl::StatusOr<std::vector<Dataset>> FindContent(
       const Principal& owner, const std::vector<std::string>& content_hashes) = 0;
   // The names of these datasets, in this order; "NAME (deleted)" of a deleted one.
@@ -87,8 +87,8 @@ class Ledger {
                                                           const NamePage& page = {},
                                                           const AlsoListed& also = {}) = 0;
   // A dataset is sealed once: a second seal is FAILED_PRECONDITION unless it repeats the same content hash,
-  // which changes nothing. What other datasets contain plays no part: see FindContent(). From the entry of the
-  // seal on the dataset has `facts` beside those that it had.
+  // which changes nothing. What other datasets contain plays no part: see FindContent(). From the entry of
+  // the seal on the dataset has `facts` beside those that it had.
   virtual absl::StatusOr<Dataset> SealDataset(std::string_view dataset_id, std::string_view content_hash,
                                               const Principal& actor, const DatasetFacts& facts = {}) = 0;
   // Adds a part with a new account to a partitioned dataset, before or after other parts are sealed.
@@ -107,12 +107,12 @@ class Ledger {
                                       Approval approval) = 0;
   // Repeating it changes nothing.
   virtual absl::Status ArchiveDataset(std::string_view dataset_id, const Principal& actor) = 0;
-  // Deletes a dataset and returns its id; what the caller has to do then is to remove its records. The name is
-  // free at once, and its open proposals can no longer be approved. A repetition of the request returns the
-  // id that the first one deleted, whatever has the name now. FAILED_PRECONDITION for a dataset with a charge
-  // in any state, with an owner's access to its records (RecordOwnerAction()), a successor or a predecessor,
-  // or a repair of its history, which may stand for lost charges; NOT_FOUND when there is no such dataset, or
-  // it has another name.
+  // Deletes a dataset and returns its id; what the caller has to do then is to remove its records. The name
+  // is free at once, and its open proposals can no longer be approved. A repetition of the request returns
+  // the id that the first one deleted, whatever has the name now. FAILED_PRECONDITION for a dataset with a
+  // charge in any state, with an owner's access to its records (RecordOwnerAction()), a successor or a
+  // predecessor, or a repair of its history, which may stand for lost charges; NOT_FOUND when there is no
+  // such dataset, or it has another name.
   virtual absl::StatusOr<std::string> DeleteDataset(const DatasetDeletion& deletion) = 0;
   // Gives the grantee these roles until then, in place of what it had. Repeating it changes nothing.
   virtual absl::Status SetGrant(std::string_view dataset_id, const Grant& grant, const Principal& actor) = 0;
@@ -140,8 +140,8 @@ class Ledger {
   // The request ids of the undone imports of the dataset, or of this part of it, from the first to the last.
   virtual absl::StatusOr<std::vector<std::string>> UndoneImports(std::string_view dataset_id,
                                                                  std::string_view part = {}) = 0;
-  // Remembers for ever what the owner has seen; to be called before it sees it. Of an owner that has seen more
-  // than there is place for (kMostSeenFiles) less is remembered: HasSeen() is then true more often.
+  // Remembers for ever what the owner has seen; to be called before it sees it. Of an owner that has seen
+  // more than there is place for (kMostSeenFiles) less is remembered: HasSeen() is then true more often.
   virtual absl::Status RememberSeen(const Principal& owner, const std::vector<SeenFile>& seen) = 0;
   // Whether the owner has seen one of these files itself, or a report on it under a schema with another
   // values_hash. Nobody else's files are read.

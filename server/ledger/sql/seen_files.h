@@ -1,7 +1,7 @@
 // What owners have seen of files, in rows that are never changed or deleted.
 //
-// A row has the file and what the schema said about values; the latter is empty for a look at the file itself.
-// Of an owner with kMostSeenFiles rows a further file becomes a row without the file; of one with
+// A row has the file and what the schema said about values; the latter is empty for a look at the file
+// itself. Of an owner with kMostSeenFiles rows a further file becomes a row without the file; of one with
 // kMostSeenSchemas more, a row with neither, which stands for anything. So the rows never stand for less than
 // what was seen.
 //

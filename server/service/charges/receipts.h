@@ -22,8 +22,8 @@ struct Receipt {
   std::string public_key;
 };
 
-// The receipt of a charge; the same bytes each time. It says so where one person had custody of the server
-// when the charge was made, and which facts (ledger::DatasetFacts) the version of the dataset has. Errors: NOT_FOUND; DATA_LOSS when the charge has no entry; the directory's.
+// The receipt of a charge; the same bytes each time. It states single custody at its time, and the facts of
+// its version (ledger::DatasetFacts). Errors: NOT_FOUND; DATA_LOSS for a charge without entry; the directory's.
 absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigner& signer,
                                   std::string_view charge_id);
 
