@@ -26,9 +26,9 @@ struct CombinedRecords {
   int64_t records_dropped = 0;
 };
 
-// Reads the segments of `manifest` from `folder` in their order. Of each unit records are kept up to its bound
-// across all imports: the first ones where all imports come from files, and else those that RowChoice chooses
-// with `hash` among the records of all imports. Of a group whose records are units of their own, all are kept.
+// Reads the segments of `manifest` from `folder` in their order. Of each unit records are kept up to its
+// bound across all imports: the first ones where all imports come from files, and else those that RowChoice
+// chooses with `hash` among the records of all imports. Of a group whose records are units, all are kept.
 // `elsewhere` are the numbers of records that units already have in other parts, which count towards the
 // bound. Errors: DATA_LOSS when a segment is missing or is not the one that was imported; FAILED_PRECONDITION
 // when one was imported under another schema, or there are more than dp::kMaxRows records.

@@ -3,7 +3,7 @@
 //
 // Below the data directory each dataset has a folder, named by its id, with these files:
 //
-//   manifest               which imports there were, in which order, with their reports, and which were undone
+//   manifest               which imports there were, in which order, with reports, and which were undone
 //   segments/<request id>  the records of one import, until the dataset is sealed or the import is undone
 //   snapshot               the sealed records
 //   public_snapshot        for a public dataset, in place of `snapshot`
@@ -118,9 +118,9 @@ class DatasetStore {
   // The imports that count, from the first to the last; also of a sealed dataset.
   absl::StatusOr<std::vector<StoredImport>> ListImports(const std::string& dataset_id) const;
 
-  // Undoes an import: calls `record`, whose error is returned and changes nothing, and then removes the records
-  // durably. Of an import that was undone before, `record` is called again and nothing else is done. After a
-  // crash between the two, RemoveUndone() removes the records. Errors: INVALID_ARGUMENT for ids, as
+  // Undoes an import: calls `record`, whose error is returned and changes nothing, and then removes the
+  // records durably. Of an import that was undone before, `record` is called again and nothing else is done.
+  // After a crash between the two, RemoveUndone() removes the records. Errors: INVALID_ARGUMENT for ids, as
   // BeginImport(); NOT_FOUND when there is no such import; FAILED_PRECONDITION when the dataset is sealed.
   absl::Status UndoImport(const std::string& dataset_id, const std::string& import_request_id,
                           const UndoRecord& record);

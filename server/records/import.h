@@ -48,8 +48,8 @@ struct ImportReport {
   // The request id of the first earlier import of the same bytes into the same dataset or part, whose records
   // now count twice; empty if there is none. Only the owner imports, so that import was the caller's too.
   std::string same_file_as = {};
-  // By column in the order of the schema, the id column last, then by reason. At most kMaxRejections: those of
-  // the most rows.
+  // By column in the order of the schema, the id column last, then by reason. At most kMaxRejections: those
+  // of the most rows.
   std::vector<Rejection> rejections = {};
   bool operator==(const ImportReport&) const = default;
 };
@@ -105,8 +105,8 @@ class RecordImport {
   virtual absl::Status Append(std::string_view bytes) = 0;
 
   // The file is complete. On return its records are durable. To be called once. Errors: as Append();
-  // ALREADY_EXISTS when the request id is taken by other bytes or another source; FAILED_PRECONDITION when the
-  // dataset has been sealed meanwhile, or has a list of imports that is too long; NeedsAcceptance("SAME_FILE")
+  // ALREADY_EXISTS when the request id is taken by other bytes or another source; FAILED_PRECONDITION when
+  // the dataset has been sealed meanwhile, or its list of imports is too long; NeedsAcceptance("SAME_FILE")
   // when an earlier import has brought the same bytes and the options do not accept that.
   virtual absl::StatusOr<ImportReport> Finish() = 0;
 };

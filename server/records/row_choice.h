@@ -1,8 +1,8 @@
 // Chooses the rows that are kept of a unit with too many of them, where rows have no order.
 //
-// Each row has a rank, a keyed hash of its unit and its codes, and the rows of the lowest ranks are kept: what
-// is kept of a unit depends on its own rows and on nothing else, neither on the order in which rows arrive nor
-// on the rows of others. Rows of equal codes have equal ranks, and it does not matter which of them is kept.
+// Each row has a rank, a keyed hash of its unit and its codes, and the rows of the lowest ranks are kept:
+// what is kept of a unit depends on its own rows and on nothing else, neither on the order in which rows
+// arrive nor on the rows of others. Rows of equal codes have equal ranks: any of them may be kept.
 // Units differ in their ranks of equal rows, so that no value is preferred in all of them.
 //
 // Not thread-safe. Memory: a rank for each row that is kept of units with too many.

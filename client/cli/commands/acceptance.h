@@ -1,5 +1,5 @@
-// What the server does only when a request accepts it: the same file again, a dataset without records, records
-// that another dataset holds. The user is asked on a terminal; elsewhere --yes accepts.
+// What the server does only when a request accepts it: the same file again, a dataset without records, or
+// records that another dataset holds. The user is asked on a terminal; elsewhere --yes accepts.
 //
 // Belongs to one command; not thread-safe.
 #pragma once
@@ -20,9 +20,9 @@ struct Acceptance {
   std::function<void()> accept;  // changes the request
 };
 
-// OK when the request was changed and is to be sent again: the server refused it for one of these reasons, and
-// `confirmed` (--yes) or the user's answer accepts it. Else the error of the command: `refused`, which outside
-// of a terminal says that --yes accepts it, or CANCELLED.
+// OK when the request was changed and is to be sent again: the server refused it for one of these reasons,
+// and `confirmed` (--yes) or the user's answer accepts it. Else the error of the command: `refused`, which
+// outside of a terminal says that --yes accepts it, or CANCELLED.
 absl::Status Accept(Session& session, const absl::Status& refused, bool confirmed,
                     const std::vector<Acceptance>& acceptances);
 

@@ -94,10 +94,10 @@ struct SealOrder {
   bool accept_domain_from_records = false;
 };
 
-// Further errors, unless the order accepts it: NeedsAcceptance("EQUAL_CONTENT"), which names the other dataset,
+// Further errors, unless the order accepts it: NeedsAcceptance("EQUAL_CONTENT"), naming the other dataset,
 // for records that the caller has sealed under another budget; NeedsAcceptance("NO_RECORDS");
-// NeedsAcceptance("DOMAIN_FROM_RECORDS") for a schema other than one under which the caller has seen a report on
-// the same bytes, and for bytes that the caller has looked at.
+// NeedsAcceptance("DOMAIN_FROM_RECORDS") for a schema other than one under which the caller has seen a report
+// on the same bytes, and for bytes that the caller has looked at.
 // FAILED_PRECONDITION for a public dataset with records that the caller has sealed as private.
 absl::StatusOr<Sealed> SealDataset(const Access& access, records::DatasetStore& store, const SealOrder& order,
                                    Intent intent);
