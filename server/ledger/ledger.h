@@ -75,8 +75,8 @@ class Ledger {
   virtual absl::StatusOr<std::vector<Dataset>> ListDatasets() = 0;
   // The ids of deleted datasets. Reads them all: for start-up.
   virtual absl::StatusOr<std::vector<std::string>> ListDeletedDatasets() = 0;
-  // The datasets that `owner` owns, deleted ones among them, whose content, as a whole or in one part, has one
-  // of these hashes, by name. No others are read: that two principals hold the same records concerns neither.
+  // The datasets that `owner` owns, deleted ones too, whose content, as a whole or in one part, has one of
+  // these hashes, by name. No others are read: that two principals hold the same records concerns neither.
   virtual absl::StatusOr<std::vector<Dataset>> FindContent(
       const Principal& owner, const std::vector<std::string>& content_hashes) = 0;
   // The names of these datasets, in this order; "NAME (deleted)" of a deleted one.

@@ -23,7 +23,7 @@ struct Receipt {
 };
 
 // The receipt of a charge; the same bytes each time. It states single custody at its time, and the facts of
-// its version (ledger::DatasetFacts). Errors: NOT_FOUND; DATA_LOSS for a charge without entry; the directory's.
+// its version (ledger::DatasetFacts). Errors: NOT_FOUND; DATA_LOSS where it has no entry; the directory's.
 absl::StatusOr<Receipt> ReceiptOf(const Access& access, const host::ReceiptSigner& signer,
                                   std::string_view charge_id);
 
