@@ -241,6 +241,8 @@ TEST_F(BadInput, AFileThatIsNoTableOfTheSchemaLeavesNoRecordBehind) {
   }
   v1::SealDatasetRequest seal;
   seal.set_dataset("census");
+  EXPECT_EQ(client::Reason(owner_.SealDataset(seal).status()), "NO_RECORDS");
+  seal.set_accept_no_records(true);
   EXPECT_EQ(owner_.SealDataset(seal)->records(), 0);
   ExpectUnharmed();
 }
@@ -257,6 +259,9 @@ TEST_F(BadInput, RowsOutsideTheDomainAreCountedForTheOwnerWithTheirLines) {
   EXPECT_EQ(report->examples(0).line(), 3);
   EXPECT_EQ(report->examples(0).attribute(), "sex");
   EXPECT_EQ(report->examples(1).attribute(), "age");
+  ASSERT_EQ(report->rejections_size(), 3);
+  EXPECT_EQ(report->rejections(0).attribute(), "sex");
+  EXPECT_EQ(report->rejections(0).lines(0), 3);
   ASSERT_EQ(report->ignored_columns_size(), 1);
   EXPECT_EQ(report->ignored_columns(0), "note");
 }

@@ -163,6 +163,7 @@ TEST_P(Synthesis, ADomainTooLargeIsRefusedBeforeTheChargeWithTheNumbers) {
   ASSERT_TRUE(owner_.CreateDataset(wide).ok());
   v1::SealDatasetRequest seal;
   seal.set_dataset("wide");
+  seal.set_accept_no_records(true);
   ASSERT_TRUE(owner_.SealDataset(seal).ok());
   v1::CreateSynthesisRequest request = Mwem("1");
   request.set_dataset("wide");

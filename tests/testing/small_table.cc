@@ -56,6 +56,7 @@ void MakeSealed(const Client& owner, const v1::CreateDatasetRequest& dataset, co
   v1::SealDatasetRequest seal;
   seal.set_dataset(dataset.name());
   seal.set_accept_equal_content(true);
+  seal.set_accept_no_records(true);
   const absl::StatusOr<v1::SealDatasetResponse> sealed = owner.SealDataset(seal);
   ASSERT_TRUE(sealed.ok()) << sealed.status();
 }
