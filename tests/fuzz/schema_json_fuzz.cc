@@ -25,6 +25,10 @@ std::vector<std::string> Seeds() {
                "synonyms": [{"value": "S", "texts": ["small"]}]}},
                {"name": "pay", "numeric": {"edges": [0, 1]}, "reading": {"column": "Pay", "decimalSign": ",",
                "thousandsSeparator": "."}}], "format": {"separator": ";"}, "domainFromRecords": true})",
+      R"(// from a template
+{"attributes": [{"name": "a // b", "coded": {"size": 2}} // the last one
+], "domainFromRecords": true, "looks": [{"time": "2026-11-28T04:00:00Z", "acceptedDomain": true,
+    "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}]})",
       "{}",
       R"({"attributes": [{"name": "a", "colour": 1}]})",
       "[1, 2"};
