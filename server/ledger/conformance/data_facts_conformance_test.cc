@@ -229,9 +229,9 @@ TEST_P(DataFactsConformance, ADeletedDatasetTakesNoChange) {
   next.accounts.clear();
   next.successor_of = census.id;
   EXPECT_STATUS_IS(absl::StatusCode::kInvalidArgument, ledger->CreateDataset(next).status());
+  // The request that created it creates nothing again.
   EXPECT_STATUS_IS(absl::StatusCode::kFailedPrecondition,
-                   ledger->CreateDataset(SpecOf("census", 10)).status())
-      << "the request that created it creates nothing again";
+                   ledger->CreateDataset(SpecOf("census", 10)).status());
   EXPECT_THAT(Must(ledger->Verify(census.id)).findings, IsEmpty());
 }
 
