@@ -118,7 +118,7 @@ LIBRARIES = [
     Library("Boost", re.compile(r"^boost/"), ("client/gate",)),
 ]
 # dp is pure: what it computes depends on its arguments alone.
-IMPURE = re.compile(r"^(chrono|ctime|time\.h|sys/time\.h|thread|future|iostream|absl/time/.*|spdlog/.*)$")
+IMPURE = re.compile(r"^(chrono|ctime|time\.h|sys/time\.h|thread|future|iostream|absl/time/clock\.h|spdlog/.*)$")
 
 _GENERATORS = r"std::(mt19937(_64)?|minstd_rand0?|random_device|default_random_engine|\w+_distribution|shuffle)\b"
 _CALLS = r"(s?rand|d?rand48|random|getentropy|arc4random\w*|RAND_(priv_)?bytes{})\s*\("

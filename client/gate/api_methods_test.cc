@@ -27,10 +27,9 @@ TEST(ApiMethodsTest, EveryMethodOfTheServerIsOnTheListOrIsLeftOutOnPurpose) {
                   "AuditService/WatchAudit", "BudgetService/WatchLedger", "OperationService/WatchOperation",
                   // Of an owner's own machine, which has the records.
                   "DatasetService/AddPart", "DatasetService/CheckSchema", "DatasetService/CreateDataset",
-                  "DatasetService/DeleteDataset",
-                  "DatasetService/ImportRecords", "DatasetService/ListImports", "DatasetService/SealDataset",
-                  "DatasetService/UndoImport", "OwnerService/Evaluate", "OwnerService/RiskReport",
-                  "OwnerService/RowCounts",
+                  "DatasetService/DeleteDataset", "DatasetService/ImportRecords",
+                  "DatasetService/ListImports", "DatasetService/SealDataset", "DatasetService/UndoImport",
+                  "OwnerService/Evaluate", "OwnerService/RiskReport", "OwnerService/RowCounts",
                   // By an identity that nobody is signed in as.
                   "IdentityService/Enrol"));
 }

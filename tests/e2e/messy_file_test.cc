@@ -1,5 +1,6 @@
-// From a file as people keep such files to answers, with no tool but `curator`: a byte order mark, semicolons,
-// decimal commas, dates of three kinds, several spellings, missing values, and rows that no schema can read.
+// From a file as people keep such files to answers, with no tool but `curator`: a byte order mark,
+// semicolons, decimal commas, dates of three kinds, several spellings, missing values, and rows that no
+// schema can read.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,8 +22,8 @@ namespace {
 using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
-// What deploy/demo-clinic says about the cells that it writes; the rows that can be read, and of each person the
-// first three.
+// What deploy/demo-clinic says about the cells that it writes; the rows that can be read, and of each person
+// the first three.
 std::vector<Json> KeptRows(const Json& truth) {
   std::vector<Json> kept;
   std::map<int, int> records;

@@ -90,11 +90,10 @@ absl::Status Run(Session& session, const ImportRecords& command) {
   const bool is_csv = command.database.empty() && !IsParquet(command.file);
   const std::vector<Acceptance> acceptances = {
       {"SAME_FILE", "Import it again", [&header] { header.set_accept_same_file(true); }}};
-  ASSIGN_OR_RETURN(const v1::ImportRecordsResponse import,
-                   SendAccepting(session, command.confirmed, acceptances, [&] {
-                     return is_csv ? ImportCsv(session, command, header)
-                                   : ImportSource(session, command, header);
-                   }));
+  ASSIGN_OR_RETURN(
+      const v1::ImportRecordsResponse import, SendAccepting(session, command.confirmed, acceptances, [&] {
+        return is_csv ? ImportCsv(session, command, header) : ImportSource(session, command, header);
+      }));
 
   Document document;
   document.fields.push_back({"dataset", "dataset", command.dataset});

@@ -33,8 +33,8 @@ Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs);
 // Of an estimate: the rule of the owner that would refuse the request; in tables only where there is one.
 Field RefusalField(const std::string& rule);
 
-// What is said for ever about the records of a dataset: in tables only what is true, with a note that says what
-// it means.
+// What is said for ever about the records of a dataset: in tables only what is true, with a note that says
+// what it means.
 void AddDataFacts(bool domain_from_records, bool rows_from_query, Document& document);
 
 // All facts about an operation, its state first.

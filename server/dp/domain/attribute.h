@@ -74,8 +74,8 @@ struct Reading {
 class Attribute {
  public:
   // Names, categories, synonyms and labels are 1 to kMaxTextLength bytes, without control characters and
-  // without blanks at their ends (cells are compared without those). A negative zero among edges becomes zero.
-  // Errors: INVALID_ARGUMENT with a field path below the attribute ("integer.bin_width").
+  // without blanks at their ends (cells are compared without those). A negative zero among edges becomes
+  // zero. Errors: INVALID_ARGUMENT with a field path below the attribute ("integer.bin_width").
   static absl::StatusOr<Attribute> Create(std::string name, AttributeKind kind,
                                           std::optional<Missing> missing = std::nullopt,
                                           Reading reading = {});
@@ -94,11 +94,11 @@ class Attribute {
   // Of the bin for missing values; none when there is no such bin.
   std::optional<uint32_t> missing_code() const;
 
-  // The code of a cell of a file, or none when the value lies outside the domain and there is no catch-all, or
-  // is missing and has no bin. Blanks and tabs around the value do not count. An empty cell that is not
-  // missing is the catch-all or outside. Integers and codes are read exactly: an optional sign, digits, and at
-  // most a fraction of zeros ("39", "+39", "-1", "39.0"). Numbers are decimals with an optional exponent; NaN,
-  // infinities and overflow are outside. Both in the declared way of writing.
+  // The code of a cell of a file, or none when the value lies outside the domain and there is no catch-all,
+  // or is missing and has no bin. Blanks and tabs around the value do not count. An empty cell that is not
+  // missing is the catch-all or outside. Integers and codes are read exactly: an optional sign, digits, and
+  // at most a fraction of zeros ("39", "+39", "-1", "39.0"). Numbers are decimals with an optional exponent;
+  // NaN, infinities and overflow are outside. Both in the declared way of writing.
   std::optional<uint32_t> Encode(std::string_view cell) const;
 
   // Like Encode(), but a number below all bins gets the first code and one above them the last of run_size().
@@ -124,10 +124,10 @@ class Attribute {
   // that ends with the bin for missing values: "[30, 90] .. missing". first <= last < size().
   std::string IntervalLabel(uint32_t first, uint32_t last) const;
 
-  // A value of the bin `code`, chosen by 64 uniform bits: a uniform integer of an integer bin, a
-  // number of a numeric interval (with a few digits more than the interval's width has), the category, the
-  // code, a day of a date's bin (a time where the bin has no whole day), and the first token of missing values.
-  // Numbers and dates are written plainly, whatever the reading.
+  // A value of the bin `code`, chosen by 64 uniform bits: a uniform integer of an integer bin, a number of a
+  // numeric interval (with a few digits more than the interval's width has), the category, the code, a day
+  // of a date's bin (a time where the bin has no whole day), and the first token of missing values. Numbers
+  // and dates are written plainly, whatever the reading.
   std::string ValueInside(uint32_t code, uint64_t randomness) const;
 
   bool operator==(const Attribute& other) const {

@@ -1,7 +1,7 @@
 // Days and times in the cells of a table, and the bins of a declared range of them.
 //
-// A time is the number of civil seconds since 1970-01-01T00:00:00: what a calendar and a clock on a wall show,
-// without zones. The years are 1 to 9999. Thread-safe: pure functions and immutable values.
+// A time is the number of civil seconds since 1970-01-01T00:00:00: what a calendar and a clock on a wall
+// show, without zones. The years are 1 to 9999. Thread-safe: pure functions and immutable values.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ struct DateKind {
   bool operator==(const DateKind&) const = default;
 };
 
-// A day ("2019-03-31", its first second) or a time ("2019-03-31T12:00:00") as a schema and a query declare it.
+// A day ("2019-03-31", its first second) or a time ("2019-03-31T12:00:00") as a schema and a query declare
+// it.
 struct DeclaredTime {
   int64_t seconds = 0;
   bool is_day = false;
@@ -52,8 +53,8 @@ struct DateInterval {
 };
 DateInterval DatesOfBin(const DateKind& kind, int64_t bin);
 
-// "2019-03-31", "2019-W13", "2019-03", "2019-Q1", "2019"; of listed edges "[2019-03-31, 2019-07-01)". Of a run
-// of bins "2019-03 .. 2019-05", "[2019-03-31, 2020-01-01)".
+// "2019-03-31", "2019-W13", "2019-03", "2019-Q1", "2019"; of listed edges "[2019-03-31, 2019-07-01)". Of a
+// run of bins "2019-03 .. 2019-05", "[2019-03-31, 2020-01-01)".
 std::string DateLabel(const DateKind& kind, int64_t first, int64_t last);
 
 // The bin with this label; none where there is none.
@@ -62,13 +63,14 @@ std::optional<int64_t> DateBinOfLabel(const DateKind& kind, std::string_view lab
 // A day of the bin, or a time where the bin has no whole day, chosen by 64 uniform bits.
 std::string DateInside(const DateKind& kind, int64_t bin, uint64_t randomness);
 
-// Reads cells: ISO 8601 ("2019-03-31", "2019-03-31 12:00", "2019-03-31T12:00:00.5Z", "...+02:00") and formats
-// of letters and other characters: YYYY for four digits, M, D, h, m and s for one or two, other characters for
-// themselves.
+// Reads cells: ISO 8601 ("2019-03-31", "2019-03-31 12:00", "2019-03-31T12:00:00.5Z", "...+02:00") and
+// formats of letters and other characters: YYYY for four digits, M, D, h, m and s for one or two, other
+// characters for themselves.
 class DateReader {
  public:
-  // INVALID_ARGUMENT ("reading.date_formats[0]", "date.time_zone"). A format says as much of a day as the bins
-  // need: all of it for days, weeks and listed edges, no day for months and quarters, the year alone for years.
+  // INVALID_ARGUMENT ("reading.date_formats[0]", "date.time_zone"). A format says as much of a day as the
+  // bins need: all of it for days, weeks and listed edges, no day for months and quarters, the year alone
+  // for years.
   static absl::StatusOr<DateReader> Create(const DateKind& kind, std::vector<std::string> formats);
   // None where the cell is no day or time.
   std::optional<int64_t> Read(std::string_view cell) const;

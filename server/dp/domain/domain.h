@@ -99,8 +99,8 @@ struct Schema {
 // INVALID_ARGUMENT ("unit.person.id_column") when the id column is empty or is an attribute, or max_records
 // is outside 1..kMaxRecordsPerUnit (of a group, kNoRecordBound will do); the same of the group column
 // ("nesting.group_column"), which must be the id column of a group unit; for a nesting of persons' records
-// ("nesting"); for a response that is no number ("nesting.response"); for two attributes that are read from one
-// column ("attributes[3].reading.column").
+// ("nesting"); for a response that is no number ("nesting.response"); for two attributes that are read from
+// one column ("attributes[3].reading.column").
 absl::StatusOr<Schema> CreateSchema(Domain domain, PrivacyUnit unit,
                                     std::optional<Nesting> nesting = std::nullopt);
 

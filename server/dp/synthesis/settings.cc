@@ -150,9 +150,8 @@ absl::Status SettingsReader::Finish() const {
     if (std::ranges::find(table_, key, &Setting::key) != table_.end()) continue;
     const std::string known = absl::StrJoin(
         table_, ", ", [](std::string* out, const Setting& setting) { out->append(setting.key); });
-    return InvalidField(FieldOf(key),
-                        known.empty() ? "is not a setting of this method, which has none"
-                                      : "is not a setting of this method; there are: " + known);
+    return InvalidField(FieldOf(key), known.empty() ? "is not a setting of this method, which has none"
+                                                    : "is not a setting of this method; there are: " + known);
   }
   return absl::OkStatus();
 }

@@ -23,9 +23,9 @@ absl::StatusOr<uint32_t> CodeOfValue(const Attribute& attribute, std::string_vie
 
 // Both ends included, but for the bins [edge, next edge) of a numeric attribute: there `to` is an edge that
 // is not included itself, except the last one; of a date `to` is the last day, a time that is not included,
-// or the label of a bin. An absent end is that of the attribute's run (Attribute::run_size()). Categories are
-// in the order in which they are listed. Errors: INVALID_ARGUMENT ("from", "to", or no field) with the nearest
-// ends.
+// or the label of a bin. An absent end is that of the attribute's run (Attribute::run_size()). Categories
+// are in the order in which they are listed. Errors: INVALID_ARGUMENT ("from", "to", or no field) with the
+// nearest ends.
 absl::StatusOr<CodeInterval> CodesBetween(const Attribute& attribute, const std::optional<std::string>& from,
                                           const std::optional<std::string>& to);
 

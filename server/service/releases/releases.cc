@@ -199,7 +199,8 @@ absl::StatusOr<std::unique_ptr<dp::SynthesisModel>> RestoreModel(ReleaseView& re
   const auto* synthesis = std::get_if<dp::SynthesisRelease>(&release.content);
   if (synthesis == nullptr) {
     return absl::FailedPreconditionError(
-        "this release is the answer to a workload, not a model: it is shown, and there is nothing to sample or to ask");
+        "this release is the answer to a workload, not a model: it is shown, and there is nothing to sample "
+        "or to ask");
   }
   const dp::Synthesizer* synthesizer = dp::FindSynthesizer(synthesis->method);
   if (synthesizer == nullptr) {
