@@ -9,7 +9,7 @@ const LEVELS = ["0.8", "0.9", "0.95", "0.99"];
 
 async function ofCommandLine(cli, release, level) {
   const { header, rows } = parseCsv(await cli.text("--output", "csv", "release", "show", release, "--confidence", level));
-  const columns = ["count", "lower", "upper"].map((name) => header.indexOf(name));
+  const columns = ["estimate", "low", "high"].map((name) => header.indexOf(name));
   assert.ok(columns.every((column) => column >= 0), `the command line has other columns: ${header}`);
   return rows.map((row) => columns.map((column) => row[column]));
 }
