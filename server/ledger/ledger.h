@@ -144,7 +144,7 @@ class Ledger {
   // more than there is place for (kMostSeenFiles) less is remembered: HasSeen() is then true more often.
   virtual absl::Status RememberSeen(const Principal& owner, const std::vector<SeenFile>& seen) = 0;
   // Whether the owner has seen one of these files itself, or a report on it under a schema with another
-  // values_hash. Nobody else's files are read.
+  // values_hash. The files of other owners are not read.
   virtual absl::StatusOr<bool> HasSeen(const Principal& owner, const std::vector<std::string>& file_hashes,
                                        std::string_view values_hash) = 0;
 
