@@ -11,7 +11,7 @@ import type {
 } from "./api/types.ts";
 import type { Cell } from "./csv.ts";
 import { dateBinsOf, dateLabelsOf } from "./dates.ts";
-import { exactText, shortestText } from "./numbers.ts";
+import { exactText, labelText } from "./numbers.ts";
 
 export interface Row {
   labels: string[];
@@ -119,7 +119,7 @@ function valueLabelsOf({ categorical, integer, numeric, coded, date }: Attribute
       .slice(1)
       .map(
         (high, i) =>
-          `[${shortestText(edges[i] as number)}, ${shortestText(high)}${i === edges.length - 2 ? "]" : ")"}`,
+          `[${labelText(edges[i] as number)}, ${labelText(high)}${i === edges.length - 2 ? "]" : ")"}`,
       );
   }
   if (date) return dateLabelsOf(date);

@@ -28,14 +28,21 @@ function plainText(value: number): string {
 }
 
 // The shortest text that reads as this number; of the two notations the shorter one, as std::to_chars of C++
-// has it. Labels of numeric attributes are written so: "5e+05".
-export function shortestText(value: number): string {
+// has it.
+function shortestText(value: number): string {
   if (Number.isNaN(value)) return "nan";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
   const { digits, exponent } = significantDigits(value);
   const plain = plainText(value);
   const short = scientific(digits, exponent);
   return (value < 0 ? "-" : "") + (plain.length <= short.length ? plain : short);
+}
+
+// A number in the labels of numeric attributes: with an exponent only beyond 2^53 and below 10^-6.
+export function labelText(value: number): string {
+  const size = Math.abs(value);
+  const isPlain = size === 0 || (size >= 1e-6 && size <= MOST_EXACT);
+  return isPlain ? (value < 0 ? "-" : "") + plainText(value) : shortestText(value);
 }
 
 // All digits, as in CSV files: whole numbers up to 2^53 without an exponent.

@@ -9,6 +9,7 @@ import { bytesOfBase64 } from "../bytes.ts";
 import { AnswerView } from "../components/AnswerView.tsx";
 import { Button } from "../components/Button.tsx";
 import { Command } from "../components/Command.tsx";
+import { DataFacts } from "../components/DataFacts.tsx";
 import { SkeletonLines, Skeleton } from "../components/Empty.tsx";
 import { ChoiceField } from "../components/Field.tsx";
 import { Gloss } from "../components/Gloss.tsx";
@@ -336,7 +337,12 @@ export function ReleasePage({ params }: PageProps) {
           </div>
         </Card>
       )}
-      {release && synthesis && <Synthesis release={release} summary={synthesis} />}
+      {release && synthesis && (
+        <>
+          <DataFacts of={dataset} />
+          <Synthesis release={release} summary={synthesis} />
+        </>
+      )}
       {release && (dataset !== undefined || datasetError !== undefined) && (
         <Facts release={release} costs={chunks[0]?.header?.costs ?? []} />
       )}
