@@ -1,13 +1,14 @@
 #include "rpc/convert_workload.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/domain/numbers.h"
 #include "google/protobuf/struct.pb.h"
 #include "rpc/convert_schema.h"
 
@@ -27,13 +28,15 @@ std::vector<std::vector<std::string>> NameSets(const Repeated& sets) {
   return result;
 }
 
-// Whole numbers with all their digits, because integers are read without an exponent. (Labels keep the
-// shortest form: they are compared as text, also by requests that are repeated.)
+// Whole numbers with all their digits, because integers are read without an exponent; others in the shortest
+// form, which never changes: a request that is repeated has the same bytes.
 std::string TextOf(double number) {
   constexpr double kMostExact = 0x1p53;
   if (std::floor(number) == number && std::abs(number) <= kMostExact)
     return absl::StrCat(static_cast<int64_t>(number));
-  return dp::WriteNumber(number);
+  std::array<char, 32> buffer;
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
+  return std::string(buffer.data(), end);
 }
 
 absl::StatusOr<std::string> ValueFromProto(const google::protobuf::Value& value, const std::string& path) {

@@ -26,10 +26,10 @@ def number_text(number: float) -> str:
 
 
 def label_text(number: float) -> str:
-    """A number as labels of the server have it: with or without an exponent, whichever is shorter: 20000, 1e+05, 110000.
+    """A number as labels of the server have it: with an exponent only beyond 2^53 and below 10^-6, where it is shorter.
 
-    >>> [label_text(number) for number in (20000, 100000, 110000, 0.001, 0.0001)]
-    ['20000', '1e+05', '110000', '0.001', '1e-04']
+    >>> [label_text(number) for number in (20000, 100000, 0.0001, 0.0000012, 1e-7, 1e20)]
+    ['20000', '100000', '0.0001', '0.0000012', '1e-07', '1e+20']
     """
     exact = Decimal(repr(float(number)))
     sign, digits, exponent = exact.normalize().as_tuple()
@@ -38,7 +38,8 @@ def label_text(number: float) -> str:
     first, *rest = (str(digit) for digit in digits)
     power = exponent + len(rest)
     scientific = f"{'-' if sign else ''}{first}{'.' if rest else ''}{''.join(rest)}e{'-' if power < 0 else '+'}{abs(power):02d}"
-    return scientific if len(scientific) < len(plain) else plain
+    is_plain = number == 0 or 1e-6 <= abs(number) <= 1 << 53
+    return plain if is_plain or len(plain) <= len(scientific) else scientific
 
 
 class Attribute:
@@ -211,7 +212,9 @@ class Attribute:
         code = self.bin_of(value)
         if is_high and self.kind == "numeric" and _is_same(value, self.value_range(code)[0]):
             code -= 1
-        end = self.value_range(code)[is_high] if code >= 0 else "first"
+        if code < 0:
+            raise InvalidQuestion(f"the condition on {self.name} holds for no value: the first one is {self.value_range(0)[0]}")
+        end = self.value_range(code)[is_high]
         if not _is_same(value, end):
             raise InvalidQuestion(f"the condition on {self.name} cuts a bin: {value} is not the end {end} of one")
         return code

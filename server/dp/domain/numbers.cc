@@ -68,9 +68,16 @@ std::variant<double, NumberFault> ReadNumber(std::string_view text) {
 }
 
 std::string WriteNumber(double value) {
+  constexpr double kLeastPlain = 1e-6;
+  constexpr double kMostPlain = 0x1p53;
+  const double size = std::abs(value);
+  const bool is_plain = size == 0 || (size >= kLeastPlain && size <= kMostPlain);
   std::array<char, 32> buffer;
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
-  return std::string(buffer.data(), end);
+  char* const limit = buffer.data() + buffer.size();
+  const std::to_chars_result written =
+      is_plain ? std::to_chars(buffer.data(), limit, value, std::chars_format::fixed)
+               : std::to_chars(buffer.data(), limit, value);
+  return std::string(buffer.data(), written.ptr);
 }
 
 std::string WriteFixed(double value, int digits) {

@@ -27,7 +27,8 @@ std::variant<int64_t, NumberFault> ReadInteger(std::string_view text);
 // zero.
 std::variant<double, NumberFault> ReadNumber(std::string_view text);
 
-// The shortest decimal that reads back as the same double.
+// The shortest decimal that reads back as the same double: "100000", "0.0001". With an exponent only where
+// it is shorter and the number is above 2^53 or below 10^-6 in absolute value.
 std::string WriteNumber(double value);
 
 // `value` with `digits` digits after the point.

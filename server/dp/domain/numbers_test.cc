@@ -66,6 +66,17 @@ TEST(WriteNumber, ReadsBackAsTheSameDouble) {
   EXPECT_EQ(WriteNumber(20000), "20000");
 }
 
+TEST(WriteNumber, HasNoExponentWhereDigitsSuffice) {
+  EXPECT_EQ(WriteNumber(100'000), "100000");
+  EXPECT_EQ(WriteNumber(-5e6), "-5000000");
+  EXPECT_EQ(WriteNumber(0x1p53), "9007199254740992");
+  EXPECT_EQ(WriteNumber(0.0001), "0.0001");
+  EXPECT_EQ(WriteNumber(-1.2345678901234567e-6), "-0.0000012345678901234567");
+  EXPECT_EQ(WriteNumber(0), "0");
+  EXPECT_EQ(WriteNumber(1e20), "1e+20");
+  EXPECT_EQ(WriteNumber(1e-7), "1e-07");
+}
+
 TEST(TrimBlanks, RemovesBlanksAndTabsAtTheEndsOnly) {
   EXPECT_EQ(TrimBlanks(" \t a b \t"), "a b");
   EXPECT_EQ(TrimBlanks(" \t "), "");

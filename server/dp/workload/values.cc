@@ -30,6 +30,19 @@ std::string SomeLabels(const Attribute& attribute) {
   return list;
 }
 
+using NumberRead = std::variant<double, NumberFault>;
+
+// Whether this is the bin's interval. Its ends are compared as numbers: labels of older releases, which
+// requests repeat, have exponents ("[90000, 1e+05)").
+bool IsIntervalOf(const NumericKind& kind, uint32_t code, std::string_view label, size_t comma) {
+  if (code + 1 >= kind.edges.size()) return false;  // missing values
+  const std::string_view from = label.substr(1, comma - 1);
+  const std::string_view to = TrimBlanks(label.substr(comma + 1, label.size() - comma - 2));
+  const bool is_last = code + 2 == kind.edges.size();
+  return label.ends_with(is_last ? ']' : ')') && ReadNumber(from) == NumberRead(kind.edges[code]) &&
+         ReadNumber(to) == NumberRead(kind.edges[code + 1]);
+}
+
 std::optional<uint32_t> CodeOfLabel(const Attribute& attribute, std::string_view label) {
   if (const auto* date = std::get_if<DateKind>(&attribute.kind())) {
     const std::optional<int64_t> bin = DateBinOfLabel(*date, label);
@@ -37,10 +50,12 @@ std::optional<uint32_t> CodeOfLabel(const Attribute& attribute, std::string_view
   }
   if (std::holds_alternative<CategoricalKind>(attribute.kind()) || !label.starts_with("["))
     return std::nullopt;
-  for (uint32_t code = 0; code < attribute.size(); ++code) {
-    if (attribute.Label(code) == label) return code;
-  }
-  return std::nullopt;
+  const size_t comma = label.find(',');
+  const std::optional<uint32_t> code = attribute.CodeOfText(label.substr(1, comma - 1));
+  if (!code || comma == std::string_view::npos) return std::nullopt;
+  if (const auto* numeric = std::get_if<NumericKind>(&attribute.kind()))
+    return IsIntervalOf(*numeric, *code, label, comma) ? code : std::nullopt;
+  return attribute.Label(*code) == label ? code : std::nullopt;
 }
 
 absl::StatusOr<uint32_t> CategoryCode(const Attribute& attribute, std::string_view value) {

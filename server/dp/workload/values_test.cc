@@ -72,6 +72,18 @@ TEST(CodeOfValue, ReadsValuesByName) {
   EXPECT_EQ(CodeOfValue(Income(), "[1, 10]").value(), 2u);
 }
 
+TEST(CodeOfValue, ReadsLabelsOfNumbersWhateverTheirNotation) {
+  const Attribute pay = Attribute::Create("pay", NumericKind{{0.0001, 90'000, 100'000, 500'000}}).value();
+  EXPECT_EQ(pay.Label(1), "[90000, 100000)");
+  for (uint32_t code = 0; code < 3; ++code) EXPECT_EQ(CodeOfValue(pay, pay.Label(code)).value(), code);
+  EXPECT_EQ(CodeOfValue(pay, "[1e-04, 90000)").value(), 0u);
+  EXPECT_EQ(CodeOfValue(pay, "[90000, 1e+05)").value(), 1u);
+  EXPECT_EQ(CodeOfValue(pay, "[1e+05, 5e+05]").value(), 2u);
+  for (const char* label : {"[90000, 500000)", "[90000, 100000]", "[100000, 500000)", "[95000, 100000)",
+                            "[90000,", "[90000", "[", "[,", "[90000, x)", "[x, 100000)"})
+    EXPECT_FALSE(CodeOfValue(pay, label).ok()) << label;
+}
+
 TEST(CodeOfValue, DoesNotTakeATypoForTheCatchAll) {
   EXPECT_EQ(MessageOf(CodeOfValue(Sex(), "Feamle").status()),
             "\"Feamle\" is no value of sex; there are: Female, Male, other");
