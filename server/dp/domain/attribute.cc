@@ -301,6 +301,9 @@ absl::Status CheckReading(const Reading& reading, const AttributeKind& kind) {
     return InvalidField("reading.synonyms", "are for categories only");
   if (!reading.date_formats.empty() && !is_date)
     return InvalidField("reading.date_formats", "are for dates only");
+  constexpr size_t kMostFormats = 16;  // a cell is tried in each
+  if (reading.date_formats.size() > kMostFormats)
+    return InvalidField("reading.date_formats", absl::StrCat("are more than ", kMostFormats));
   return absl::OkStatus();
 }
 
@@ -326,19 +329,24 @@ class Attribute::IndexBuilder {
   std::string Cell(const std::string& text) const {
     return attribute_.reading_.fold_case ? Folded(text) : text;
   }
+  // Of a category or a synonym, the catch-all included.
   bool IsCell(const std::string& text) const {
-    return (index_->cells.empty() ? index_->categories : index_->cells).contains(Cell(text));
+    if (!index_->cells.empty()) return index_->cells.contains(Cell(text));
+    const auto* categorical = std::get_if<CategoricalKind>(&attribute_.kind_);
+    return categorical != nullptr && (index_->categories.contains(text) || categorical->catch_all == text);
   }
 
   absl::Status AddCategories(const CategoricalKind& kind) {
     for (size_t i = 0; i < kind.values.size(); ++i)
       index_->categories.emplace(kind.values[i], static_cast<uint32_t>(i));
     if (!attribute_.reading_.fold_case && attribute_.reading_.synonyms.empty()) return absl::OkStatus();
-    for (size_t i = 0; i < kind.values.size(); ++i) {
-      const auto [first, is_new] = index_->cells.emplace(Cell(kind.values[i]), static_cast<uint32_t>(i));
+    const size_t size = kind.values.size() + (kind.catch_all ? 1 : 0);
+    for (uint32_t code = 0; code < size; ++code) {
+      const auto [first, is_new] = index_->cells.emplace(Cell(CategoryOf(kind, code)), code);
       if (is_new) continue;
-      return InvalidField("reading.fold_case", absl::StrCat("makes the values \"", kind.values[first->second],
-                                                            "\" and \"", kind.values[i], "\" the same"));
+      return InvalidField("reading.fold_case",
+                          absl::StrCat("makes the values \"", CategoryOf(kind, first->second), "\" and \"",
+                                       CategoryOf(kind, code), "\" the same"));
     }
     const std::vector<Synonym>& synonyms = attribute_.reading_.synonyms;
     for (size_t i = 0; i < synonyms.size(); ++i) {

@@ -87,6 +87,15 @@ TEST(MissingValues, AreRefusedWhereTheyMeanTwoThings) {
   EXPECT_EQ(FieldOf(CodedKind{kMaxAttributeSize}, kUnknown), "missing.bin");
 }
 
+TEST(MissingValues, AreNotTheCatchAllByItsName) {
+  const CategoricalKind kind = {{"yes", "no"}, "NA"};
+  EXPECT_EQ(FieldOf(kind, Missing{{"", "NA"}, "unknown"}), "missing.tokens[1]");
+  const Attribute answer = Declared(kind, kUnknown);
+  EXPECT_EQ(answer.Encode("NA"), 2u);
+  EXPECT_EQ(answer.Encode("N/A"), 3u);
+  EXPECT_EQ(answer.Encode(answer.ValueInside(2, 0)), 2u);
+}
+
 TEST(OrderedCategories, RunWithoutTheCatchAll) {
   const Attribute pain = Declared(CategoricalKind{{"none", "low", "high"}, "other", true}, kUnknown);
   EXPECT_EQ(pain.size(), 5);
@@ -112,7 +121,10 @@ TEST(Categories, ThatCellsCouldNotTellApartAreRefused) {
   Reading folded;
   folded.fold_case = true;
   EXPECT_EQ(FieldOf(CategoricalKind{{"a", "A"}, std::nullopt}, std::nullopt, folded), "reading.fold_case");
+  EXPECT_EQ(FieldOf(CategoricalKind{{"Other", "x"}, "other"}, std::nullopt, folded), "reading.fold_case");
   Reading synonyms;
+  synonyms.synonyms = {{"x", {"other"}}};
+  EXPECT_EQ(FieldOf(CategoricalKind{{"x"}, "other"}, std::nullopt, synonyms), "reading.synonyms[0].texts[0]");
   synonyms.synonyms = {{"Female", {"f", "Male"}}};
   EXPECT_EQ(FieldOf(kSex, std::nullopt, synonyms), "reading.synonyms[0].texts[1]");
   synonyms.synonyms = {{"Women", {"f"}}};
@@ -167,6 +179,8 @@ TEST(Readings, ThatTheKindDoesNotHaveAreRefused) {
   Reading formats;
   formats.date_formats = {"DD.MM.YYYY"};
   EXPECT_EQ(FieldOf(kAge, std::nullopt, formats), "reading.date_formats");
+  formats.date_formats.assign(17, "DD.MM.YYYY");
+  EXPECT_EQ(FieldOf(DateKind{.from = 0, .until = 86'400}, std::nullopt, formats), "reading.date_formats");
   Reading column;
   column.column = " x";
   EXPECT_EQ(FieldOf(kAge, std::nullopt, column), "reading.column");

@@ -1,9 +1,13 @@
 #include "dp/domain/dates.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/numeric/int128.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -156,20 +160,31 @@ size_t RunLength(std::string_view text) {
   return end == std::string_view::npos ? text.size() : end;
 }
 
+bool BeginsWithField(std::string_view format) {
+  CalendarFields fields;
+  return !format.empty() && FieldOf(format.front(), fields) != nullptr;
+}
+
 std::optional<int64_t> ReadAs(std::string_view text, std::string_view format) {
   CalendarFields fields;
+  bool follows_field = false;
   while (!format.empty()) {
     const char letter = format.front();
     int* const field = FieldOf(letter, fields);
     if (field == nullptr) {
       if (!TakeChar(text, letter)) return std::nullopt;
       format.remove_prefix(1);
+      follows_field = false;
       continue;
     }
-    const std::optional<int> read = letter == 'Y' ? TakeDigits(text, 4, 4) : TakeDigits(text, 1, 2);
+    format.remove_prefix(RunLength(format));
+    // Without a character between two fields, one digit less would move the rest: "2019111" is two days.
+    const bool has_both = follows_field || BeginsWithField(format);
+    const std::optional<int> read =
+        letter == 'Y' ? TakeDigits(text, 4, 4) : TakeDigits(text, has_both ? 2 : 1, 2);
     if (!read) return std::nullopt;
     *field = *read;
-    format.remove_prefix(RunLength(format));
+    follows_field = true;
   }
   return text.empty() ? SecondsOf(fields) : std::nullopt;
 }
@@ -266,9 +281,30 @@ std::string PeriodText(int64_t seconds, DateBins bins) {
   return DayText(absl::CivilDay(at));
 }
 
+// Names such as "America/Argentina/Buenos_Aires" and "Etc/GMT+1": no path to another file, nor a zone with leap
+// seconds ("right/...").
+bool IsZoneName(std::string_view name) {
+  constexpr size_t kMostBytes = 64;
+  const auto may_occur = [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-' || c == '+' || c == '/';
+  };
+  return !name.empty() && name.size() <= kMostBytes &&
+         absl::ascii_isupper(static_cast<unsigned char>(name.front())) &&
+         std::all_of(name.begin(), name.end(), may_occur);
+}
+
+// Abseil keeps every name that it was asked for, also unknown ones: requests must not reach it with those.
+bool IsInstalled(const std::string& name) {
+  const char* const folder = std::getenv("TZDIR");  // where Abseil looks
+  std::error_code error;
+  return std::filesystem::is_regular_file(
+      std::filesystem::path(folder != nullptr ? folder : "/usr/share/zoneinfo") / name, error);
+}
+
 absl::StatusOr<absl::TimeZone> ZoneOf(const std::string& name) {
   absl::TimeZone zone = absl::UTCTimeZone();
-  if (name.empty() || (name.size() <= 64 && absl::LoadTimeZone(name, &zone))) return zone;
+  if (name.empty() || name == "UTC") return zone;
+  if (IsZoneName(name) && IsInstalled(name) && absl::LoadTimeZone(name, &zone)) return zone;
   return InvalidField("date.time_zone",
                       "is no time zone that this system knows; its names are such as \"Europe/Berlin\"");
 }
@@ -278,16 +314,26 @@ absl::Status CheckFormat(const std::string& field, std::string_view format, Date
   const bool needs_month = bins != DateBins::kYear;
   const bool needs_day = needs_month && bins != DateBins::kMonth && bins != DateBins::kQuarter;
   std::string seen;
+  bool follows_field = false;
   for (std::string_view rest = format; !rest.empty();) {
     const char letter = rest.front();
     const size_t length = RunLength(rest);
     CalendarFields fields;
     rest.remove_prefix(FieldOf(letter, fields) == nullptr ? 1 : length);
-    if (FieldOf(letter, fields) == nullptr) continue;
+    if (FieldOf(letter, fields) == nullptr) {
+      follows_field = false;
+      continue;
+    }
     if (absl::StrContains(seen, letter))
       return InvalidField(field, absl::StrCat("has ", std::string(1, letter), " twice"));
     if (letter == 'Y' ? length != 4 : length > 2)
       return InvalidField(field, "may have YYYY, MM, DD, hh, mm and ss, or one letter of the latter");
+    const bool touches_field = follows_field || BeginsWithField(rest);
+    if (length == 1 && touches_field) {
+      return InvalidField(field, absl::StrCat("has ", std::string(1, letter),
+                                              " next to another part: write it twice, for two digits"));
+    }
+    follows_field = true;
     seen.push_back(letter);
   }
   const auto lacks = [&](char letter) { return !absl::StrContains(seen, letter); };

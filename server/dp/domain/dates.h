@@ -64,8 +64,9 @@ std::optional<int64_t> DateBinOfLabel(const DateKind& kind, std::string_view lab
 std::string DateInside(const DateKind& kind, int64_t bin, uint64_t randomness);
 
 // Reads cells: ISO 8601 ("2019-03-31", "2019-03-31 12:00", "2019-03-31T12:00:00.5Z", "...+02:00") and
-// formats of letters and other characters: YYYY for four digits, M, D, h, m and s for one or two, other
-// characters for themselves.
+// formats of letters and other characters: YYYY for four digits; M, D, h, m and s for one or two, and for two
+// where nothing is between them and the next; other characters for themselves. Seconds are 0 to 59: a leap
+// second is no time.
 class DateReader {
  public:
   // INVALID_ARGUMENT ("reading.date_formats[0]", "date.time_zone"). A format says as much of a day as the

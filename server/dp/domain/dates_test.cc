@@ -132,12 +132,39 @@ TEST(DateBins, AWrongDeclarationNamesItsField) {
   EXPECT_EQ(field(late), "date.to");
 }
 
+TEST(DateBins, ATimeZoneIsANameOfTheDatabaseAndNoFile) {
+  DateKind kind = Range("2019-01-01", "2020-01-01", DateBins::kDay);
+  for (const char* name :
+       {"UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+1", "EST5EDT"}) {
+    kind.zone = name;
+    EXPECT_TRUE(CheckedSizeOf(kind).ok()) << name;
+  }
+  for (const char* name :
+       {"/usr/share/zoneinfo/Europe/Berlin", "file:Europe/Berlin", "../zoneinfo/Europe/Berlin",
+        "Europe/../Europe/Berlin", "libc:localtime", "localtime", "right/Europe/Berlin",
+        "posix/Europe/Berlin", "Fixed/UTC+02:00:00", "Europe", "Europe/", "Europe/Berlin ", "/dev/zero"}) {
+    kind.zone = name;
+    EXPECT_FALSE(CheckedSizeOf(kind).ok()) << name;
+  }
+}
+
+TEST(DateReader, InAnHourThatClocksSkipOrRepeatIsWhatTheyShowed) {
+  EXPECT_EQ(ReadIn("Europe/Berlin", "2019-03-31T00:59:59Z"), At("2019-03-31T01:59:59"));
+  EXPECT_EQ(ReadIn("Europe/Berlin", "2019-03-31T01:00:00Z"), At("2019-03-31T03:00"));
+  EXPECT_EQ(ReadIn("Europe/Berlin", "2019-03-31T02:30:00"), At("2019-03-31T02:30")) << "as it is written";
+  EXPECT_EQ(ReadIn("Europe/Berlin", "2019-10-27T00:30:00Z"), At("2019-10-27T02:30"));
+  EXPECT_EQ(ReadIn("Europe/Berlin", "2019-10-27T01:30:00Z"), At("2019-10-27T02:30"));
+  EXPECT_EQ(ReadIn("Europe/Berlin", "1893-03-31T23:06:31Z"), At("1893-03-31T23:59:59")) << "by the sun";
+  EXPECT_EQ(ReadIn("Europe/Berlin", "1893-03-31T23:06:32Z"), At("1893-04-01T00:06:32"));
+  EXPECT_EQ(ReadIn("Europe/Berlin", "2400-07-01T22:00:00Z"), At("2400-07-02")) << "as the rule goes on";
+}
+
 TEST(DateReader, ReadsIsoDaysAndTimes) {
   EXPECT_EQ(ReadIn("", " 2019-03-31 "), At("2019-03-31"));
   EXPECT_EQ(ReadIn("", "2019-03-31 12:30"), At("2019-03-31T12:30"));
   EXPECT_EQ(ReadIn("", "2019-03-31T12:30:05.999"), At("2019-03-31T12:30:05"));
   for (const char* cell : {"", "x", "2019", "2019-02-29", "03/31/2019", "2019-03-31T", "2019-03-31T12:30+",
-                           "2019-03-31T12:30+25:00", "2019-03-31T12:30:05."})
+                           "2019-03-31T12:30+25:00", "2019-03-31T12:30:05.", "2016-12-31T23:59:60Z"})
     EXPECT_FALSE(ReadIn("", cell)) << cell;
 }
 
@@ -159,6 +186,14 @@ TEST(DateReader, ReadsDeclaredFormats) {
   EXPECT_FALSE(ReadIn("", "3/9/2019x", {"MM/DD/YYYY"}));
 }
 
+TEST(DateReader, TakesBothDigitsWhereNothingDividesThem) {
+  EXPECT_EQ(ReadIn("", "20190111 0405", {"YYYYMMDD hhmm"}), At("2019-01-11T04:05"));
+  EXPECT_EQ(ReadIn("", "1/112019", {"M/DDYYYY"}), At("2019-01-11"));
+  EXPECT_FALSE(ReadIn("", "2019111", {"YYYYMMDD"})) << "11 January or 1 November";
+  EXPECT_FALSE(ReadIn("", "1/12019", {"M/DDYYYY"}));
+  EXPECT_FALSE(ReadIn("", "20190111 405", {"YYYYMMDD hhmm"}));
+}
+
 TEST(DateReader, AFormatSaysAsMuchOfADayAsTheBinsNeed) {
   const auto accepts = [](DateBins bins, const char* format) {
     return DateReader::Create(Range("2019-01-01", "2020-01-01", bins), {format}).ok();
@@ -170,6 +205,10 @@ TEST(DateReader, AFormatSaysAsMuchOfADayAsTheBinsNeed) {
   EXPECT_FALSE(accepts(DateBins::kDay, "DD.MM.YY"));
   EXPECT_FALSE(accepts(DateBins::kDay, "DD.MM.YYYY DD"));
   EXPECT_FALSE(accepts(DateBins::kDay, "DDD.MM.YYYY"));
+  EXPECT_FALSE(accepts(DateBins::kDay, "YYYYMD"));
+  EXPECT_FALSE(accepts(DateBins::kMonth, "MYYYY"));
+  EXPECT_TRUE(accepts(DateBins::kDay, "YYYYMMDD"));
+  EXPECT_TRUE(accepts(DateBins::kDay, "D.M.YYYY"));
 }
 
 }  // namespace
