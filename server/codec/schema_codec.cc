@@ -167,6 +167,13 @@ char ReadCharacter(CanonicalReader& reader) {
   return static_cast<char>(code);
 }
 
+// Between the columns of files.
+char ReadSeparator(CanonicalReader& reader) {
+  const char separator = ReadCharacter(reader);
+  if (std::string_view(",;|\t").find(separator) == std::string_view::npos) reader.Refuse();
+  return separator;
+}
+
 std::vector<std::string> ReadTexts(CanonicalReader& reader) {
   std::vector<std::string> texts;
   for (int64_t left = reader.Count(); left > 0; --left) texts.push_back(reader.Text());
@@ -309,7 +316,7 @@ absl::StatusOr<dp::Schema> ReadSchema(std::string_view bytes) {
     declared.push_back(ReadAttribute(reader, version));
   dp::PrivacyUnit unit = ReadUnit(reader);
   std::optional<dp::Nesting> nesting = version >= kSecondVersion ? ReadNesting(reader) : std::nullopt;
-  const char separator = version >= kThirdVersion ? ReadCharacter(reader) : ',';
+  const char separator = version >= kThirdVersion ? ReadSeparator(reader) : ',';
   const bool domain_from_records = version >= kThirdVersion && ReadFlag(reader);
   RETURN_IF_ERROR(reader.Finish());
 

@@ -222,6 +222,30 @@ TEST(SchemaCodec, VersionTwoOfWhatVersionOneCanSayIsRefused) {
   }
 }
 
+TEST(SchemaCodec, ASeparatorThatFilesCannotHaveIsRefused) {
+  for (const char separator : {';', '\t', '|', ',', 'x', ' ', '\0', '"'}) {
+    CanonicalWriter writer("curator.schema", 3);
+    writer.Integer(1);
+    writer.Text("a");
+    writer.Integer(4);  // coded
+    writer.Integer(2);
+    writer.Integer(0);     // no missing values
+    writer.Text("");       // the column is the attribute's name
+    writer.Integer(0);     // letters are as they are
+    writer.Integer(0);     // no synonyms
+    writer.Integer('.');   // the decimal sign
+    writer.Integer('\0');  // no thousands separator
+    writer.Integer(0);     // no formats of dates
+    writer.Integer(1);     // unit: record
+    writer.Integer(0);     // no nesting
+    writer.Integer(separator);
+    writer.Integer(1);  // the domain is from records
+    EXPECT_EQ(DecodeSchema(std::move(writer).Take()).ok(),
+              std::string_view(";\t|,").find(separator) != std::string_view::npos)
+        << separator;
+  }
+}
+
 TEST(SchemaCodec, EvenStepsInVersionOneAreRefused) {
   CanonicalWriter writer("curator.schema", 1);
   writer.Integer(1);
