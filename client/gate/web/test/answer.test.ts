@@ -56,7 +56,7 @@ const MARGINAL: AnswerChunk[] = [
 test("labels are those of the server", () => {
   assert.deepEqual(labelsOf(AGE).slice(0, 1), ["[18, 28)"]);
   assert.deepEqual(labelsOf(AGE).slice(-1), ["[88, 97]"]);
-  assert.deepEqual(labelsOf(INCOME), ["[0, 10000)", "[10000, 110000)", "[110000, 5e+05]"]);
+  assert.deepEqual(labelsOf(INCOME), ["[0, 10000)", "[10000, 110000)", "[110000, 500000]"]);
   assert.deepEqual(labelsOf(SEX), ["female", "male", "other, unknown"]);
   assert.deepEqual(labelsOf({ name: "n", integer: { min: "1", max: "3" } }), ["1", "2", "3"]);
   assert.deepEqual(labelsOf({ name: "n", coded: { size: "2" } }), ["0", "1"]);
@@ -117,7 +117,7 @@ test("missing values have the last bin, which is in no run, and neither is the c
 test("a marginal's last attribute varies fastest, and its slices are joined", () => {
   const { tables } = assemble(MARGINAL, SCHEMA);
   assert.deepEqual(tables[0]?.rows.map((row) => row.labels).slice(2, 5), [
-    ["female", "[110000, 5e+05]"],
+    ["female", "[110000, 500000]"],
     ["male", "[0, 10000)"],
     ["male", "[10000, 110000)"],
   ]);
@@ -174,7 +174,7 @@ test("the CSV file is that of the command line", () => {
   assert.equal(
     lines[9],
     '0,marginals,"sex,income",-9,42.42640687119285,-92,74,0.95,measured,gaussian,,"other, unknown",' +
-      '"[110000, 5e+05]"',
+      '"[110000, 500000]"',
   );
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytesText, counted, exactText, grouped, roundedText, shortestText } from "../src/numbers.ts";
+import { bytesText, counted, exactText, grouped, labelText, roundedText } from "../src/numbers.ts";
 
 // What the command line writes for the same doubles.
 test("numbers have the digits of the command line's CSV", () => {
@@ -19,13 +19,17 @@ test("numbers have the digits of the command line's CSV", () => {
   assert.equal(exactText(NaN), "nan");
 });
 
-test("edges of bins have the shorter notation", () => {
-  assert.equal(shortestText(500000), "5e+05");
-  assert.equal(shortestText(110000), "110000");
-  assert.equal(shortestText(10000), "10000");
-  assert.equal(shortestText(100000), "1e+05");
-  assert.equal(shortestText(0), "0");
-  assert.equal(shortestText(0.5), "0.5");
+test("edges of bins have an exponent only where digits do not suffice", () => {
+  assert.equal(labelText(500000), "500000");
+  assert.equal(labelText(-110000.5), "-110000.5");
+  assert.equal(labelText(100000), "100000");
+  assert.equal(labelText(2 ** 53), "9007199254740992");
+  assert.equal(labelText(0), "0");
+  assert.equal(labelText(0.5), "0.5");
+  assert.equal(labelText(0.0001), "0.0001");
+  assert.equal(labelText(0.0000012), "0.0000012");
+  assert.equal(labelText(1e-7), "1e-07");
+  assert.equal(labelText(1e20), "1e+20");
 });
 
 test("numbers for reading have about four digits", () => {
