@@ -18,6 +18,16 @@ constexpr double kKurtosisStep = 0.004;
 constexpr double kSpareWidth = 0.001;
 // A measured value's. Below it the lattice of the noise shows in estimates.
 constexpr double kLeastDeviation = 1.3;
+// Of a half width that is scaled: by so much a bound that is proved may be wider.
+constexpr double kMostForProof = 1.005;
+
+// The bound is this times the root of the variance factor and half of the largest weight.
+std::optional<double> NormalWidth(const NoiseSpec& noise, double level) {
+  if (noise.mechanism != Mechanism::kDiscreteGaussian) return std::nullopt;
+  constexpr double kRoot = 0x1p30;  // beside it half of a weight of 1 is nothing
+  return HalfWidthBound(noise, kRoot * kRoot, 1, level) / kRoot;
+}
+
 // The largest value of the grid that is at most `terms`, and the smallest above it.
 std::pair<int64_t, int64_t> GridAround(int64_t terms) {
   const double place = std::floor(std::log(static_cast<double>(terms)) / std::log(kSumGrid));
@@ -29,7 +39,10 @@ std::pair<int64_t, int64_t> GridAround(int64_t terms) {
 }  // namespace
 
 HalfWidths::HalfWidths(const NoiseSpec& noise, double level)
-    : noise_(noise), level_(level), deviation_(ForecastError(noise).standard_deviation) {}
+    : noise_(noise),
+      level_(level),
+      deviation_(ForecastError(noise).standard_deviation),
+      normal_width_(NormalWidth(noise, level)) {}
 
 absl::StatusOr<double> HalfWidths::Of(const AnswerError& error, const IntervalTree* tree) {
   if (!(level_ > 0 && level_ < 1))
@@ -79,7 +92,10 @@ absl::StatusOr<double> HalfWidths::OfEstimate(const AnswerError& error, const In
     const double spare = kSpareWidth + kKurtosisStep * deviations * deviations / 8;
     ratio = estimate_ratios_.emplace(cell, deviations * deviation_ * (1 + spare)).first;
   }
-  return ratio->second * root;
+  const double scaled = ratio->second * root;
+  if (!normal_width_) return scaled;
+  const double proved = *normal_width_ * root + std::sqrt(std::sqrt(error.fourth_factor)) / 2;
+  return proved <= scaled * kMostForProof ? proved : scaled;
 }
 
 absl::StatusOr<double> HalfWidths::OfItsOwn(const AnswerError& error, const IntervalTree& tree,

@@ -8,14 +8,16 @@
 //     half a record for the lattice.
 //   - Estimates: from one whose kurtosis is nearly the same. Of a half width of c deviations, an excess
 //     kurtosis of 3 makes c^2/8 (the first term of Cornish and Fisher): by that much for the difference, and
-//     by 0.1% for the other terms, it is widened. Where the noise is so small that its lattice would show,
-//     the bounds of noise_combination.h.
+//     by 0.1% for the other terms, it is widened. This is no proof: the first terms of a series. So it is
+//     replaced by the bound of noise_combination.h where that is at most 0.5% wider, which it is for Gaussian
+//     noise whose deviation is some 30 or more, and where the noise is so small that its lattice would show.
 //
 // Not thread-safe. The same answers in the same order get the same half widths.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -47,6 +49,8 @@ class HalfWidths {
   const NoiseSpec noise_;
   const double level_;
   const double deviation_;  // of one measured value
+  // Gaussian noise: the bound for an estimate of variance factor 1, less half of its largest weight.
+  const std::optional<double> normal_width_;
   std::map<int64_t, double> sums_;
   std::map<int64_t, double> sum_ratios_;                 // on the grid
   std::map<std::pair<float, float>, double> estimates_;  // by the two factors

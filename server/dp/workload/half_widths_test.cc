@@ -118,6 +118,20 @@ TEST(HalfWidths, OfManyEstimatesAreNotNarrowerThanTheirOwn) {
   }
 }
 
+// What is scaled is no proof, but of much Gaussian noise all half widths are proved.
+TEST(HalfWidths, OfManyEstimatesAreTheBoundWhereItIsHardlyWider) {
+  const IntervalTree tree(4096, 8);
+  Boxes prefixes;
+  for (uint32_t last = 0; last < 2000; ++last) prefixes.sides.push_back({0, last});
+  const std::vector<AnswerError> errors = TreeErrors(tree, {{0}, prefixes});
+  const NoiseSpec noise{Mechanism::kDiscreteGaussian, {10'000, 1}};
+  const std::vector<double> widths = WidthsOf(noise, tree, errors, 0.95);
+  for (size_t i = 1900; i < errors.size(); ++i) {
+    const double bound = HalfWidthOf(noise, errors[i], 0.95).value();
+    EXPECT_NEAR(widths[i], bound, bound * 1e-6) << i;
+  }
+}
+
 TEST(HalfWidths, OfSumsAreExactAndThenFromBothSidesOfAGrid) {
   HalfWidths half_widths(kLaplaceNoise, 0.8);
   for (int64_t terms = 1; terms <= 5000; terms += terms < 600 ? 1 : 97) {
