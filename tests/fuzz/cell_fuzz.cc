@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/messy_table.h"
 
@@ -10,8 +11,21 @@ namespace curator::fuzz {
 namespace {
 
 const std::vector<dp::Attribute>& Attributes() {
-  static const std::vector<dp::Attribute> attributes = MessyAttributes();
-  return attributes;
+  static const std::vector<dp::Attribute> all = [] {
+    std::vector<dp::Attribute> attributes = MessyAttributes();
+    for (const dp::DateBins bins :
+         {dp::DateBins::kDay, dp::DateBins::kWeek, dp::DateBins::kQuarter, dp::DateBins::kYear}) {
+      dp::DateKind kind{
+          .from = kFrom, .until = kUntil, .bins = bins, .edges = {}, .zone = "America/New_York"};
+      dp::Reading reading;
+      reading.date_formats = {"YYYYMMDD", "D/M/YYYY h:mm"};
+      attributes.push_back(dp::Attribute::Create(absl::StrCat("dates ", attributes.size()), std::move(kind),
+                                                 std::nullopt, std::move(reading))
+                               .value());
+    }
+    return attributes;
+  }();
+  return all;
 }
 
 // What a bin is called, and what lies in it, is found again.
@@ -22,6 +36,10 @@ void CheckCode(const dp::Attribute& attribute, uint32_t code, std::string_view i
   const std::optional<uint32_t> found =
       missing == code ? attribute.Encode(inside) : attribute.CodeOfText(inside);
   if (found != code) Broken("a value inside a bin is in it: " + inside, input);
+  const auto* dates = std::get_if<dp::DateKind>(&attribute.kind());
+  if (dates == nullptr || missing == code) return;
+  if (dp::DateBinOfLabel(*dates, attribute.Label(code)) != int64_t{code})
+    Broken("a bin of dates is found by its label: " + attribute.Label(code), input);
 }
 
 // Reasons are a few texts, so they repeat no cell.
@@ -50,7 +68,11 @@ std::vector<std::string> Seeds() {
        "2\xc2\xa0"
        "99"},
       {"31.3.2019", "12/2020", "2019-03-31T23:30:00Z", "2025-01-01T00:30+01:00", "30.2.2019", "N"},
-      {"2019-03-31 12:00", "2020-1-2 3:4:5", "2030-01-01", "2019-03-31T11:59:59.9", "2015-01-01"}};
+      {"2019-03-31 12:00", "2020-1-2 3:4:5", "2030-01-01", "2019-03-31T11:59:59.9", "2015-01-01"},
+      {"20190331", "2019-03-10T07:00:00Z", "2019131"},
+      {"2018-12-31", "31/12/2018 23:59", "2020-W53"},
+      {"2019-11-03T05:59:59-04:00", "2024-12-31T23:59:59"},
+      {"2016-12-31T23:59:60Z", "1/1/2015 0:00", "2014-12-31"}};
   for (size_t i = 0; i < cells.size(); ++i) {
     for (const std::string& cell : cells[i]) seeds.push_back(static_cast<char>(i) + cell);
   }
