@@ -227,6 +227,29 @@ TEST_F(Program, AnAnswerIsWrittenToAFileAndSummedUp) {
   EXPECT_EQ(nlohmann::json::parse(out_.str())["marginals"][0]["cells"][1]["count"], -1);
 }
 
+TEST_F(Program, AnswersThatCannotBePlottedAreShownAsATable) {
+  server_.services.on_answer = [](auto&, const v1::AnswerWorkloadRequest&, auto& writer) {
+    v1::AnswerChunk chunk;
+    chunk.mutable_header()->set_query_set_count(1);
+    writer.Write(chunk);
+    chunk.mutable_query_set()->set_query_class("predicates");
+    chunk.mutable_query_set()->add_columns("where");
+    chunk.mutable_query_set()->add_columns("sex");
+    chunk.mutable_query_set()->set_answer_count(1);
+    writer.Write(chunk);
+    chunk.mutable_answers()->add_counts(4711);
+    chunk.mutable_answers()->add_labels("sex in {f}");
+    chunk.mutable_answers()->add_labels("f");
+    writer.Write(chunk);
+    return grpc::Status::OK;
+  };
+  const std::vector<std::string> line = {"workload", "answer", "census",    "--where", "sex in {f}",
+                                         "--by",     "sex",    "--epsilon", "1",       "--plot"};
+  ASSERT_EQ(RunWords(line), ExitStatus::kDone) << error_.str();
+  EXPECT_THAT(error_.str(), HasSubstr("nothing to plot"));
+  EXPECT_THAT(out_.str(), HasSubstr("4711"));
+}
+
 TEST_F(Program, APlotOnTheTerminalStandsInThePlaceOfTables) {
   server_.services.on_answer = [](auto&, const v1::AnswerWorkloadRequest&, auto& writer) {
     v1::AnswerChunk chunk;
@@ -355,6 +378,19 @@ TEST_F(Program, TheBudgetIsShownExactlyAndWithABarOnATerminal) {
   terminal_.out_is_terminal = terminal_.utf8 = true;
   ASSERT_EQ(Run("budget show census"), ExitStatus::kDone);
   EXPECT_THAT(out_.str(), HasSubstr("██████████░░░░░░░░░░"));
+}
+
+TEST_F(Program, ABudgetSaysWhatTheGuaranteeDoesNotCover) {
+  server_.services.on_get_budget = [](auto&, const auto&, v1::GetBudgetResponse&) {
+    return grpc::Status::OK;
+  };
+  server_.services.on_get_dataset = [](auto&, const auto&, v1::Dataset& dataset) {
+    dataset.set_rows_from_query(true);
+    return grpc::Status::OK;
+  };
+  ASSERT_EQ(Run("budget show census"), ExitStatus::kDone);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("rows from a query"), Not(HasSubstr("domain from records"))));
+  EXPECT_THAT(out_.str(), HasSubstr("the guarantee is about the rows that were imported"));
 }
 
 void AnswerWithTwoAccounts(v1::GetBudgetResponse& budget) {

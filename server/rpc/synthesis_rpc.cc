@@ -106,6 +106,7 @@ absl::Status QueryModel(service::Services& services, const Call& call, const v1:
   first.mutable_header()->set_charge_id(release.release.charge_id);
   first.mutable_header()->set_request_id(release.charge.request_id);
   first.mutable_header()->set_replayed(true);
+  SetFacts(release.dataset.record.facts, *first.mutable_header());
   for (const service::ModelAnswer& answer : answers)
     CountSets(std::span(&answer.asked, 1), *first.mutable_header());
   if (!writer.Write(first)) return ClientDisconnected();

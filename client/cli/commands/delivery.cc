@@ -39,35 +39,39 @@ absl::Status CheckExtension(const std::string& path, OutputForm form) {
 }
 
 // Draws the tables with one label column: to standard output when `file` is null, else as SVG. An answer
-// without such a table is not an error, since it is paid for: a line on the error stream reports it.
-absl::Status DeliverPlot(Session& session, const Answer& answer, const v1::Schema& schema, OutputFile* file) {
+// without such a table is not an error, since it is paid for: a line on the error stream reports it, and the
+// result is false.
+absl::StatusOr<bool> DeliverPlot(Session& session, const Answer& answer, const v1::Schema& schema,
+                                 OutputFile* file) {
   ASSIGN_OR_RETURN(const std::vector<BarChart> charts, ChartsOf(answer, schema, ChartLimits()));
   if (charts.empty()) {
     session.error
         << "nothing to plot: the request has no marginal over one attribute, and no other table with "
            "one label\n";
-    return absl::OkStatus();
+    return false;
   }
   if (file == nullptr) {
     for (size_t i = 0; i < charts.size(); ++i) {
       if (i > 0) session.out << "\n";
       DrawOnTerminal(charts[i], session.terminal, session.out);
     }
-    return absl::OkStatus();
+    return true;
   }
   file->stream() << SvgOf(charts);
-  return file->Commit();
+  RETURN_IF_ERROR(file->Commit());
+  return true;
 }
 
 // Writes plot, tables, file and summary.
 absl::Status WriteAll(Session& session, const Answer& answer, const v1::Schema& schema,
                       const OpenDelivery& delivery) {
+  bool drawn = false;
   if (delivery.choice.plot) {
-    RETURN_IF_ERROR(DeliverPlot(session, answer, schema, delivery.plot.get()));
+    ASSIGN_OR_RETURN(const bool has_plot, DeliverPlot(session, answer, schema, delivery.plot.get()));
+    drawn = has_plot && delivery.plot == nullptr;
   }
   Document summary = SummaryOf(answer);
   if (delivery.out == nullptr) {
-    const bool drawn = delivery.choice.plot && delivery.plot == nullptr;
     if (!drawn) RETURN_IF_ERROR(WriteAnswerTables(answer, schema, session.terminal, session.out));
     session.out << "\n";
     session.Print(summary);

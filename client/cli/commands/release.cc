@@ -130,7 +130,11 @@ absl::Status Run(Session& session, const ShowRelease& command) {
   }
   Document document;
   document.fields = FactsOf(content.release);
-  if (content.synthesis) document = SynthesisDocument(content);
+  if (content.synthesis) {
+    document = SynthesisDocument(content);
+    ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(content.release.dataset()));
+    AddDataFacts(dataset.domain_from_records(), dataset.rows_from_query(), document);
+  }
   session.Print(document);
   return absl::OkStatus();
 }

@@ -167,6 +167,8 @@ absl::Status Run(Session& session, const RunSynthesis& command) {
   ASSIGN_OR_RETURN(v1::SynthesisSpec spec, SpecOf(session, command.dataset, command.choice));
   *request.mutable_spec() = std::move(spec);
   RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  // An operation does not say what its dataset does. Asked before the charge: an error costs nothing then.
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(command.dataset));
   ASSIGN_OR_RETURN(const v1::Operation started, session.client.CreateSynthesis(std::move(request)));
   RETURN_IF_ERROR(receipts.AppendOwn(session));
   session.error << "operation " << started.id() << ", request id " << session.request_id << "\n";
@@ -174,6 +176,7 @@ absl::Status Run(Session& session, const RunSynthesis& command) {
   RETURN_IF_ERROR(StatusOf(ended));
 
   Document document = OperationDocument(ended);
+  AddDataFacts(dataset.domain_from_records(), dataset.rows_from_query(), document);
   if (out == nullptr) {
     document.notes.push_back(
         absl::StrCat("next: curator release sample ", ended.release_id(), " --out FILE.csv"));
