@@ -104,7 +104,8 @@ class Client:
         >>> client.operation(begun.id).wait(progress=False).state
         'DONE'
         """
-        return Synthesis(self, self._operation(operation_id))
+        operation = self._operation(operation_id)
+        return Synthesis(self, operation, self[operation.dataset])
 
     def version(self) -> str:
         """Of the server: "0.1.0". Empty where it does not know who you are; what it shows then is that it can be reached."""
@@ -194,6 +195,18 @@ class Client:
             self._datasets.DeleteDataset, request, dataset_pb2.DeleteDatasetResponse, request.request_id
         )
         return response.dataset_id
+
+    def _list_imports(self, dataset: str) -> Iterator[dataset_pb2.Import]:
+        request = dataset_pb2.ListImportsRequest(dataset=dataset, page_size=_LARGEST_PAGE)
+        while True:
+            page = self._connection.unary(self._datasets.ListImports, request, dataset_pb2.ListImportsResponse)
+            yield from page.imports
+            if not page.next_page_token:
+                return
+            request.page_token = page.next_page_token
+
+    def _undo_import(self, request: dataset_pb2.UndoImportRequest) -> None:
+        self._connection.unary(self._datasets.UndoImport, request, dataset_pb2.UndoImportResponse, request.request_id)
 
     def _operation(self, operation_id: str) -> operation_pb2.Operation:
         return self._connection.unary(

@@ -189,7 +189,7 @@ class Dataset:
         if parts is not None:
             request.spec.parts.extend(checked_parts(parts))
         request.request_id = self._client._request_id("synthesis", request, self, request_id, fresh)
-        return Synthesis(self._client, self._client._create_synthesis(request), request)
+        return Synthesis(self._client, self._client._create_synthesis(request), self, request)
 
     def charge(
         self, event: Event, *, summary: str = "", lifetime: Optional[Lifetime] = None, request_id: Optional[AnyRequestId] = None
@@ -214,6 +214,30 @@ class Dataset:
         request.request_id = checked_request_id(request_id) if request_id is not None else new_request_id()
         return Charge(self._client, request)
 
+    # ---- For the owner.
+
+    def imports(self) -> pd.DataFrame:
+        """PRIVATE: what was imported into a dataset of yours that is not sealed, from the first to the last; undone ones are left out.
+
+        Returns:
+            One row for each import: "import", its request id; "part"; "time", in UTC; "rows", those that were accepted; "source", "file",
+            "table" or "query".
+        """
+        return pd.DataFrame([_import_row(each) for each in self._client._list_imports(self.name)], columns=list(_IMPORT_COLUMNS))
+
+    def undo_import(self, import_id: AnyRequestId, *, request_id: Optional[AnyRequestId] = None) -> None:
+        """Removes the records of an import of yours, until the dataset or its part is sealed; the history says so. Repeating it changes
+        nothing.
+
+        Args:
+            import_id: its request id, the "import" of imports().
+
+        Raises NotFound where there is no such import, and CuratorError where its records are sealed.
+        """
+        request = dataset_pb2.UndoImportRequest(dataset=self.name, import_request_id=checked_request_id(import_id, "import_id"))
+        request.request_id = checked_request_id(request_id) if request_id is not None else new_request_id()
+        self._client._undo_import(request)
+
     def delete(self, *, request_id: Optional[AnyRequestId] = None) -> str:
         """Removes the records of a dataset of yours that was never charged, for good. Its name is free; its history stays.
 
@@ -232,6 +256,15 @@ class Dataset:
         except CuratorError:
             budget = None  # public, or not yours to see
         return _html.dataset(self, budget)
+
+
+_IMPORT_COLUMNS = ("import", "part", "time", "rows", "source")
+
+
+def _import_row(wire: dataset_pb2.Import) -> tuple[object, ...]:
+    source = name_of(dataset_pb2.RecordSource, wire.source, "RECORD_SOURCE_").lower()
+    time = pd.Timestamp(wire.time.ToNanoseconds(), tz="UTC") if wire.HasField("time") else pd.NaT
+    return (wire.request_id, wire.part, time, wire.rows_accepted, "file" if source == "unspecified" else source)
 
 
 def _ends_of(pair: object) -> tuple[Optional[str], Optional[str]]:

@@ -17,9 +17,12 @@ class WithFacts(Protocol):
     rows_from_query: bool
 
 
+def said_of(shown: WithFacts) -> list[str]:
+    """A sentence for each fact; none where nothing is said."""
+    said = [DOMAIN_FROM_RECORDS] if shown.domain_from_records else []
+    return said + ([ROWS_FROM_QUERY] if shown.rows_from_query else [])
+
+
 def facts_of(shown: WithFacts) -> str:
     """For the end of a line: "; ranges, categories ..."; empty where nothing is said."""
-    said = [DOMAIN_FROM_RECORDS] if shown.domain_from_records else []
-    if shown.rows_from_query:
-        said.append(ROWS_FROM_QUERY)
-    return "".join("; " + each for each in said)
+    return "".join("; " + each for each in said_of(shown))

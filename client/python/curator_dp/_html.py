@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Optional
 
+from curator_dp._facts import WithFacts, said_of
+
 if TYPE_CHECKING:
     from curator_dp._answers import Answer
     from curator_dp._budgets import Budget
@@ -58,6 +60,11 @@ def _facts(facts: Iterable[tuple[str, object]]) -> str:
     return f"<div>{items}</div>"
 
 
+def _beside_the_guarantee(shown: WithFacts) -> str:
+    """What is said for ever about the records of a dataset, in red."""
+    return "".join(f'<div style="color:#b00020"><b>beside the guarantee:</b> {text(each)}</div>' for each in said_of(shown))
+
+
 def datasets(listed: DatasetTable) -> str:
     return table(listed.columns, listed.rows())
 
@@ -65,7 +72,8 @@ def datasets(listed: DatasetTable) -> str:
 def dataset(shown: Dataset, budget: Optional[Budget]) -> str:
     facts = [("dataset", shown.name), ("owner", shown.owner), ("state", shown.state), ("protects", budget.protects if budget else "")]
     columns = [(each.name, each.kind, each.size, _ends(each.labels)) for each in shown.schema.attributes]
-    return _facts(facts) + (_bars(budget) if budget else "") + table(("column", "kind", "bins", "values"), columns, right=(2,))
+    described = table(("column", "kind", "bins", "values"), columns, right=(2,))
+    return _facts(facts) + _beside_the_guarantee(shown) + (_bars(budget) if budget else "") + described
 
 
 def _ends(labels: Sequence[str]) -> str:
@@ -106,6 +114,7 @@ def quote(shown: Quote) -> str:
     choices = [(each.spend, number(each.max_error), "yes" if each.fits else "no") for each in shown.choices]
     return (
         _facts(facts)
+        + _beside_the_guarantee(shown)
         + table(("account", "counter", "cost", "left after it"), costs, right=(2, 3))
         + table(("query", "numbers", "std", f"{100 * shown.confidence:g}% within ±"), errors, right=(1, 2, 3))
         + (f"<div>and {more} more</div>" if more > 0 else "")
@@ -131,7 +140,7 @@ def answer(shown: Answer) -> str:
         ("made", shown.post_processing),
         ("request id", shown.request_id),
     ]
-    parts = [_facts(facts)]
+    parts = [_facts(facts), _beside_the_guarantee(shown)]
     for each in shown.tables[:3]:
         frame = each.to_frame()
         columns = [*each.columns, "value", "std", "low", "high"]
@@ -154,4 +163,4 @@ def synthesis(shown: Synthesis) -> str:
         ("release", shown.release_id),
         ("request id", shown.request_id),
     ]
-    return _facts(facts)
+    return _facts(facts) + _beside_the_guarantee(shown)

@@ -117,8 +117,8 @@ def new_request_id() -> str:
     return str(uuid.uuid4())
 
 
-def checked_request_id(given: AnyRequestId) -> str:
+def checked_request_id(given: AnyRequestId, argument: str = "request_id") -> str:
     try:
         return str(uuid.UUID(str(given)))
     except ValueError:
-        raise InvalidQuestion(f"request_id: {given!r} is no UUID, such as {new_request_id()}", "request_id") from None
+        raise InvalidQuestion(f"{argument}: {given!r} is no UUID, such as {new_request_id()}", argument) from None

@@ -13,6 +13,7 @@ import pandas as pd
 from curator_dp import _html
 from curator_dp._enums import name_of
 from curator_dp._errors import CuratorError
+from curator_dp._facts import WithFacts, facts_of
 from curator_dp._schema import Attribute, Schema
 from curator_dp._wire.curator.v1 import operation_pb2, synthesis_pb2
 
@@ -57,12 +58,20 @@ class Synthesis:
         percent: of the schedule.
         release_id: of the model, once it is DONE.
         error: why it FAILED.
+        domain_from_records, rows_from_query: as in Dataset.
     """
 
     def __init__(
-        self, client: Client, operation: operation_pb2.Operation, request: Optional[synthesis_pb2.CreateSynthesisRequest] = None
+        self,
+        client: Client,
+        operation: operation_pb2.Operation,
+        facts: WithFacts,
+        request: Optional[synthesis_pb2.CreateSynthesisRequest] = None,
     ) -> None:
+        """`facts`: of its dataset; an operation of the protocol has none."""
         self._client = client
+        self.domain_from_records = facts.domain_from_records
+        self.rows_from_query = facts.rows_from_query
         self._request = request
         self.method = request.spec.method if request is not None else ""
         self._take(operation)
@@ -167,7 +176,7 @@ class Synthesis:
         return self._client._query_model(self._model(), self.dataset, question)
 
     def __repr__(self) -> str:
-        return f"<Synthesis {self.id} of {self.dataset}: {self.state}, {self.percent:.0f}%>"
+        return f"<Synthesis {self.id} of {self.dataset}: {self.state}, {self.percent:.0f}%{facts_of(self)}>"
 
     def _repr_html_(self) -> str:
         return _html.synthesis(self)

@@ -123,6 +123,11 @@ def test_conditions_that_cut_a_bin_or_end_in_no_order_are_refused(text: str) -> 
         bins(text)
 
 
+def test_a_condition_before_the_first_value_says_so() -> None:
+    with pytest.raises(cu.InvalidQuestion, match="income holds for no value: the first one is 0"):
+        bins("income < 0")
+
+
 def test_dates_of_python_are_values() -> None:
     visit = cu.col("visit")
     for day in (datetime.date(2019, 4, 1), datetime.datetime(2019, 4, 1), pd.Timestamp("2019-04-01"), np.datetime64("2019-04-01")):
