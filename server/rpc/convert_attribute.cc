@@ -128,20 +128,24 @@ std::optional<dp::Missing> MissingFromProto(const v1::Attribute& attribute) {
   return missing;
 }
 
-// One character; `otherwise` where the text is empty.
-absl::StatusOr<char> CharacterOf(const std::string& field, const std::string& text, char otherwise) {
+// A character, of which Attribute::Create() knows the allowed ones; `otherwise` where the text is empty.
+absl::StatusOr<char> CharacterOf(const std::string& field, const std::string& text, char otherwise,
+                                 const std::string& allowed) {
   if (text.empty()) return otherwise;
   if (text.size() == 1 && text.front() != '\0') return text.front();
-  return InvalidField(field, "must be one character");
+  return InvalidField(field, "must be " + allowed);
 }
 
 absl::StatusOr<dp::Reading> ReadingFromProto(const v1::Reading& proto) {
   dp::Reading reading{.column = proto.column(), .fold_case = proto.fold_case()};
   for (const v1::Synonym& synonym : proto.synonyms())
     reading.synonyms.push_back({synonym.value(), {synonym.texts().begin(), synonym.texts().end()}});
-  ASSIGN_OR_RETURN(reading.decimal_sign, CharacterOf("reading.decimal_sign", proto.decimal_sign(), '.'));
+  ASSIGN_OR_RETURN(reading.decimal_sign,
+                   CharacterOf("reading.decimal_sign", proto.decimal_sign(), '.', "\".\" or \",\""));
   ASSIGN_OR_RETURN(reading.thousands_separator,
-                   CharacterOf("reading.thousands_separator", proto.thousands_separator(), '\0'));
+                   CharacterOf("reading.thousands_separator", proto.thousands_separator(), '\0',
+                               "one of . , ' _ and a blank: ' also stands for a right quotation mark, and a "
+                               "blank for a no-break space"));
   reading.date_formats.assign(proto.date_formats().begin(), proto.date_formats().end());
   return reading;
 }

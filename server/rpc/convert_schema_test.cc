@@ -1,5 +1,6 @@
 #include "rpc/convert_schema.h"
 
+#include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
@@ -172,6 +173,18 @@ TEST(ConvertSchema, EvenStepsAndANestingSurviveTheWayInAndOut) {
     if (!schema.has_unit()) schema.mutable_unit()->mutable_record();
     EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(ToProto(*inside), schema));
   }
+}
+
+TEST(ConvertSchema, ATypographicSeparatorIsRefusedWithThePlainOneThatStandsForIt) {
+  v1::Schema schema;
+  v1::Attribute& attribute = *schema.add_attributes();
+  attribute.set_name("pay");
+  attribute.mutable_integer()->set_max(9);
+  attribute.mutable_reading()->set_thousands_separator("\xE2\x80\x99");
+  const absl::Status refused = FromProto(schema).status();
+  EXPECT_EQ(FieldViolationOf(refused)->field, "attributes[0].reading.thousands_separator");
+  EXPECT_THAT(std::string(refused.message()),
+              ::testing::HasSubstr("' also stands for a right quotation mark"));
 }
 
 TEST(ConvertSchema, TheGroupColumnOfAGroupUnitMayBeLeftOut) {
