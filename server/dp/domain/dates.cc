@@ -281,8 +281,8 @@ std::string PeriodText(int64_t seconds, DateBins bins) {
   return DayText(absl::CivilDay(at));
 }
 
-// Names such as "America/Argentina/Buenos_Aires" and "Etc/GMT+1": no path to another file, nor a zone with leap
-// seconds ("right/...").
+// Names such as "America/Argentina/Buenos_Aires" and "Etc/GMT+1": no path to another file, nor a zone with
+// leap seconds ("right/...").
 bool IsZoneName(std::string_view name) {
   constexpr size_t kMostBytes = 64;
   const auto may_occur = [](char c) {
