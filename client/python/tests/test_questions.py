@@ -181,17 +181,23 @@ def make_coded(server: Server, name: str, columns: list[str]) -> None:
     server.curator("owner", "dataset", "grant", name, "ana")
 
 
+_FIXED = 2  # std::chars_format::fixed of libstdc++
+
+
 class _ToChars(ctypes.Structure):
     _fields_ = [("end", ctypes.c_void_p), ("error", ctypes.c_int)]
 
 
 def written_by_the_server(number: float) -> str:
-    """By the function that writes its labels, std::to_chars(char*, char*, double)."""
-    to_chars = ctypes.CDLL("libstdc++.so.6")["_ZSt8to_charsPcS_d"]
-    to_chars.restype, to_chars.argtypes = _ToChars, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double]
+    """By the functions that write its labels (WriteNumber() in server/dp/domain/numbers.cc): std::to_chars(char*, char*, double), and
+    the same with std::chars_format::fixed from 10^-6 to 2^53."""
+    is_plain = number == 0 or 1e-6 <= abs(number) <= 2.0**53
+    to_chars = ctypes.CDLL("libstdc++.so.6")["_ZSt8to_charsPcS_dSt12chars_format" if is_plain else "_ZSt8to_charsPcS_d"]
+    to_chars.restype = _ToChars
+    to_chars.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_double, *([ctypes.c_int] if is_plain else [])]
     buffer = ctypes.create_string_buffer(400)
     begin = ctypes.addressof(buffer)
-    end = to_chars(begin, begin + 400, number).end
+    end = to_chars(begin, begin + 400, number, *([_FIXED] if is_plain else [])).end
     return buffer.raw[: end - begin].decode()
 
 
