@@ -381,7 +381,8 @@ TEST_F(Program, TheBudgetIsShownExactlyAndWithABarOnATerminal) {
 }
 
 TEST_F(Program, ABudgetSaysWhatTheGuaranteeDoesNotCover) {
-  server_.services.on_get_budget = [](auto&, const auto&, v1::GetBudgetResponse&) {
+  server_.services.on_get_budget = [](auto&, const auto&, v1::GetBudgetResponse& budget) {
+    budget.set_protects("one record");
     return grpc::Status::OK;
   };
   server_.services.on_get_dataset = [](auto&, const auto&, v1::Dataset& dataset) {

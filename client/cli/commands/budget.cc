@@ -132,8 +132,8 @@ absl::Status Run(Session& session, const ShowBudget& command) {
     if (budget.custody() == v1::CUSTODY_SINGLE) {
       document.fields.push_back({"custody", "custody", "single: owners approve what they proposed"});
     }
+    AddDataFacts(dataset.domain_from_records(), dataset.rows_from_query(), document);
   }
-  AddDataFacts(dataset.domain_from_records(), dataset.rows_from_query(), document);
   document.tables.push_back(WithRequestsLeft(budget, AccountTable(budget.accounts(), session.terminal)));
   if (const std::string left = LeftInWords(budget); !left.empty()) document.notes.push_back(left);
   if (budget.has_last_request()) {
