@@ -343,6 +343,42 @@ absl::Status CheckFormat(const std::string& field, std::string_view format, Date
   return absl::OkStatus();
 }
 
+// 2001-02-03 04:05:06 as the format has it: all parts differ.
+std::string SampleOf(std::string_view format) {
+  CalendarFields fields{.year = 2001, .month = 2, .day = 3, .hour = 4, .minute = 5, .second = 6};
+  std::string sample;
+  while (!format.empty()) {
+    const int* const field = FieldOf(format.front(), fields);
+    if (field == nullptr) {
+      sample.push_back(format.front());
+    } else {
+      absl::StrAppend(&sample, absl::Dec(*field, format.front() == 'Y' ? absl::kZeroPad4 : absl::kZeroPad2));
+    }
+    format.remove_prefix(field == nullptr ? 1 : RunLength(format));
+  }
+  return sample;
+}
+
+// A cell is read by the first format that fits it, and ISO 8601 is before all: no other may fit it and mean
+// another day.
+absl::Status CheckMeanings(const std::vector<std::string>& formats) {
+  for (size_t i = 0; i < formats.size(); ++i) {
+    const std::string field = absl::StrCat("reading.date_formats[", i, "]");
+    const std::string sample = SampleOf(formats[i]);
+    const std::optional<int64_t> own = ReadAs(sample, formats[i]);
+    if (const std::optional<IsoTime> iso = ReadIso(sample); iso && iso->local != own)
+      return InvalidField(field,
+                          absl::StrCat("reads ", sample, " otherwise than ISO 8601, which comes first"));
+    for (size_t earlier = 0; earlier < i; ++earlier) {
+      const std::optional<int64_t> other = ReadAs(sample, formats[earlier]);
+      if (other && other != own)
+        return InvalidField(
+            field, absl::StrCat("reads ", sample, " otherwise than \"", formats[earlier], "\" does"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int64_t> CheckedListedSize(const DateKind& kind) {
   if (kind.edges.size() < 2)
     return InvalidField("date.edges", absl::StrCat("must have at least 2 edges: got ", kind.edges.size()));
@@ -451,6 +487,7 @@ absl::StatusOr<DateReader> DateReader::Create(const DateKind& kind, std::vector<
   ASSIGN_OR_RETURN(reader.zone_, ZoneOf(kind.zone));
   for (size_t i = 0; i < formats.size(); ++i)
     RETURN_IF_ERROR(CheckFormat(absl::StrCat("reading.date_formats[", i, "]"), formats[i], kind.bins));
+  RETURN_IF_ERROR(CheckMeanings(formats));
   reader.formats_ = std::move(formats);
   return reader;
 }

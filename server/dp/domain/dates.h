@@ -69,9 +69,9 @@ std::string DateInside(const DateKind& kind, int64_t bin, uint64_t randomness);
 // second is no time.
 class DateReader {
  public:
-  // INVALID_ARGUMENT ("reading.date_formats[0]", "date.time_zone"). A format says as much of a day as the
-  // bins need: all of it for days, weeks and listed edges, no day for months and quarters, the year alone
-  // for years.
+  // INVALID_ARGUMENT ("reading.date_formats[0]", "date.time_zone"), also where formats, or ISO 8601, read a
+  // cell as two times. A format says what the bins need: the day for days, weeks and listed edges, the month
+  // for months and quarters, the year for years.
   static absl::StatusOr<DateReader> Create(const DateKind& kind, std::vector<std::string> formats);
   // None where the cell is no day or time.
   std::optional<int64_t> Read(std::string_view cell) const;

@@ -194,6 +194,20 @@ TEST(DateReader, TakesBothDigitsWhereNothingDividesThem) {
   EXPECT_FALSE(ReadIn("", "20190111 405", {"YYYYMMDD hhmm"}));
 }
 
+TEST(DateReader, NoCellMayMeanTwoDays) {
+  const auto refused = [](std::vector<std::string> formats) {
+    const DateKind kind = Range("2019-01-01", "2020-01-01", DateBins::kDay);
+    const auto reader = DateReader::Create(kind, std::move(formats));
+    return FieldViolationOf(reader.status()).value_or(FieldViolation{}).field;
+  };
+  EXPECT_EQ(refused({"DD/MM/YYYY", "MM/DD/YYYY"}), "reading.date_formats[1]");
+  EXPECT_EQ(refused({"YYYYMMDD", "D.M.YYYY", "YYYYDDMM"}), "reading.date_formats[2]");
+  EXPECT_EQ(refused({"D/M/YYYY h:m", "D/M/YYYY m:h"}), "reading.date_formats[1]");
+  EXPECT_EQ(refused({"YYYY-DD-MM"}), "reading.date_formats[0]") << "2019-03-04 is in March";
+  EXPECT_EQ(refused({"YYYY-MM-DD", "YYYY-M-D h:m:s"}), "");
+  EXPECT_EQ(refused({"DD/MM/YYYY", "MM-DD-YYYY", "DD/MM/YYYY hh:mm", "D/M/YYYY"}), "");
+}
+
 TEST(DateReader, AFormatSaysAsMuchOfADayAsTheBinsNeed) {
   const auto accepts = [](DateBins bins, const char* format) {
     return DateReader::Create(Range("2019-01-01", "2020-01-01", bins), {format}).ok();
