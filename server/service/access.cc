@@ -191,11 +191,14 @@ absl::Status CheckMay(Method method, const ledger::Dataset& dataset, Roles roles
 
 namespace {
 
-// `none`: the error where there is no dataset for the principal.
+// `none`: the error where there is no dataset for the principal. A deleted one is there for its owner and its
+// auditors alone.
 absl::StatusOr<DatasetRoles> RolesOr(const Access& access, Method method, const Principal& principal,
                                      const ledger::Dataset& dataset, const absl::Status& none) {
   ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, dataset, principal.name()));
-  if (roles.empty()) return none;
+  const bool is_hidden = dataset.state == ledger::DatasetState::kDeleted && !roles.Has(Role::kOwner) &&
+                         !roles.Has(Role::kAuditor);
+  if (roles.empty() || is_hidden) return none;
   RETURN_IF_ERROR(CheckMay(method, dataset, roles));
   const ledger::Grant* const grant = GrantOf(dataset, principal.name());
   return DatasetRoles{.roles = roles, .end_at_us = grant == nullptr ? 0 : grant->expires_at_us};
@@ -223,14 +226,14 @@ absl::StatusOr<DatasetView> FindDataset(const Access& access, Method method, con
 
 absl::StatusOr<DatasetView> FindHistory(const Access& access, Method method, const Principal& principal,
                                         const DatasetName& name) {
-  const bool is_id = !name.text().empty() && IsUuid(name.text());
-  if (!is_id) return FindDataset(access, method, principal, name);
-  absl::StatusOr<ledger::Dataset> read = access.ledger.GetDatasetById(name.text(), principal.name());
-  const bool is_deleted = read.ok() && read->state == ledger::DatasetState::kDeleted;
-  if (!is_deleted) return FindDataset(access, method, principal, name);
-  ASSIGN_OR_RETURN(const Roles roles, RolesOn(access, *read, principal.name()));
-  if (!roles.Has(Role::kOwner) && !roles.Has(Role::kAuditor)) return NoSuchDataset(name.text());
-  return ViewFor(access, method, principal, std::move(read), NoSuchDataset(name.text()));
+  if (IsUuid(name.text())) {
+    absl::StatusOr<DatasetView> by_id =
+        ViewFor(access, method, principal, access.ledger.GetDatasetById(name.text(), principal.name()),
+                NoSuchDataset(name.text()));
+    // A dataset may have another one's id as its name.
+    if (!absl::IsNotFound(by_id.status())) return by_id;
+  }
+  return FindDataset(access, method, principal, name);
 }
 
 absl::StatusOr<DatasetView> FindDatasetById(const Access& access, Method method, const Principal& principal,

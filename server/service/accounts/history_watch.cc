@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "service/accounts/budgets.h"
@@ -166,15 +167,24 @@ absl::Status HistoryWatch::ReadRights(History& history, const WatchedHeads::Watc
 
 absl::Status HistoryWatch::FindRights(History& history, const WatchedHeads::Watched::State& state,
                                       Steady::time_point now) {
-  ASSIGN_OR_RETURN(const DatasetView view,
-                   FindHistory(access_, Method::kWatchLedger, principal_, history.name));
-  if (history.watched == nullptr) {
-    history.watched = heads_.Watch(view.record.id, now);
-    history.dataset_id = view.record.id;
+  // By its id once that is known: another dataset may have the name by now.
+  const bool is_first = history.watched == nullptr;
+  const absl::StatusOr<DatasetView> view = FindHistory(
+      access_, Method::kWatchLedger, principal_, is_first ? history.name : DatasetName(history.dataset_id));
+  const bool is_gone =
+      absl::IsNotFound(view.status()) || (view.ok() && view->record.id != history.dataset_id);
+  if (!is_first && is_gone) {
+    return absl::NotFoundError(
+        absl::StrCat("there is no dataset \"", history.name.text(), "\" that you may see any more"));
+  }
+  RETURN_IF_ERROR(view.status());
+  if (is_first) {
+    history.watched = heads_.Watch(view->record.id, now);
+    history.dataset_id = view->record.id;
     allowed_.push_back(history.name.text());
   }
-  history.roles = {.roles = view.roles, .end_at_us = view.roles_end_at_us};
-  history.revision = view.record.revision;
+  history.roles = {.roles = view->roles, .end_at_us = view->roles_end_at_us};
+  history.revision = view->record.revision;
   return NoteRights(history, state);
 }
 

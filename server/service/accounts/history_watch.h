@@ -109,14 +109,14 @@ class WatchedHeads::Watched {
   const std::shared_ptr<Slot> slot_;
 };
 
-// Entries with greater sequence numbers follow it.
+// Entries with greater sequence numbers follow it. By an id: of this dataset and no later one of its name.
 struct HistoryPosition {
   DatasetName dataset;
   int64_t after_seq = 0;
 };
 
 struct WatchedEntry {
-  std::string dataset;  // its name
+  std::string dataset;  // as its position names it: its name, or its id
   ledger::Entry entry;
 };
 

@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "base/errors.h"
+#include "ledger/history/entry_payload.h"
 #include "service/charges/accountant.h"
 #include "service/testing/fixture.h"
 #include "service/testing/wrapped_ledger.h"
@@ -58,6 +59,19 @@ class HistoryWatchTest : public ServiceTest {
   void Grant(const std::string& dataset, const std::string& grantee, int64_t roles, int64_t ends_us = 0) {
     const ledger::Grant grant{.grantee = grantee, .roles = roles, .expires_at_us = ends_us};
     ASSERT_TRUE(ledger_->SetGrant(ids_.at(dataset), grant, TestPrincipal("owner")).ok());
+  }
+  void Delete(const std::string& dataset) {
+    ASSERT_TRUE(ledger_
+                    ->DeleteDataset({.request_id = NewRequestId().text(),
+                                     .name = dataset,
+                                     .dataset_id = ids_.at(dataset),
+                                     .actor = TestPrincipal("owner")})
+                    .ok());
+  }
+  void MakeOf(const std::string& principal, const std::string& name) {
+    NewDataset dataset = People(name);
+    dataset.principal = TestPrincipal(principal);
+    ASSERT_TRUE(CreateDataset({*ledger_}, dataset, Intent::kDo).ok());
   }
   absl::Status Reserve(const std::string& dataset, const std::string& principal) {
     return ReserveBudget(services_, TestPrincipal(principal),
@@ -180,6 +194,50 @@ TEST_F(HistoryWatchTest, ARowThatIsReadAgainAndTakesRightsAwayEndsTheWatch) {
   const absl::Status ended =
       Look(watch, HistoryWatch::Steady::time_point() + WatchedHeads::kLongestTrust).status();
   EXPECT_EQ(DatasetConcernedBy(ended), "census");
+}
+
+TEST_F(HistoryWatchTest, ADeletedDatasetIsWatchedToItsEndByItsOwnerAndByNobodyWithoutARoleInItsHistory) {
+  Grant("census", "ana", ledger::kGrantedAnalyst);
+  HistoryWatch owners = WatchBy("owner", {"census"});
+  HistoryWatch anas = WatchBy("ana", {"census"});
+  CatchUp(owners);
+  CatchUp(anas);
+  Delete("census");
+  const std::vector<WatchedEntry> last = Look(owners).value();
+  ASSERT_EQ(last.size(), 1u);
+  EXPECT_EQ(last.front().entry.kind, ledger::kDatasetDeleted);
+  // At the latest when rows are read again.
+  const absl::Status ended =
+      Look(anas, HistoryWatch::Steady::time_point() + WatchedHeads::kLongestTrust).status();
+  EXPECT_TRUE(absl::IsNotFound(ended)) << ended;
+}
+
+TEST_F(HistoryWatchTest, ADatasetThatHasTheNameOfADeletedOneGivesNoRightsInTheHistoryOfThat) {
+  Grant("census", "ana", ledger::kGrantedAnalyst);
+  HistoryWatch watch = WatchBy("ana", {"census"});
+  ASSERT_TRUE(watch.Look({}).ok());
+  Delete("census");
+  MakeOf("ana", "census");
+  // The heads have not been read since it began.
+  const absl::StatusOr<std::vector<WatchedEntry>> found = watch.Look({});
+  EXPECT_TRUE(absl::IsNotFound(found.status())) << found.status();
+}
+
+// By its id a reader goes on in the history in which it was; by the name it would miss entries of the other.
+TEST_F(HistoryWatchTest, APositionWithAnIdIsInTheHistoryOfThatDatasetAlone) {
+  const std::string id = ids_.at("census");
+  HistoryWatch before = WatchBy("owner", {id});
+  const std::vector<WatchedEntry> found = Look(before).value();
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found.front().dataset, id);
+  Delete("census");
+  MakeOf("owner", "census");
+  HistoryWatch again{
+      Access{*ledger_, nullptr}, heads_, TestPrincipal("owner"), {{DatasetName(id), found.back().entry.seq}}};
+  const std::vector<WatchedEntry> rest = Look(again).value();
+  ASSERT_EQ(rest.size(), 1u);
+  EXPECT_EQ(rest.front().entry.kind, ledger::kDatasetDeleted);
+  EXPECT_EQ(rest.front().entry.dataset_id, id);
 }
 
 TEST_F(HistoryWatchTest, OldRowsAreReadInPortions) {

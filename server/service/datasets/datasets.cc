@@ -197,6 +197,19 @@ std::string HashToSeal(const records::SealedContent& content, std::string_view s
   return content.first_format_hash == sealed_before ? content.first_format_hash : content.content_hash;
 }
 
+// What the owner of both accepts. A deleted dataset was never charged, and may have had the same name.
+std::string EqualContentText(const ledger::Dataset& dataset, const ledger::Dataset& other) {
+  if (other.state == ledger::DatasetState::kDeleted) {
+    return absl::StrCat("these are the records of the dataset \"", other.name,
+                        "\" that you deleted before anything was asked about it. \"", dataset.name,
+                        "\" stays unsealed, and open for imports. Accept it if this one is in its place");
+  }
+  return absl::StrCat("these are the records of your dataset \"", other.name,
+                      "\", which has a budget of its own: each record would be protected only by the sum of "
+                      "both limits. \"",
+                      dataset.name, "\" stays unsealed, and open for imports. Archive it, or accept that");
+}
+
 // Records that the caller has sealed as private do not become public, and get no second budget unless the
 // caller accepts it. Only the caller's own datasets are compared: a refusal because of another's would reveal
 // its content. An empty table has no records to protect.
@@ -217,12 +230,7 @@ absl::Status CheckNotSealedElsewhere(ledger::Ledger& ledger, const ledger::Datas
                 {{"dataset", dataset.name}, {"other", other.name}, {"principal", order.principal.name()}});
       continue;
     }
-    return NeedsAcceptance(
-        "EQUAL_CONTENT",
-        absl::StrCat("these are the records of your dataset \"", other.name,
-                     "\", which has a budget of its own: each record would be protected only by the sum of "
-                     "both limits. \"",
-                     dataset.name, "\" stays unsealed, and open for imports. Archive it, or accept that"));
+    return NeedsAcceptance("EQUAL_CONTENT", EqualContentText(dataset, other));
   }
   return absl::OkStatus();
 }

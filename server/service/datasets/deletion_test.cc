@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "ledger/history/entry_payload.h"
 #include "service/accounts/budgets.h"
 #include "service/datasets/grants.h"
@@ -13,7 +14,9 @@
 namespace curator::service {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class DeletionTest : public ServiceTest {
  protected:
@@ -129,6 +132,35 @@ TEST_F(DeletionTest, TheContentOfADeletedDatasetIsStillWarnedAbout) {
                   {.principal = TestPrincipal("owner"), .dataset = DatasetName("census")}, Intent::kDo)
           .status();
   EXPECT_TRUE(absl::IsFailedPrecondition(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("that you deleted before anything was asked"));
+  EXPECT_THAT(std::string(refused.message()), Not(HasSubstr("budget of its own")));
+}
+
+// The position of a reader is bound to a dataset by its id.
+TEST_F(DeletionTest, AHistoryIsFoundByTheIdOfItsDatasetAlsoBeforeTheDeletion) {
+  const std::string id = MakeFilled("census").record.id;
+  ASSERT_TRUE(Grant("census", "ana", ledger::kGrantedAnalyst).ok());
+  for (const char* who : {"owner", "ana"}) EXPECT_TRUE(FindHistoryOf(id, who).ok()) << who;
+  EXPECT_TRUE(absl::IsNotFound(FindHistoryOf(id, "eve")));
+  EXPECT_TRUE(absl::IsNotFound(Find(id))) << "elsewhere an id is no name";
+  ASSERT_TRUE(Delete("census").ok());
+  MakeFilled("census");
+  EXPECT_EQ(ledger_->GetDatasetById(id)->state, ledger::DatasetState::kDeleted);
+  EXPECT_TRUE(FindHistoryOf(id, "owner").ok());
+  EXPECT_TRUE(absl::IsNotFound(FindHistoryOf(id, "ana")));
+}
+
+TEST_F(DeletionTest, AnotherDatasetsIdAsANameHidesNeitherOfThem) {
+  std::string id = MakeFilled("census").record.id;
+  // Names begin with a letter, and not all ids do.
+  for (int i = 0; id.front() <= '9'; ++i) id = MakeFilled(absl::StrCat("census", i)).record.id;
+  NewDataset named = People(id);
+  named.principal = TestPrincipal("mallory");
+  ASSERT_TRUE(CreateDataset({*ledger_}, named, Intent::kDo).ok());
+  for (const char* who : {"owner", "mallory"}) EXPECT_TRUE(FindHistoryOf(id, who).ok()) << who;
+  EXPECT_TRUE(absl::IsNotFound(FindHistoryOf(id, "eve")));
+  ASSERT_TRUE(Delete(ledger_->GetDatasetById(id)->name).ok());
+  for (const char* who : {"owner", "mallory"}) EXPECT_TRUE(FindHistoryOf(id, who).ok()) << who;
 }
 
 TEST_F(DeletionTest, LooksAreRememberedAndASchemaThatCameFromOneSaysSo) {
