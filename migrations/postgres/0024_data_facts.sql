@@ -11,6 +11,8 @@ ALTER TABLE dataset_parts ADD COLUMN facts BIGINT NOT NULL DEFAULT 0 CHECK (fact
 -- had.
 ALTER TABLE datasets ADD COLUMN deleted_name TEXT COLLATE "C" NOT NULL DEFAULT '';
 CREATE INDEX datasets_deleted ON datasets (id) WHERE deleted_name <> '';
+-- Asked for at each import, listing and seal, also of a long history.
+CREATE INDEX entries_of_undone_imports ON entries (dataset_id, seq) WHERE kind = 'IMPORT_UNDONE';
 
 -- On which files an owner was given a report, each as a keyed hash, with a hash of what the schema said about values: empty where the
 -- owner looked at the file itself. No row is changed or deleted. Rows with an empty hash of the file are about files that found no

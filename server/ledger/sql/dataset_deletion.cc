@@ -35,8 +35,10 @@ std::string FingerprintOf(const UndoneImport& undone) {
 absl::StatusOr<std::vector<ImportUndone>> ReadUndone(Transaction& transaction, std::string_view dataset_id) {
   ASSIGN_OR_RETURN(
       const std::vector<Row> rows,
-      transaction.Execute("SELECT payload FROM entries WHERE dataset_id = $1 AND kind = $2 ORDER BY seq",
-                          {std::string(dataset_id), std::string(kImportUndone)}));
+      // The kind is a literal: the index is of rows of this one.
+      transaction.Execute(
+          "SELECT payload FROM entries WHERE dataset_id = $1 AND kind = 'IMPORT_UNDONE' ORDER BY seq",
+          {std::string(dataset_id)}));
   std::vector<ImportUndone> undone;
   for (const Row& row : rows) {
     ASSIGN_OR_RETURN(ImportUndone each, ParseImportUndone(row.Blob(0)));
