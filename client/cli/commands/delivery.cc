@@ -90,6 +90,14 @@ absl::Status WriteAll(Session& session, const Answer& answer, const v1::Schema& 
   return absl::OkStatus();
 }
 
+// The error names the option.
+absl::StatusOr<std::unique_ptr<OutputFile>> CreateFor(const char* option, const std::string& path,
+                                                      std::ostream& standard_output) {
+  auto file = OutputFile::Create(path, standard_output);
+  if (file.ok()) return file;
+  return absl::Status(file.status().code(), absl::StrCat(option, " ", file.status().message()));
+}
+
 }  // namespace
 
 void AddDelivery(CLI::App* command, DeliveryChoice& delivery, const std::string& out_summary) {
@@ -149,10 +157,10 @@ absl::StatusOr<OpenDelivery> Open(const Session& session, const DeliveryChoice& 
   OpenDelivery open{.choice = choice, .out = nullptr, .plot = nullptr};
   if (!choice.out.empty() || session.form != OutputForm::kTable) {
     const std::string path = choice.out.empty() ? "-" : choice.out;
-    ASSIGN_OR_RETURN(open.out, OutputFile::Create(path, session.out));
+    ASSIGN_OR_RETURN(open.out, CreateFor("--out", path, session.out));
   }
   if (choice.plot && !drawn) {
-    ASSIGN_OR_RETURN(open.plot, OutputFile::Create(*choice.plot, session.out));
+    ASSIGN_OR_RETURN(open.plot, CreateFor("--plot", *choice.plot, session.out));
   }
   return open;
 }
@@ -168,7 +176,7 @@ absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Sch
   }
   if (header.free_from().empty()) return written;
   return absl::Status(written.code(),
-                      absl::StrCat(written.message(), "\nNothing was charged: repeat the command"));
+                      absl::StrCat(written.message(), ". Nothing was charged: repeat the command"));
 }
 
 absl::Status DeliverModelAnswer(Session& session, const Answer& answer, const v1::Schema& schema,
@@ -182,7 +190,7 @@ absl::Status StoredAgain(const absl::Status& failed, const std::string& request_
       request_id.empty() ? ""
                          : absl::StrCat(" The request was ", request_id, ", which is never charged twice.");
   return absl::Status(failed.code(),
-                      absl::StrCat(failed.message(), "\nIt is stored, and fetched again free: ",
+                      absl::StrCat(failed.message(), ". It is stored, and fetched again free: ",
                                    "curator release ", command, " --out FILE.", request));
 }
 
@@ -248,7 +256,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OpenSample(const Session& session, c
     return absl::InvalidArgumentError(
         absl::StrCat("--out ", path, ": synthetic records are written as .csv, not as ", extension));
   }
-  return OutputFile::Create(path, session.out);
+  return CreateFor("--out", path, session.out);
 }
 
 absl::StatusOr<int64_t> WriteSample(Session& session, const std::string& release, const SampleChoice& sample,

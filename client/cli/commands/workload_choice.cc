@@ -92,8 +92,8 @@ void AddQuestions(CLI::Option_group& group, WorkloadChoice& workload) {
       ->type_name("K")
       ->check(CLI::PositiveNumber);
   AddTexts(group, "--where", workload.where, "TEXT",
-           "How many records fulfil all conditions: 'age in [30,40] and sex = Female and zone in {1,2}'; may "
-           "be repeated",
+           "How many records fulfil all conditions: 'age in [30,40] and sex = Female and zone in {1,2}', "
+           "'visit in [2019-03-01,2019-03-31]'; may be repeated",
            [](const std::string& text) { return Complaint(ParseWhere(text).status()); });
 }
 

@@ -220,6 +220,14 @@ TEST_F(Destination, ThatFillsUpAfterTheChargeNamesTheReleaseThatHoldsTheAnswer) 
   EXPECT_THAT(command_line_.error(), HasSubstr("curator release show "));
   const std::string request = command_line_.server.Received<v1::AnswerWorkloadRequest>().front().request_id();
   EXPECT_THAT(command_line_.error(), HasSubstr("The request was " + request));
+  EXPECT_THAT(command_line_.error(), HasSubstr(". It is stored")) << "a line end would be printed as '?'";
+}
+
+TEST_F(Destination, ThatCannotBeMadeIsNamedWithItsOption) {
+  const std::string path = command_line_.Path("none/x.csv");
+  EXPECT_NE(Answer({"--out", path}), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.error(), HasSubstr("--out " + path + ": "));
+  EXPECT_EQ(Charged(), 0U);
 }
 
 TEST_F(Destination, OfSyntheticRecordsIsCsv) {
