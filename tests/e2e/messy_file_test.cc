@@ -58,9 +58,9 @@ bool IsIncomeBelow(const Json& row, double bound) {
   return !row["income"].is_null() && row["income"].get<double>() < bound;
 }
 
-class MessyFile : public ::testing::Test {
+class MessyFile : public ::testing::TestWithParam<Backend> {
  protected:
-  MessyFile() : server_(Backend::kSqlite) {
+  MessyFile() : server_(GetParam()) {
     const auto [status, output] =
         Shell(CURATOR_DEMO_CLINIC " --truth " + Path("truth.json") + " > " + Path("clinic.csv"));
     EXPECT_EQ(status, 0) << output;
@@ -119,7 +119,7 @@ void ExpectCounts(const Json& document, const std::map<std::string, int64_t>& ex
   }
 }
 
-TEST_F(MessyFile, IsReadAsItsSchemaSaysAndAnswersAreThoseOfWhatTheCellsMean) {
+TEST_P(MessyFile, IsReadAsItsSchemaSaysAndAnswersAreThoseOfWhatTheCellsMean) {
   Create();
   const Json imported = RunJson("dataset import clinic " + Path("clinic.csv"));
   EXPECT_EQ(imported["rows_read"], truth_.size());
@@ -139,7 +139,7 @@ TEST_F(MessyFile, IsReadAsItsSchemaSaysAndAnswersAreThoseOfWhatTheCellsMean) {
   ExpectCounts(Ask("--where 'income < 40000'"), {{low_income, below.at(low_income)}});
 }
 
-TEST_F(MessyFile, RangesAndPrefixesRunOverWhatHasAnOrder) {
+TEST_P(MessyFile, RangesAndPrefixesRunOverWhatHasAnOrder) {
   Create();
   Run("dataset import clinic " + Path("clinic.csv"));
   Run("dataset seal clinic");
@@ -156,6 +156,34 @@ TEST_F(MessyFile, RangesAndPrefixesRunOverWhatHasAnOrder) {
   by_sex.erase("elsewhere");
   ExpectCounts(Ask("--where 'visit in [2019-04-01, 2019-12-31]' --by sex"), by_sex);
 }
+
+// What an owner answers to the questions of `curator schema edit`, column by column.
+constexpr char kTyped[] =
+    "leave\n"
+    "categorical\nFemale | Male\nFemale = f | Male = m\nother\nno\nyes\nbin unknown\n\n"
+    "integer\n0 99 10\n\nbin unknown\n\n"
+    "numeric\n0 200000 by 10000\n,.\nbin unknown\n\"\" | k.A.\n"
+    "date\n2019-01-01 2020-12-31 by quarter\nEurope/Berlin\nDD.MM.YYYY\nbin unknown\n\n"
+    "categorical\nnone | low | high\n\n\nyes\nyes\nbin unknown\n\n"
+    "categorical\nNorth | South | East | West\n\n\nno\nno\nno\n"
+    "leave\n"
+    "person Patient-ID 3\n";
+
+TEST_P(MessyFile, NeedsNoToolButCuratorFromItsHeaderToAnAnswer) {
+  std::ofstream(Path("typed")) << kTyped;
+  Run("schema template " + Path("clinic.csv") + " --out " + Path("clinic.json"));
+  EXPECT_THAT(Run("schema edit " + Path("clinic.json") + " < " + Path("typed")),
+              HasSubstr("next: curator schema check"));
+  Run("schema check " + Path("clinic.json"));
+  Create(Path("clinic.json"));
+  Run("dataset import clinic " + Path("clinic.csv"));
+  EXPECT_EQ(RunJson("dataset seal clinic")["records"], KeptRows(truth_).size());
+  ExpectCounts(Ask("--marginals 1 --attributes Visit"), Counts(QuarterOf));
+  ExpectCounts(Ask("--marginals 1 --attributes Sex"), Counts(SexOf));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ledgers, MessyFile, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
+                         [](const auto& each) { return BackendName(each.param); });
 
 }  // namespace
 }  // namespace curator::testing

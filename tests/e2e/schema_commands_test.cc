@@ -67,11 +67,11 @@ TEST_F(SchemaCommands, LeadFromAFileToItsRecords) {
   EXPECT_EQ(Try("schema template people.csv --out people.json").first, 1) << "a file is not written over";
 
   // In two sittings: the first ends in the middle.
-  EXPECT_THAT(Run("schema edit people.json", "integer\n0 119 10\n\nbin\ncategorical\nF | M\n"),
+  EXPECT_THAT(Run("schema edit people.json", "integer\n0 119 10\n\nbin\n\ncategorical\nF | M\n"),
               HasSubstr("saved as far as you came"));
   EXPECT_THAT(Run("schema edit people.json",
-                  "\n\n\n\n\n\n\n\nyes\nno\nnumeric\n0 50000 by 5000\n,.\nno\n"
-                  "date\n2019-01-01 2020-12-31 by month\nDD.MM.YYYY\nno\nrecord\n"),
+                  "\n\n\n\n\n\n\n\n\n\nyes\nno\nnumeric\n0 50000 by 5000\n,.\nno\n"
+                  "date\n2019-01-01 2020-12-31 by month\n\nDD.MM.YYYY\nno\nrecord\n"),
               HasSubstr("next: curator schema check people.json"));
   Run("schema check people.json");
   Run(kCreate);

@@ -23,12 +23,15 @@ constexpr char kSkip[] = "-";  // the answer that takes away what is in brackets
 // What is wrong with an answer; empty when it was taken.
 using Complaint = std::string;
 
+constexpr bool kMayBeEmpty = true;
+
 struct Question {
   const char* name;
   const char* explanation;
   bool (*applies)(const v1::Attribute& attribute);
   std::string (*current)(const v1::Attribute& attribute);
   Complaint (*take)(v1::Attribute& attribute, const std::string& answer);
+  bool may_be_empty = false;
 };
 
 bool IsNumber(const v1::Attribute& attribute) {
@@ -136,6 +139,29 @@ Complaint TakeOrder(v1::Attribute& attribute, const std::string& answer) {
   return "";
 }
 
+// "Female = f, w | Male = m"
+std::string CurrentSpellings(const v1::Attribute& attribute) {
+  std::vector<std::string> of_values;
+  for (const v1::Synonym& synonyms : attribute.reading().synonyms())
+    of_values.push_back(absl::StrCat(synonyms.value(), " = ", Joined(synonyms.texts(), ", ")));
+  return Joined(of_values, " | ");
+}
+
+Complaint TakeSpellings(v1::Attribute& attribute, const std::string& answer) {
+  attribute.mutable_reading()->clear_synonyms();
+  if (answer == kSkip) return "";
+  for (const std::string& of_value : SplitAnswer(answer, '|')) {
+    const size_t sign = of_value.find('=');
+    const std::vector<std::string> texts =
+        sign == std::string::npos ? std::vector<std::string>() : SplitAnswer(of_value.substr(sign + 1), ',');
+    if (texts.empty()) return "write a value, =, and its other texts: Female = f, w | Male = m";
+    v1::Synonym& synonyms = *attribute.mutable_reading()->add_synonyms();
+    synonyms.set_value(std::string(dp::TrimBlanks(std::string_view(of_value).substr(0, sign))));
+    synonyms.mutable_texts()->Assign(texts.begin(), texts.end());
+  }
+  return "";
+}
+
 std::string CurrentIntegers(const v1::Attribute& attribute) {
   const v1::Integer& kind = attribute.integer();
   if (!WhatIsUnfilled(attribute).empty()) return "";
@@ -237,6 +263,15 @@ Complaint TakeDates(v1::Attribute& attribute, const std::string& answer) {
   return "";
 }
 
+std::string CurrentTimeZone(const v1::Attribute& attribute) {
+  return attribute.date().time_zone();
+}
+
+Complaint TakeTimeZone(v1::Attribute& attribute, const std::string& answer) {
+  attribute.mutable_date()->set_time_zone(answer == kSkip ? "" : answer);
+  return "";
+}
+
 std::string CurrentFormats(const v1::Attribute& attribute) {
   return Joined(attribute.reading().date_formats(), " | ");
 }
@@ -298,17 +333,37 @@ Complaint TakeMissing(v1::Attribute& attribute, const std::string& answer) {
   return "";
 }
 
+// "\"\" | k.A.": two quotation marks are the empty cell.
+constexpr char kEmptyCell[] = "\"\"";
+
+std::string CurrentTokens(const v1::Attribute& attribute) {
+  std::vector<std::string> tokens;
+  for (const std::string& token : attribute.missing().tokens())
+    tokens.push_back(token.empty() ? kEmptyCell : token);
+  return Joined(tokens, " | ");
+}
+
+Complaint TakeTokens(v1::Attribute& attribute, const std::string& answer) {
+  attribute.mutable_missing()->clear_tokens();
+  if (answer == kSkip) return "";
+  for (const std::string& token : SplitAnswer(answer, '|'))
+    attribute.mutable_missing()->add_tokens(token == kEmptyCell ? "" : token);
+  return "";
+}
+
 constexpr Question kQuestions[] = {
     {"kind",
      "categorical (texts), integer, numeric (numbers with a fraction), date, coded (codes from 0); or leave, "
-     "to "
-     "leave the column out",
+     "to leave the column out",
      [](const v1::Attribute&) { return true; }, CurrentKind, TakeKind},
     {"values", "All texts that a cell may be, divided by |. Known without the records: they are public",
      [](const v1::Attribute& attribute) { return attribute.has_categorical(); }, CurrentValues, TakeValues},
+    {"other spellings", "Texts that mean a value: Female = f, w | Male = m; - for none",
+     [](const v1::Attribute& attribute) { return attribute.has_categorical(); }, CurrentSpellings,
+     TakeSpellings, kMayBeEmpty},
     {"other texts", "The bin that counts all other texts, such as other; - rejects their rows",
      [](const v1::Attribute& attribute) { return attribute.has_categorical(); }, CurrentCatchAll,
-     TakeCatchAll},
+     TakeCatchAll, kMayBeEmpty},
     {"ordered", "yes when the values are listed in their order (low | middle | high), else no",
      [](const v1::Attribute& attribute) { return attribute.has_categorical(); }, CurrentOrder, TakeOrder},
     {"range",
@@ -321,16 +376,24 @@ constexpr Question kQuestions[] = {
      [](const v1::Attribute& attribute) { return attribute.has_coded(); }, CurrentSize, TakeSize},
     {"dates", "2019-01-01 2024-12-31 by month (or day, week, quarter, year), or the edges of the bins",
      [](const v1::Attribute& attribute) { return attribute.has_date(); }, CurrentDates, TakeDates},
+    {"time zone", "Of the clocks that cells with an offset from UTC are read by: Europe/Berlin; - for UTC",
+     [](const v1::Attribute& attribute) { return attribute.has_date(); }, CurrentTimeZone, TakeTimeZone,
+     kMayBeEmpty},
     {"formats", "How dates are written beside 2019-03-31, divided by |: DD.MM.YYYY; - for no other way",
-     [](const v1::Attribute& attribute) { return attribute.has_date(); }, CurrentFormats, TakeFormats},
+     [](const v1::Attribute& attribute) { return attribute.has_date(); }, CurrentFormats, TakeFormats,
+     kMayBeEmpty},
     {"signs", "The decimal sign and the one between thousands: ,. for 12.500,00; - for 12500.00", IsNumber,
-     CurrentSigns, TakeSigns},
+     CurrentSigns, TakeSigns, kMayBeEmpty},
     {"any case", "yes when Male, male and MALE are the same value, else no",
      [](const v1::Attribute& attribute) { return attribute.has_categorical(); }, CurrentCase, TakeCase},
     {"missing values",
      "Cells such as \"\", ?, NA: bin and a label count them, reject rejects their rows, no means there are "
      "none",
      [](const v1::Attribute&) { return true; }, CurrentMissing, TakeMissing},
+    {"missing cells",
+     "How they are written, divided by |: \"\" | k.A.; - for the usual ones (\"\", ?, NA and more)",
+     [](const v1::Attribute& attribute) { return attribute.has_missing(); }, CurrentTokens, TakeTokens,
+     kMayBeEmpty},
 };
 constexpr int kQuestionCount = static_cast<int>(std::size(kQuestions));
 
@@ -425,9 +488,7 @@ class Editor {
       schema_.mutable_attributes()->DeleteSubrange(attribute_, 1);
       return;
     }
-    const bool may_be_empty =
-        question.take == TakeCatchAll || question.take == TakeFormats || question.take == TakeSigns;
-    if (answer.empty() && current.empty() && !may_be_empty) return Complain("this needs an answer");
+    if (answer.empty() && current.empty() && !question.may_be_empty) return Complain("this needs an answer");
     v1::Attribute changed = attribute;
     const Complaint complaint = answer.empty() ? "" : question.take(changed, answer);
     if (!complaint.empty()) return Complain(complaint);

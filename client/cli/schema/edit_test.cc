@@ -38,20 +38,23 @@ TEST_F(Edit, EachKindIsFilledInByItsQuestions) {
   for (const char* const name : {"sex", "age", "pay", "day", "zone"}) five.add_attributes()->set_name(name);
   schema_ = five;
   EXPECT_TRUE(
-      Answer("categorical\nF | M\nother\nno\nyes\nbin unknown\n"
-             "integer\n0 119 10\n-\nreject\n"
-             "numeric\n0 5000 by 250\n,.\nbin\n"
-             "date\n2019-01-01 2024-12-31 by month\nDD.MM.YYYY | MM/DD/YYYY\nno\n"
+      Answer("categorical\nF | M\nF = female, w|M=male\nother\nno\nyes\nbin unknown\n\n"
+             "integer\n0 119 10\n-\nreject\n\"\" | k.A.\n"
+             "numeric\n0 5000 by 250\n,.\nbin\n\n"
+             "date\n2019-01-01 2024-12-31 by month\nEurope/Berlin\nDD.MM.YYYY | MM/DD/YYYY\nno\n"
              "coded\n7\n-\n\n"
              "person pid 3\n"))
       << out_;
   EXPECT_EQ(At(0), R"({"name": "sex", "categorical": {"values": ["F", "M"], "catchAll": "other"}, )"
-                   R"("missing": {"bin": "unknown"}, "reading": {"foldCase": true}})");
-  EXPECT_EQ(At(1), R"({"name": "age", "integer": {"min": 0, "max": 119, "binWidth": 10}, "missing": {}})");
+                   R"("missing": {"bin": "unknown"}, "reading": {"foldCase": true, "synonyms": [)"
+                   R"({"value": "F", "texts": ["female", "w"]}, {"value": "M", "texts": ["male"]}]}})");
+  EXPECT_EQ(At(1), R"({"name": "age", "integer": {"min": 0, "max": 119, "binWidth": 10}, )"
+                   R"("missing": {"tokens": ["", "k.A."]}})");
   EXPECT_EQ(At(2),
             R"({"name": "pay", "numeric": {"min": 0, "max": 5000, "step": 250}, )"
             R"("missing": {"bin": "missing"}, "reading": {"decimalSign": ",", "thousandsSeparator": "."}})");
-  EXPECT_EQ(At(3), R"({"name": "day", "date": {"from": "2019-01-01", "to": "2024-12-31", "bins": "MONTH"}, )"
+  EXPECT_EQ(At(3), R"({"name": "day", "date": {"from": "2019-01-01", "to": "2024-12-31", "bins": "MONTH", )"
+                   R"("timeZone": "Europe/Berlin"}, )"
                    R"("reading": {"dateFormats": ["DD.MM.YYYY", "MM/DD/YYYY"]}})");
   EXPECT_EQ(At(4), R"({"name": "zone", "coded": {"size": 7}})");
   EXPECT_EQ(JsonOf(schema_.unit()), R"({"person": {"idColumn": "pid", "maxRecords": 3}})");
@@ -88,8 +91,25 @@ TEST_F(Edit, AWrongAnswerIsExplainedAndAskedAgain) {
 TEST_F(Edit, WhatTheServerWouldRefuseIsRefusedAtOnce) {
   EXPECT_FALSE(Answer("integer\n9 1\n\nno\n"));
   EXPECT_THAT(out_, HasSubstr("! integer.max"));
-  EXPECT_FALSE(Answer("date\n2019-13-01 2020-01-01 by day\n\n\n"));
+  EXPECT_FALSE(Answer("date\n2019-13-01 2020-01-01 by day\n\n\n\n"));
   EXPECT_THAT(out_, HasSubstr("! date.from"));
+}
+
+TEST_F(Edit, WhatIsWrittenBetweenSignsIsShownAgainAndAHyphenTakesItAway) {
+  const std::string spellings = "F = female, w | M = male", tokens = "\"\" | k.A.";
+  EXPECT_FALSE(Answer("categorical\nF | M\n" + spellings + "\n-\nno\nno\nreject\n" + tokens + "\n"));
+  const std::string stored = At(0);
+  EXPECT_FALSE(Answer("\n\n\n\n\n\n\n\n"));
+  EXPECT_THAT(out_, AllOf(HasSubstr("[" + spellings + "]"), HasSubstr("[" + tokens + "]")));
+  EXPECT_EQ(At(0), stored);
+  EXPECT_FALSE(Answer("\n\n-\n\n\n\n\n-\n"));
+  EXPECT_EQ(At(0), R"({"name": "a", "categorical": {"values": ["F", "M"]}, "missing": {}})");
+}
+
+TEST_F(Edit, SpellingsOfAValueThatIsNotListedAreRefused) {
+  EXPECT_FALSE(Answer("categorical\nF | M\nfemale\nX = x\n-\nno\nno\nno\n"));
+  EXPECT_THAT(out_, AllOf(HasSubstr("! write a value, =, and its other texts"), HasSubstr("\"X\"")));
+  EXPECT_EQ(schema_.attributes(1).kind_case(), v1::Attribute::KIND_NOT_SET);
 }
 
 TEST_F(Edit, AColumnIsLeftOut) {
@@ -99,7 +119,8 @@ TEST_F(Edit, AColumnIsLeftOut) {
 }
 
 TEST_F(Edit, AnotherKindKeepsMissingValuesAndNothingElseOfTheOldOne) {
-  EXPECT_FALSE(Answer("date\n2019-01-01 2020-01-01 by day\nDD.MM.YYYY\nbin\n<\n<\n<\n<\n<\ninteger\n"));
+  EXPECT_FALSE(
+      Answer("date\n2019-01-01 2020-01-01 by day\n\nDD.MM.YYYY\nbin\n\n<\n<\n<\n<\n<\n<\n<\ninteger\n"));
   EXPECT_EQ(At(0), R"({"name": "a", "integer": {}, "missing": {"bin": "missing"}})") << out_;
 }
 
