@@ -21,10 +21,10 @@ endfunction()
 if(CURATOR_PRECOMPILED_HEADERS)
   curator_precompiled_set(curator_precompiled "${PRECOMPILED_BASE}" "absl::status;absl::statusor;absl::strings")
   curator_precompiled_set(curator_precompiled_test "${PRECOMPILED_BASE};${PRECOMPILED_TEST}"
-    "absl::status;absl::statusor;absl::strings;GTest::gmock")
+    "absl::status;absl::statusor;absl::strings;GTest::gmock;curator_test_options")
   curator_precompiled_set(curator_precompiled_rpc "${PRECOMPILED_BASE};${PRECOMPILED_RPC}" curator_proto)
   curator_precompiled_set(curator_precompiled_rpc_test "${PRECOMPILED_BASE};${PRECOMPILED_RPC};${PRECOMPILED_TEST}"
-    "curator_proto;GTest::gmock")
+    "curator_proto;GTest::gmock;curator_test_options")
 endif()
 
 # curator_precompile(TARGET DEPENDS x ... [TEST]): compiles TARGET with the largest set that its dependencies have read.

@@ -507,7 +507,7 @@ std::optional<uint32_t> Attribute::CodeOfText(std::string_view written) const {
 }
 
 // Of a number in the plain style; `date` is of a date.
-std::string Attribute::WhyKindLacks(std::string_view plain, std::optional<int64_t> date) const {
+std::string Attribute::WhyKindLacks(std::string_view plain, const std::optional<int64_t>& date) const {
   return std::visit(
       Overloaded{
           [&](const CategoricalKind&) -> std::string {

@@ -141,7 +141,7 @@ class Attribute {
   Attribute() = default;
 
   std::optional<uint32_t> CodeOfCell(std::string_view text) const;
-  std::string WhyKindLacks(std::string_view plain, std::optional<int64_t> date) const;
+  std::string WhyKindLacks(std::string_view plain, const std::optional<int64_t>& date) const;
   bool IsMissing(std::string_view text) const;
 
   std::string name_;

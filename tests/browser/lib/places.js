@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
-export const BUILD = resolve(process.env.CURATOR_BUILD ?? join(ROOT, "build/dev"));
+export const BUILD = resolve(process.env.CURATOR_BUILD ?? join(ROOT, "build/release"));
 export const CHROMIUM = process.env.CURATOR_CHROMIUM ?? "/usr/bin/chromium";
 
 const folders = [];
