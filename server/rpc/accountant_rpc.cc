@@ -96,6 +96,7 @@ absl::Status EstimateCost(service::Services& services, const Call& call,
     *response.add_costs() = std::move(cost);
   response.set_event(estimate.event);
   response.set_protects(estimate.protects);
+  SetFacts(estimate.facts, response);
   response.set_refused_by_rule(estimate.refused_by_rule);
   response.set_fits(estimate.price.Fits());
   return absl::OkStatus();

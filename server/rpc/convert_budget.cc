@@ -120,6 +120,7 @@ v1::GetBudgetResponse ToProto(const service::BudgetView& budget) {
         TimeUtil::MicrosecondsToTimestamp(budget.last_request->created_at_us);
   }
   proto.set_protects(budget.protects);
+  SetFacts(budget.facts, proto);
   if (budget.approval) {
     proto.set_custody(*budget.approval == ledger::Approval::kSingleCustody ? v1::CUSTODY_SINGLE
                                                                            : v1::CUSTODY_TWO_PERSONS);

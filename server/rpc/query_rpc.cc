@@ -197,6 +197,7 @@ v1::SynthesisSummary SynthesisProto(const dp::SynthesisRelease& synthesis,
   for (const std::string& line : synthesis.transcript) proto.add_transcript(line);
   proto.set_event(synthesis.event);
   proto.set_protects(service::WhatItProtects(dataset));
+  rpc::SetFacts(dataset.record.facts, proto);
   return proto;
 }
 

@@ -125,14 +125,13 @@ void AddComparison(const v1::HistoryComparison& comparison, Document& document) 
 absl::Status Run(Session& session, const ShowBudget& command) {
   ASSIGN_OR_RETURN(const v1::GetBudgetResponse budget,
                    session.client.GetBudgetWithComparison(command.dataset));
-  ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(command.dataset));
   Document document;
   if (!budget.protects().empty()) {  // a server before this field was made says nothing
     document.fields.push_back({"protects", "protects", budget.protects()});
     if (budget.custody() == v1::CUSTODY_SINGLE) {
       document.fields.push_back({"custody", "custody", "single: owners approve what they proposed"});
     }
-    AddDataFacts(dataset.domain_from_records(), dataset.rows_from_query(), document);
+    AddDataFacts(budget.domain_from_records(), budget.rows_from_query(), document);
   }
   document.tables.push_back(WithRequestsLeft(budget, AccountTable(budget.accounts(), session.terminal)));
   if (const std::string left = LeftInWords(budget); !left.empty()) document.notes.push_back(left);

@@ -119,7 +119,6 @@ absl::Status PrintEstimate(Session& session, const std::string& dataset, const v
   request.set_dataset(dataset);
   *request.mutable_event() = event;
   ASSIGN_OR_RETURN(const v1::EstimateCostResponse estimate, session.client.EstimateCost(request));
-  ASSIGN_OR_RETURN(const v1::Dataset facts, session.client.GetDataset(dataset));
   Document document;
   document.fields = {{"dataset", "dataset", dataset},
                      {"event", "what is done", estimate.event()},
@@ -127,7 +126,7 @@ absl::Status PrintEstimate(Session& session, const std::string& dataset, const v
                      {"fits", "fits the budget", estimate.fits()},
                      RefusalField(estimate.refused_by_rule())};
   document.tables.push_back(CostTable(estimate.costs()));
-  AddDataFacts(facts.domain_from_records(), facts.rows_from_query(), document);
+  AddDataFacts(estimate.domain_from_records(), estimate.rows_from_query(), document);
   document.notes.emplace_back("nothing was charged");
   session.Print(document);
   return absl::OkStatus();

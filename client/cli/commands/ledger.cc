@@ -133,16 +133,19 @@ absl::Status Run(Session& session, const ShowLedger& command) {
   return listed;
 }
 
+// What is printed to go on later names datasets by their ids: the name of one that is deleted may be used again.
 absl::Status WatchOne(Session& session, const std::string& dataset, int64_t after) {
   LineWriter lines(LedgerColumns(), session.form, session.terminal, session.out);
   int64_t last = 0;
+  std::string id;
   const absl::Status ended = session.client.WatchLedger(dataset, after, [&](const v1::LedgerEntry& entry) {
     last = entry.sequence();
+    id = entry.dataset_id();
     lines.Write(RowOf(entry));
     return session.out ? absl::OkStatus() : absl::CancelledError("the output is closed");
   });
   if (last > 0) {
-    session.error << "to go on: curator ledger watch " << dataset << " --after " << last << "\n";
+    session.error << "to go on: curator ledger watch " << id << " --after " << last << "\n";
   }
   return ended;
 }
@@ -162,13 +165,16 @@ absl::StatusOr<v1::LedgerPosition> PositionOf(const std::string& text) {
   return position;
 }
 
-absl::Status WatchSeveral(Session& session, std::vector<v1::LedgerPosition> positions) {
+absl::Status WatchSeveral(Session& session, const std::vector<v1::LedgerPosition>& positions) {
   std::vector<Column> columns = LedgerColumns();
   columns.insert(columns.begin(), {"dataset", "dataset"});
   LineWriter lines(columns, session.form, session.terminal, session.out);
+  std::vector<v1::LedgerPosition> reached = positions;
   const absl::Status ended = session.client.WatchLedgers(positions, [&](const v1::LedgerEntry& entry) {
-    for (v1::LedgerPosition& position : positions) {
-      if (position.dataset() == entry.dataset()) position.set_after_sequence(entry.sequence());
+    for (size_t i = 0; i < positions.size(); ++i) {
+      if (positions[i].dataset() != entry.dataset()) continue;
+      reached[i].set_dataset(entry.dataset_id());
+      reached[i].set_after_sequence(entry.sequence());
     }
     Row row = RowOf(entry);
     row.insert(row.begin(), Value(entry.dataset()));
@@ -176,7 +182,7 @@ absl::Status WatchSeveral(Session& session, std::vector<v1::LedgerPosition> posi
     return session.out ? absl::OkStatus() : absl::CancelledError("the output is closed");
   });
   session.error << "to go on: curator ledger watch";
-  for (const v1::LedgerPosition& position : positions) {
+  for (const v1::LedgerPosition& position : reached) {
     session.error << " " << position.dataset() << ":" << position.after_sequence();
   }
   session.error << "\n";

@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/output/document.h"
+#include "client/cli/output/tables.h"
 #include "client/client.h"
 #include "curator/v1/owner.pb.h"
 
@@ -39,6 +40,7 @@ absl::Status Run(Session& session, const EvaluateRelease& command) {
   request.set_release_id(command.release);
   for (const std::string& attribute : command.by) request.add_by(attribute);
   if (command.pairs) request.set_pairs(*command.pairs);
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(command.dataset));
   ASSIGN_OR_RETURN(const v1::EvaluateResponse evaluated, session.client.Evaluate(request));
   Document document;
   document.fields = {{"private", "PRIVATE", true},
@@ -47,6 +49,7 @@ absl::Status Run(Session& session, const EvaluateRelease& command) {
                      {"biased_groups", "groups with a wrong size", evaluated.biased_groups()},
                      {"empty_groups", "groups without records, left out", evaluated.empty_groups()},
                      {"warning", "warning", evaluated.warning(), ShownIn::kJsonAndCsv}};
+  AddDataFacts(dataset.domain_from_records(), dataset.rows_from_query(), document);
   Table table{"groups",
               "PRIVATE",
               {{"private", "", Align::kLeft, ShownIn::kJsonAndCsv},
@@ -84,6 +87,7 @@ absl::Status Run(Session& session, const ReportRisk& command) {
   RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
   request.set_dataset(command.dataset);
   request.set_grid(command.grid);
+  ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(command.dataset));
   ASSIGN_OR_RETURN(const v1::RiskResponse report, session.client.RiskReport(request));
   Document document;
   document.fields = {{"private", "PRIVATE", true},
@@ -91,6 +95,7 @@ absl::Status Run(Session& session, const ReportRisk& command) {
                      {"records", "records", report.records()},
                      {"grid", "over parameters", report.grid()},
                      {"warning", "warning", report.warning(), ShownIn::kJsonAndCsv}};
+  AddDataFacts(dataset.domain_from_records(), dataset.rows_from_query(), document);
   Table table{"sensitivities",
               "PRIVATE: the largest share of a group, or of a record, in the log-likelihood",
               {{"private", "", Align::kLeft, ShownIn::kJsonAndCsv},

@@ -132,8 +132,7 @@ absl::Status Run(Session& session, const ShowRelease& command) {
   document.fields = FactsOf(content.release);
   if (content.synthesis) {
     document = SynthesisDocument(content);
-    ASSIGN_OR_RETURN(const v1::Dataset dataset, session.client.GetDataset(content.release.dataset()));
-    AddDataFacts(dataset.domain_from_records(), dataset.rows_from_query(), document);
+    AddDataFacts(content.synthesis->domain_from_records(), content.synthesis->rows_from_query(), document);
   }
   session.Print(document);
   return absl::OkStatus();

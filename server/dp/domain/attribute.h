@@ -47,8 +47,8 @@ using AttributeKind = std::variant<CategoricalKind, IntegerKind, NumericKind, Co
 // Which cells are missing values.
 struct Missing {
   std::vector<std::string>
-      tokens;                      // no category or synonym is one; for Create() none stand for "", "?", "N",
-                                   // "NA", "N/A", "NULL", "NaN", "-", without those that are
+      tokens;  // no category, synonym or catch-all is one; for Create() none stand for "", "?", "N",
+               // "NA", "N/A", "NULL", "NaN", "-", without those that are
   std::optional<std::string> bin;  // the label of one more bin, the last code; none: their rows are rejected
   bool operator==(const Missing&) const = default;
 };

@@ -282,6 +282,7 @@ absl::StatusOr<BudgetView> GetBudget(Services& services, const Principal& princi
   // A damaged row may be the reason for which the dataset is read-only.
   if (!last.ok() && !absl::IsNotFound(last.status()) && budget.read_only.ok()) return last.status();
   budget.protects = WhatItProtects(view);
+  budget.facts = view.record.facts;
   if (services.directory != nullptr) {
     ASSIGN_OR_RETURN(const directory::DirectoryStore::Snapshot current, services.directory->Current());
     budget.approval = current->custody() == directory::Custody::kSingle ? ledger::Approval::kSingleCustody

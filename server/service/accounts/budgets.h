@@ -67,6 +67,7 @@ struct BudgetView {
   std::vector<AccountView> accounts;
   std::optional<LastRequest> last_request;
   std::string protects;  // WhatItProtects()
+  ledger::DatasetFacts facts;
   // Who approves what an owner proposes; none in development mode, where nobody proves who they are.
   std::optional<ledger::Approval> approval;
   std::optional<HistoryComparison> comparison;  // of all charges, or for analysts and services of their own

@@ -419,7 +419,7 @@ absl::StatusOr<CostEstimate> EstimateCost(Services& services, const Principal& p
                      return RuledBy(priced.price, scope, principal);
                    }));
   return CostEstimate{std::move(priced.price), dp::Describe(priced.event), WhatItProtects(view),
-                      std::move(refused_by_rule)};
+                      view.record.facts, std::move(refused_by_rule)};
 }
 
 absl::StatusOr<std::vector<ChargeView>> ReserveBudget(Services& services, const Principal& principal,

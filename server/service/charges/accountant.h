@@ -56,6 +56,7 @@ struct CostEstimate {
   Price price;
   std::string event;                 // described for display
   std::string protects;              // WhatItProtects()
+  ledger::DatasetFacts facts;        // of the dataset
   std::string refused_by_rule = {};  // the name of a rule of the owner that would refuse it; or empty
 };
 

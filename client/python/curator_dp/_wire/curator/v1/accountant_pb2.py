@@ -17,7 +17,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63urator/v1/accountant.proto\x12\ncurator.v1\x1a\x17\x63urator/v1/budget.proto\x1a\x16\x63urator/v1/event.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcc\x03\n\x06\x43harge\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x64\x61taset\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\x04 \x01(\t\x12\'\n\x05state\x18\x05 \x01(\x0e\x32\x18.curator.v1.Charge.State\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12\r\n\x05\x65vent\x18\x07 \x01(\t\x12\x0f\n\x07summary\x18\x08 \x01(\t\x12\x1f\n\x05\x63osts\x18\t \x03(\x0b\x32\x10.curator.v1.Cost\x12,\n\x08\x64\x65\x61\x64line\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12$\n\x07receipt\x18\x0c \x01(\x0b\x32\x13.curator.v1.Receipt\x12\x17\n\x0f\x64\x61taset_version\x18\r \x01(\x03\"f\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x0c\n\x08RESERVED\x10\x01\x12\x0b\n\x07STARTED\x10\x02\x12\r\n\tCOMMITTED\x10\x03\x12\r\n\tCANCELLED\x10\x04\x12\r\n\tFORFEITED\x10\x05\"H\n\x13\x45stimateCostRequest\x12\x0f\n\x07\x64\x61taset\x18\x01 \x01(\t\x12 \n\x05\x65vent\x18\x02 \x01(\x0b\x32\x11.curator.v1.Event\"\x7f\n\x14\x45stimateCostResponse\x12\x1f\n\x05\x63osts\x18\x01 \x03(\x0b\x32\x10.curator.v1.Cost\x12\r\n\x05\x65vent\x18\x02 \x01(\t\x12\x0c\n\x04\x66its\x18\x03 \x01(\x08\x12\x10\n\x08protects\x18\x04 \x01(\t\x12\x17\n\x0frefused_by_rule\x18\x0f \x01(\t\"\xb2\x01\n\x14ReserveBudgetRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x15\n\rvalidate_only\x18\x02 \x01(\x08\x12\x0f\n\x07\x64\x61taset\x18\x03 \x01(\t\x12 \n\x05\x65vent\x18\x04 \x01(\x0b\x32\x11.curator.v1.Event\x12\x0f\n\x07summary\x18\x05 \x01(\t\x12+\n\x08lifetime\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\"O\n\x19\x42\x61tchReserveBudgetRequest\x12\x32\n\x08requests\x18\x01 \x03(\x0b\x32 .curator.v1.ReserveBudgetRequest\"A\n\x1a\x42\x61tchReserveBudgetResponse\x12#\n\x07\x63harges\x18\x01 \x03(\x0b\x32\x12.curator.v1.Charge\"O\n\x12StartChargeRequest\x12\x11\n\tcharge_id\x18\x01 \x01(\t\x12&\n\x0b\x66inal_event\x18\x02 \x01(\x0b\x32\x11.curator.v1.Event\"(\n\x13\x43ommitBudgetRequest\x12\x11\n\tcharge_id\x18\x01 \x01(\t\"=\n\x18\x43\x61ncelReservationRequest\x12\x11\n\tcharge_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"Z\n\x18\x45xtendReservationRequest\x12\x11\n\tcharge_id\x18\x01 \x01(\t\x12+\n\x08lifetime\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"9\n\x10GetChargeRequest\x12\x11\n\tcharge_id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t2\xf7\x04\n\x11\x41\x63\x63ountantService\x12Q\n\x0c\x45stimateCost\x12\x1f.curator.v1.EstimateCostRequest\x1a .curator.v1.EstimateCostResponse\x12\x45\n\rReserveBudget\x12 .curator.v1.ReserveBudgetRequest\x1a\x12.curator.v1.Charge\x12\x63\n\x12\x42\x61tchReserveBudget\x12%.curator.v1.BatchReserveBudgetRequest\x1a&.curator.v1.BatchReserveBudgetResponse\x12\x41\n\x0bStartCharge\x12\x1e.curator.v1.StartChargeRequest\x1a\x12.curator.v1.Charge\x12\x43\n\x0c\x43ommitBudget\x12\x1f.curator.v1.CommitBudgetRequest\x1a\x12.curator.v1.Charge\x12M\n\x11\x43\x61ncelReservation\x12$.curator.v1.CancelReservationRequest\x1a\x12.curator.v1.Charge\x12M\n\x11\x45xtendReservation\x12$.curator.v1.ExtendReservationRequest\x1a\x12.curator.v1.Charge\x12=\n\tGetCharge\x12\x1c.curator.v1.GetChargeRequest\x1a\x12.curator.v1.Chargeb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63urator/v1/accountant.proto\x12\ncurator.v1\x1a\x17\x63urator/v1/budget.proto\x1a\x16\x63urator/v1/event.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcc\x03\n\x06\x43harge\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07\x64\x61taset\x18\x02 \x01(\t\x12\x11\n\tprincipal\x18\x03 \x01(\t\x12\x12\n\nrequest_id\x18\x04 \x01(\t\x12\'\n\x05state\x18\x05 \x01(\x0e\x32\x18.curator.v1.Charge.State\x12\x0e\n\x06reason\x18\x06 \x01(\t\x12\r\n\x05\x65vent\x18\x07 \x01(\t\x12\x0f\n\x07summary\x18\x08 \x01(\t\x12\x1f\n\x05\x63osts\x18\t \x03(\x0b\x32\x10.curator.v1.Cost\x12,\n\x08\x64\x65\x61\x64line\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12$\n\x07receipt\x18\x0c \x01(\x0b\x32\x13.curator.v1.Receipt\x12\x17\n\x0f\x64\x61taset_version\x18\r \x01(\x03\"f\n\x05State\x12\x15\n\x11STATE_UNSPECIFIED\x10\x00\x12\x0c\n\x08RESERVED\x10\x01\x12\x0b\n\x07STARTED\x10\x02\x12\r\n\tCOMMITTED\x10\x03\x12\r\n\tCANCELLED\x10\x04\x12\r\n\tFORFEITED\x10\x05\"H\n\x13\x45stimateCostRequest\x12\x0f\n\x07\x64\x61taset\x18\x01 \x01(\t\x12 \n\x05\x65vent\x18\x02 \x01(\x0b\x32\x11.curator.v1.Event\"\xb5\x01\n\x14\x45stimateCostResponse\x12\x1f\n\x05\x63osts\x18\x01 \x03(\x0b\x32\x10.curator.v1.Cost\x12\r\n\x05\x65vent\x18\x02 \x01(\t\x12\x0c\n\x04\x66its\x18\x03 \x01(\x08\x12\x10\n\x08protects\x18\x04 \x01(\t\x12\x1b\n\x13\x64omain_from_records\x18\x05 \x01(\x08\x12\x17\n\x0frows_from_query\x18\x06 \x01(\x08\x12\x17\n\x0frefused_by_rule\x18\x0f \x01(\t\"\xb2\x01\n\x14ReserveBudgetRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12\x15\n\rvalidate_only\x18\x02 \x01(\x08\x12\x0f\n\x07\x64\x61taset\x18\x03 \x01(\t\x12 \n\x05\x65vent\x18\x04 \x01(\x0b\x32\x11.curator.v1.Event\x12\x0f\n\x07summary\x18\x05 \x01(\t\x12+\n\x08lifetime\x18\x06 \x01(\x0b\x32\x19.google.protobuf.Duration\"O\n\x19\x42\x61tchReserveBudgetRequest\x12\x32\n\x08requests\x18\x01 \x03(\x0b\x32 .curator.v1.ReserveBudgetRequest\"A\n\x1a\x42\x61tchReserveBudgetResponse\x12#\n\x07\x63harges\x18\x01 \x03(\x0b\x32\x12.curator.v1.Charge\"O\n\x12StartChargeRequest\x12\x11\n\tcharge_id\x18\x01 \x01(\t\x12&\n\x0b\x66inal_event\x18\x02 \x01(\x0b\x32\x11.curator.v1.Event\"(\n\x13\x43ommitBudgetRequest\x12\x11\n\tcharge_id\x18\x01 \x01(\t\"=\n\x18\x43\x61ncelReservationRequest\x12\x11\n\tcharge_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"Z\n\x18\x45xtendReservationRequest\x12\x11\n\tcharge_id\x18\x01 \x01(\t\x12+\n\x08lifetime\x18\x02 \x01(\x0b\x32\x19.google.protobuf.Duration\"9\n\x10GetChargeRequest\x12\x11\n\tcharge_id\x18\x01 \x01(\t\x12\x12\n\nrequest_id\x18\x02 \x01(\t2\xf7\x04\n\x11\x41\x63\x63ountantService\x12Q\n\x0c\x45stimateCost\x12\x1f.curator.v1.EstimateCostRequest\x1a .curator.v1.EstimateCostResponse\x12\x45\n\rReserveBudget\x12 .curator.v1.ReserveBudgetRequest\x1a\x12.curator.v1.Charge\x12\x63\n\x12\x42\x61tchReserveBudget\x12%.curator.v1.BatchReserveBudgetRequest\x1a&.curator.v1.BatchReserveBudgetResponse\x12\x41\n\x0bStartCharge\x12\x1e.curator.v1.StartChargeRequest\x1a\x12.curator.v1.Charge\x12\x43\n\x0c\x43ommitBudget\x12\x1f.curator.v1.CommitBudgetRequest\x1a\x12.curator.v1.Charge\x12M\n\x11\x43\x61ncelReservation\x12$.curator.v1.CancelReservationRequest\x1a\x12.curator.v1.Charge\x12M\n\x11\x45xtendReservation\x12$.curator.v1.ExtendReservationRequest\x1a\x12.curator.v1.Charge\x12=\n\tGetCharge\x12\x1c.curator.v1.GetChargeRequest\x1a\x12.curator.v1.Chargeb\x06proto3')
 
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, globals())
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'curator.v1.accountant_pb2', globals())
@@ -30,24 +30,24 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   _CHARGE_STATE._serialized_end=618
   _ESTIMATECOSTREQUEST._serialized_start=620
   _ESTIMATECOSTREQUEST._serialized_end=692
-  _ESTIMATECOSTRESPONSE._serialized_start=694
-  _ESTIMATECOSTRESPONSE._serialized_end=821
-  _RESERVEBUDGETREQUEST._serialized_start=824
-  _RESERVEBUDGETREQUEST._serialized_end=1002
-  _BATCHRESERVEBUDGETREQUEST._serialized_start=1004
-  _BATCHRESERVEBUDGETREQUEST._serialized_end=1083
-  _BATCHRESERVEBUDGETRESPONSE._serialized_start=1085
-  _BATCHRESERVEBUDGETRESPONSE._serialized_end=1150
-  _STARTCHARGEREQUEST._serialized_start=1152
-  _STARTCHARGEREQUEST._serialized_end=1231
-  _COMMITBUDGETREQUEST._serialized_start=1233
-  _COMMITBUDGETREQUEST._serialized_end=1273
-  _CANCELRESERVATIONREQUEST._serialized_start=1275
-  _CANCELRESERVATIONREQUEST._serialized_end=1336
-  _EXTENDRESERVATIONREQUEST._serialized_start=1338
-  _EXTENDRESERVATIONREQUEST._serialized_end=1428
-  _GETCHARGEREQUEST._serialized_start=1430
-  _GETCHARGEREQUEST._serialized_end=1487
-  _ACCOUNTANTSERVICE._serialized_start=1490
-  _ACCOUNTANTSERVICE._serialized_end=2121
+  _ESTIMATECOSTRESPONSE._serialized_start=695
+  _ESTIMATECOSTRESPONSE._serialized_end=876
+  _RESERVEBUDGETREQUEST._serialized_start=879
+  _RESERVEBUDGETREQUEST._serialized_end=1057
+  _BATCHRESERVEBUDGETREQUEST._serialized_start=1059
+  _BATCHRESERVEBUDGETREQUEST._serialized_end=1138
+  _BATCHRESERVEBUDGETRESPONSE._serialized_start=1140
+  _BATCHRESERVEBUDGETRESPONSE._serialized_end=1205
+  _STARTCHARGEREQUEST._serialized_start=1207
+  _STARTCHARGEREQUEST._serialized_end=1286
+  _COMMITBUDGETREQUEST._serialized_start=1288
+  _COMMITBUDGETREQUEST._serialized_end=1328
+  _CANCELRESERVATIONREQUEST._serialized_start=1330
+  _CANCELRESERVATIONREQUEST._serialized_end=1391
+  _EXTENDRESERVATIONREQUEST._serialized_start=1393
+  _EXTENDRESERVATIONREQUEST._serialized_end=1483
+  _GETCHARGEREQUEST._serialized_start=1485
+  _GETCHARGEREQUEST._serialized_end=1542
+  _ACCOUNTANTSERVICE._serialized_start=1545
+  _ACCOUNTANTSERVICE._serialized_end=2176
 # @@protoc_insertion_point(module_scope)

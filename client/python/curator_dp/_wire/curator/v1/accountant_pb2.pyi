@@ -83,18 +83,22 @@ class EstimateCostRequest(_message.Message):
     def __init__(self, dataset: _Optional[str] = ..., event: _Optional[_Union[_event_pb2.Event, _Mapping]] = ...) -> None: ...
 
 class EstimateCostResponse(_message.Message):
-    __slots__ = ["costs", "event", "fits", "protects", "refused_by_rule"]
+    __slots__ = ["costs", "domain_from_records", "event", "fits", "protects", "refused_by_rule", "rows_from_query"]
     COSTS_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
     EVENT_FIELD_NUMBER: _ClassVar[int]
     FITS_FIELD_NUMBER: _ClassVar[int]
     PROTECTS_FIELD_NUMBER: _ClassVar[int]
     REFUSED_BY_RULE_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FROM_QUERY_FIELD_NUMBER: _ClassVar[int]
     costs: _containers.RepeatedCompositeFieldContainer[_budget_pb2.Cost]
+    domain_from_records: bool
     event: str
     fits: bool
     protects: str
     refused_by_rule: str
-    def __init__(self, costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., event: _Optional[str] = ..., fits: bool = ..., protects: _Optional[str] = ..., refused_by_rule: _Optional[str] = ...) -> None: ...
+    rows_from_query: bool
+    def __init__(self, costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., event: _Optional[str] = ..., fits: bool = ..., protects: _Optional[str] = ..., domain_from_records: bool = ..., rows_from_query: bool = ..., refused_by_rule: _Optional[str] = ...) -> None: ...
 
 class ExtendReservationRequest(_message.Message):
     __slots__ = ["charge_id", "lifetime"]

@@ -167,22 +167,26 @@ class GetBudgetRequest(_message.Message):
     def __init__(self, dataset: _Optional[str] = ..., with_comparison: bool = ...) -> None: ...
 
 class GetBudgetResponse(_message.Message):
-    __slots__ = ["accounts", "comparison", "custody", "largest_part", "last_request", "protects", "read_only"]
+    __slots__ = ["accounts", "comparison", "custody", "domain_from_records", "largest_part", "last_request", "protects", "read_only", "rows_from_query"]
     ACCOUNTS_FIELD_NUMBER: _ClassVar[int]
     COMPARISON_FIELD_NUMBER: _ClassVar[int]
     CUSTODY_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
     LARGEST_PART_FIELD_NUMBER: _ClassVar[int]
     LAST_REQUEST_FIELD_NUMBER: _ClassVar[int]
     PROTECTS_FIELD_NUMBER: _ClassVar[int]
     READ_ONLY_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FROM_QUERY_FIELD_NUMBER: _ClassVar[int]
     accounts: _containers.RepeatedCompositeFieldContainer[Account]
     comparison: HistoryComparison
     custody: Custody
+    domain_from_records: bool
     largest_part: Account
     last_request: LastRequest
     protects: str
     read_only: str
-    def __init__(self, accounts: _Optional[_Iterable[_Union[Account, _Mapping]]] = ..., largest_part: _Optional[_Union[Account, _Mapping]] = ..., last_request: _Optional[_Union[LastRequest, _Mapping]] = ..., comparison: _Optional[_Union[HistoryComparison, _Mapping]] = ..., protects: _Optional[str] = ..., read_only: _Optional[str] = ..., custody: _Optional[_Union[Custody, str]] = ...) -> None: ...
+    rows_from_query: bool
+    def __init__(self, accounts: _Optional[_Iterable[_Union[Account, _Mapping]]] = ..., largest_part: _Optional[_Union[Account, _Mapping]] = ..., last_request: _Optional[_Union[LastRequest, _Mapping]] = ..., comparison: _Optional[_Union[HistoryComparison, _Mapping]] = ..., protects: _Optional[str] = ..., read_only: _Optional[str] = ..., custody: _Optional[_Union[Custody, str]] = ..., domain_from_records: bool = ..., rows_from_query: bool = ...) -> None: ...
 
 class GetBurnDownRequest(_message.Message):
     __slots__ = ["account", "dataset", "points", "to"]

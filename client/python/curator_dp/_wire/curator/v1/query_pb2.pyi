@@ -318,7 +318,7 @@ class ShareReleaseResponse(_message.Message):
     def __init__(self, principals: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class SynthesisSummary(_message.Message):
-    __slots__ = ["attributes", "event", "method", "protects", "records", "settings", "transcript"]
+    __slots__ = ["attributes", "domain_from_records", "event", "method", "protects", "records", "rows_from_query", "settings", "transcript"]
     class SettingsEntry(_message.Message):
         __slots__ = ["key", "value"]
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -327,17 +327,21 @@ class SynthesisSummary(_message.Message):
         value: str
         def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
     ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
+    DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
     EVENT_FIELD_NUMBER: _ClassVar[int]
     METHOD_FIELD_NUMBER: _ClassVar[int]
     PROTECTS_FIELD_NUMBER: _ClassVar[int]
     RECORDS_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FROM_QUERY_FIELD_NUMBER: _ClassVar[int]
     SETTINGS_FIELD_NUMBER: _ClassVar[int]
     TRANSCRIPT_FIELD_NUMBER: _ClassVar[int]
     attributes: _containers.RepeatedScalarFieldContainer[str]
+    domain_from_records: bool
     event: str
     method: str
     protects: str
     records: int
+    rows_from_query: bool
     settings: _containers.ScalarMap[str, str]
     transcript: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, method: _Optional[str] = ..., attributes: _Optional[_Iterable[str]] = ..., records: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., transcript: _Optional[_Iterable[str]] = ..., event: _Optional[str] = ..., protects: _Optional[str] = ...) -> None: ...
+    def __init__(self, method: _Optional[str] = ..., attributes: _Optional[_Iterable[str]] = ..., records: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., transcript: _Optional[_Iterable[str]] = ..., event: _Optional[str] = ..., protects: _Optional[str] = ..., domain_from_records: bool = ..., rows_from_query: bool = ...) -> None: ...
