@@ -1,7 +1,6 @@
 #include "client/cli/commands/delivery.h"
 
 #include <cerrno>
-#include <filesystem>
 #include <memory>
 #include <string_view>
 
@@ -17,8 +16,9 @@ namespace curator::cli {
 namespace {
 
 OutputForm FormOf(const std::string& path, OutputForm fallback) {
-  if (path.ends_with(".json")) return OutputForm::kJson;
-  if (path.ends_with(".csv") || fallback == OutputForm::kTable) return OutputForm::kCsv;
+  const std::string extension = ExtensionOf(path);
+  if (extension == ".json") return OutputForm::kJson;
+  if (extension == ".csv" || fallback == OutputForm::kTable) return OutputForm::kCsv;
   return fallback;
 }
 
@@ -27,15 +27,15 @@ absl::Status WriteAnswer(const Answer& answer, const v1::Schema& schema, OutputF
                                    : WriteAnswerCsv(answer, schema, out);
 }
 
-// Whether a file of this name would hold another form than its extension states.
-absl::Status CheckExtension(const std::string& path, OutputForm form) {
-  const std::string extension = std::filesystem::path(path).extension();
-  if (extension.empty() || extension == ".csv" || extension == ".json" || form != OutputForm::kTable) {
-    return absl::OkStatus();
+// The file of --out. Its extension says the form of the answers, unless --output does.
+absl::StatusOr<std::unique_ptr<OutputFile>> OpenAnswers(const Session& session, const std::string& path) {
+  OutputOption option{"--out", "answers"};
+  if (session.form == OutputForm::kTable) option.extensions = {".csv", ".json"};
+  if (const absl::Status named = CheckExtension(option, path); !named.ok()) {
+    return absl::Status(
+        named.code(), absl::StrCat(named.message(), "; for other names choose the form: --output csv|json"));
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--out ", path, ": answers are written as .csv or .json; choose the form of a file named ",
-                   "otherwise with --output csv|json"));
+  return CreateOutput(option, path, session.out);
 }
 
 // Draws the tables with one label column: to standard output when `file` is null, else as SVG. An answer
@@ -88,14 +88,6 @@ absl::Status WriteAll(Session& session, const Answer& answer, const v1::Schema& 
   summary.fields.push_back({"out", "written to", path});
   session.Print(summary);
   return absl::OkStatus();
-}
-
-// The error names the option.
-absl::StatusOr<std::unique_ptr<OutputFile>> CreateFor(const char* option, const std::string& path,
-                                                      std::ostream& standard_output) {
-  auto file = OutputFile::Create(path, standard_output);
-  if (file.ok()) return file;
-  return absl::Status(file.status().code(), absl::StrCat(option, " ", file.status().message()));
 }
 
 }  // namespace
@@ -153,14 +145,13 @@ absl::StatusOr<OpenDelivery> Open(const Session& session, const DeliveryChoice& 
     return absl::FailedPreconditionError(
         "--plot draws on the terminal, where other output goes too: name a file, --plot FILE.svg");
   }
-  RETURN_IF_ERROR(CheckExtension(choice.out, session.form));
   OpenDelivery open{.choice = choice, .out = nullptr, .plot = nullptr};
   if (!choice.out.empty() || session.form != OutputForm::kTable) {
     const std::string path = choice.out.empty() ? "-" : choice.out;
-    ASSIGN_OR_RETURN(open.out, CreateFor("--out", path, session.out));
+    ASSIGN_OR_RETURN(open.out, OpenAnswers(session, path));
   }
   if (choice.plot && !drawn) {
-    ASSIGN_OR_RETURN(open.plot, CreateFor("--plot", *choice.plot, session.out));
+    ASSIGN_OR_RETURN(open.plot, CreateOutput({"--plot", "plots", {".svg"}}, *choice.plot, session.out));
   }
   return open;
 }
@@ -251,12 +242,7 @@ void AddSample(CLI::App* command, SampleChoice& sample, CLI::Option* needed) {
 }
 
 absl::StatusOr<std::unique_ptr<OutputFile>> OpenSample(const Session& session, const std::string& path) {
-  const std::string extension = std::filesystem::path(path).extension();
-  if (!extension.empty() && extension != ".csv" && extension != ".CSV") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--out ", path, ": synthetic records are written as .csv, not as ", extension));
-  }
-  return CreateFor("--out", path, session.out);
+  return CreateOutput({"--out", "synthetic records", {".csv"}}, path, session.out);
 }
 
 absl::StatusOr<int64_t> WriteSample(Session& session, const std::string& release, const SampleChoice& sample,

@@ -43,9 +43,8 @@ struct OpenDelivery {
   std::unique_ptr<OutputFile> plot;  // null unless the choice names a file
 };
 
-// Errors: those of OutputFile::Create(); INVALID_ARGUMENT for a file whose extension is neither .csv nor
-// .json when --output does not choose the form either; FAILED_PRECONDITION when a plot on the terminal would
-// be printed inside JSON or CSV.
+// Errors: those of CreateOutput(), where .csv and .json are known unless --output chooses the form;
+// FAILED_PRECONDITION when a plot on the terminal would be printed inside JSON or CSV.
 absl::StatusOr<OpenDelivery> Open(const Session& session, const DeliveryChoice& choice);
 
 // Writes the answer to the file, in the form of its extension (else in `session.form`; CSV if that is
@@ -96,8 +95,7 @@ struct SampleChoice {
 // --rows and --as-bins. With `needed`, both require that option.
 void AddSample(CLI::App* command, SampleChoice& sample, CLI::Option* needed = nullptr);
 
-// The file of synthetic records; to be opened before anything is charged. INVALID_ARGUMENT for an extension
-// of another form than CSV; those of OutputFile::Create().
+// The file of synthetic records; to be opened before anything is charged. Errors: those of CreateOutput().
 absl::StatusOr<std::unique_ptr<OutputFile>> OpenSample(const Session& session, const std::string& path);
 
 // Samples the model of `release` and writes the records as CSV to `file`, completely or not at all. Returns

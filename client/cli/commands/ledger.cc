@@ -260,7 +260,8 @@ void WriteEntry(JsonWriter& json, const v1::LedgerEntry& entry) {
 
 absl::Status Run(Session& session, const ExportLedger& command) {
   ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file,
-                   OutputFile::Create(command.out.empty() ? "-" : command.out, session.out));
+                   CreateOutput({"--out", "histories", {".jsonl", ".ndjson"}},
+                                command.out.empty() ? "-" : command.out, session.out));
   RETURN_IF_ERROR(session.client.ListLedgerEntries(command.dataset, 0, [&](const v1::LedgerEntry& entry) {
     JsonWriter json(file->stream());
     WriteEntry(json, entry);
@@ -478,7 +479,8 @@ absl::Status Run(Session& session, const ProposeRepair& command) {
     ASSIGN_OR_RETURN(const std::vector<v1::Receipt> receipts, ReadReceipts(command.receipts));
     for (const v1::Receipt& receipt : receipts) *request.add_receipts() = receipt;
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(command.out, session.out));
+  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file,
+                   CreateOutput({"--out", "proposals", {".json"}}, command.out, session.out));
   ASSIGN_OR_RETURN(const v1::ProposeRepairResponse proposed, session.client.ProposeRepair(request));
   Document document = DocumentOf(proposed.effect());
   if (!proposed.effect().is_needed()) {

@@ -96,7 +96,8 @@ absl::Status Run(Session& session, const EditSchemaFile& command) {
   ASSIGN_OR_RETURN(SchemaFile file, ReadSchemaFile(path));
   const CtrlCEndsInput guard;
   const EditEnd end = EditSchema(file.schema, session.in, session.out);
-  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> out, OutputFile::Create(path, session.out));
+  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> out,
+                   CreateOutput({"SCHEMA", "schemas"}, path, session.out));
   out->stream() << TextOf(file);
   RETURN_IF_ERROR(out->Commit());
   session.out << Printable(path)
@@ -144,16 +145,18 @@ absl::StatusOr<SchemaFile> ProposedByLook(Session& session, const MakeTemplate& 
 }
 
 absl::Status Run(Session& session, const MakeTemplate& command) {
+  const OutputOption option{"--out", "schemas", {".json"}};
+  RETURN_IF_ERROR(CheckExtension(option, command.out));  // before records are read
   if (command.out != "-" && access(command.out.c_str(), F_OK) == 0) {
     return absl::AlreadyExistsError(
-        absl::StrCat(command.out, " exists already: give another name to --out, or remove it"));
+        absl::StrCat("--out ", command.out, " exists already: give another name, or remove it"));
   }
   ASSIGN_OR_RETURN(const CsvHeader header, ReadCsvHeader(command.csv_file));
   ASSIGN_OR_RETURN(SchemaFile file, UnfilledSchema(header, command.csv_file));
   if (command.looks) {
     ASSIGN_OR_RETURN(file, ProposedByLook(session, command, header, file));
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> out, OutputFile::Create(command.out, session.out));
+  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> out, CreateOutput(option, command.out, session.out));
   out->stream() << TemplateText(file, command.csv_file);
   RETURN_IF_ERROR(out->Commit());
   if (command.out != "-") {

@@ -47,7 +47,7 @@ absl::StatusOr<const CLI::App*> CommandOf(const CLI::App& program, const std::ve
 
 absl::Status WriteAllPages(const CLI::App& command, const std::string& folder, std::ostream& out) {
   const std::string path = absl::StrCat(folder, "/", ManPageName(command), ".1");
-  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(path, out));
+  ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, CreateOutput({"--out", "pages"}, path, out));
   file->stream() << ManPage(command);
   RETURN_IF_ERROR(file->Commit());
   for (const CLI::App* const each : command.get_subcommands([](const CLI::App*) { return true; }))

@@ -6,6 +6,7 @@
 #include "client/cli/commands/workload_choice.h"
 #include "client/cli/testing/command_line.h"
 #include "curator/v1/accountant.pb.h"
+#include "curator/v1/budget.pb.h"
 #include "curator/v1/query.pb.h"
 #include "curator/v1/synthesis.pb.h"
 
@@ -15,6 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // `workload answer c` with more arguments.
 class WorkloadArguments : public ::testing::Test {
@@ -228,6 +230,29 @@ TEST_F(Destination, ThatCannotBeMadeIsNamedWithItsOption) {
   EXPECT_NE(Answer({"--out", path}), ExitStatus::kDone);
   EXPECT_THAT(command_line_.error(), HasSubstr("--out " + path + ": "));
   EXPECT_EQ(Charged(), 0U);
+}
+
+TEST_F(Destination, OfOneFormHasItsExtension) {
+  const std::string people = command_line_.File("people.csv", "sex\nf\n");
+  const std::string path = command_line_.Path("x.xml");
+  EXPECT_NE(command_line_.Run({"schema", "template", people, "--out", path}), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.error(),
+              HasSubstr("--out " + path + ": schemas are written as .json, not as .xml"));
+  EXPECT_NE(command_line_.Run({"ledger", "export", "c", "--out", path}), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.error(),
+              HasSubstr("--out " + path + ": histories are written as .jsonl or .ndjson, not as .xml"));
+  EXPECT_NE(command_line_.Run({"ledger", "repair", "propose", "c", "--reason", "lost", "--out", path}),
+            ExitStatus::kDone);
+  EXPECT_THAT(command_line_.error(),
+              HasSubstr("--out " + path + ": proposals are written as .json, not as .xml"));
+  EXPECT_TRUE(command_line_.server.Received<v1::ProposeRepairRequest>().empty());
+  EXPECT_NE(command_line_.Run({"man", "--out", people}), ExitStatus::kDone);
+  EXPECT_THAT(command_line_.error(), HasSubstr("--out " + people)) << "a folder is needed";
+}
+
+TEST_F(Destination, InCapitalsHasTheFormOfItsExtension) {
+  EXPECT_EQ(Answer({"--out", command_line_.Path("x.JSON")}), ExitStatus::kDone) << command_line_.error();
+  EXPECT_THAT(command_line_.Content("x.JSON"), StartsWith("{"));
 }
 
 TEST_F(Destination, OfSyntheticRecordsIsCsv) {

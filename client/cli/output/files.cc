@@ -4,14 +4,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
 #include "client/cli/output/json_fields.h"
@@ -150,6 +154,28 @@ absl::Status OutputFile::Commit() {
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return FileError(errno, path_);
   temporary_.clear();
   return absl::OkStatus();
+}
+
+std::string ExtensionOf(const std::string& path) {
+  return absl::AsciiStrToLower(std::filesystem::path(path).extension().string());
+}
+
+absl::Status CheckExtension(const OutputOption& option, const std::string& path) {
+  const std::string extension = ExtensionOf(path);
+  const std::vector<std::string>& known = option.extensions;
+  if (extension.empty() || known.empty() || std::find(known.begin(), known.end(), extension) != known.end())
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(option.name, " ", path, ": ", option.what,
+                                                 " are written as ", absl::StrJoin(known, " or "),
+                                                 ", not as ", extension));
+}
+
+absl::StatusOr<std::unique_ptr<OutputFile>> CreateOutput(const OutputOption& option, const std::string& path,
+                                                         std::ostream& standard_output) {
+  RETURN_IF_ERROR(CheckExtension(option, path));
+  auto file = OutputFile::Create(path, standard_output);
+  if (file.ok()) return file;
+  return absl::Status(file.status().code(), absl::StrCat(option.name, " ", file.status().message()));
 }
 
 }  // namespace curator::cli

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -70,5 +71,25 @@ class OutputFile {
   std::ofstream file_;
   std::ostream* stream_ = &file_;
 };
+
+// An option that names an output file.
+struct OutputOption {
+  const char* name;  // "--out"
+  const char* what;  // what the file holds, in the plural: "answers"
+  // That a file's name may have, in small letters: ".csv". A name without an extension is accepted, too. Empty
+  // accepts all names.
+  std::vector<std::string> extensions = {};
+};
+
+// The extension of a file's name in small letters, ".csv"; empty where it has none.
+std::string ExtensionOf(const std::string& path);
+
+// INVALID_ARGUMENT, which names the option and what would be right, for a name with another extension.
+absl::Status CheckExtension(const OutputOption& option, const std::string& path);
+
+// The file of an option. Errors: those of CheckExtension(), and of OutputFile::Create() with the option's
+// name.
+absl::StatusOr<std::unique_ptr<OutputFile>> CreateOutput(const OutputOption& option, const std::string& path,
+                                                         std::ostream& standard_output);
 
 }  // namespace curator::cli

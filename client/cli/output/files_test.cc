@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class Files : public ::testing::Test {
  protected:
@@ -87,6 +88,25 @@ TEST_F(Files, AFolderThatDoesNotExistIsNamed) {
   const auto file = OutputFile::Create(Path("none/a.csv"), out_);
   EXPECT_EQ(file.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(file.status().message()), HasSubstr("none/a.csv"));
+}
+
+TEST_F(Files, OfAnOptionMayHaveTheExtensionsOfTheirForms) {
+  const OutputOption option{"--out", "answers", {".csv", ".json"}};
+  for (const char* name : {"a.csv", "a.CSV", "a.json", "a", "b.d/a"})
+    EXPECT_TRUE(CheckExtension(option, name).ok()) << name;
+  EXPECT_TRUE(CreateOutput(option, "-", out_).ok());
+  EXPECT_EQ(CheckExtension(option, "a.parquet").message(),
+            "--out a.parquet: answers are written as .csv or .json, not as .parquet");
+  EXPECT_EQ(CreateOutput(option, Path("a.parquet"), out_).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Count(), 0u);
+  EXPECT_TRUE(CheckExtension({"--out", "pages"}, "a.parquet").ok()) << "an option without extensions";
+}
+
+TEST_F(Files, OfAnOptionThatCannotBeMadeNameTheOption) {
+  const auto file = CreateOutput({"--out", "answers", {".csv"}}, Path("none/a.csv"), out_);
+  EXPECT_EQ(file.status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(file.status().message()), StartsWith("--out " + Path("none/a.csv")));
 }
 
 TEST_F(Files, GzipIsToldByItsFirstByte) {

@@ -253,10 +253,20 @@ std::string WhyOutsideEdges(const std::variant<double, NumberFault>& read, const
 }
 
 std::string WhyOutsideDates(std::optional<int64_t> seconds, const DateKind& kind) {
-  if (!seconds) return "is no date that the schema can read";
+  if (!seconds) return "is no day or time such as 2019-03-14 or 2019-03-14T09:30:00";
   return *seconds < kind.from
              ? absl::StrCat("is before the range, which begins at ", WriteDeclaredTime(kind.from))
              : absl::StrCat("is after the range, which ends before ", WriteDeclaredTime(kind.until));
+}
+
+// Of a cell. It names the ways that are read, of many formats the first ones.
+std::string WhyNoDate(const std::vector<std::string>& formats) {
+  constexpr size_t kMostNamed = 3;
+  std::string why = "is no date such as 2019-03-14";
+  for (size_t i = 0; i < std::min(formats.size(), kMostNamed); ++i) absl::StrAppend(&why, " or ", formats[i]);
+  if (formats.size() > kMostNamed)
+    absl::StrAppend(&why, " or ", formats.size() - kMostNamed, " more formats");
+  return why;
 }
 
 bool IsNoNumber(std::string_view text) {
@@ -524,7 +534,10 @@ std::string Attribute::WhyOutside(std::string_view cell) const {
   const std::string_view text = TrimBlanks(cell);
   if (IsMissing(text)) return "is missing";
   if (text.empty()) return "is empty";
-  if (texts_->date_cells) return WhyKindLacks(text, texts_->date_cells->Read(text));
+  if (texts_->date_cells) {
+    const std::optional<int64_t> date = texts_->date_cells->Read(text);
+    return date ? WhyKindLacks(text, date) : WhyNoDate(reading_.date_formats);
+  }
   std::string buffer;
   const NumberStyle style{reading_.decimal_sign, reading_.thousands_separator};
   const std::string_view plain = InPlainStyle(text, style, buffer);

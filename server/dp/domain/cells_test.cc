@@ -195,7 +195,12 @@ TEST(Dates, AreEncodedAndSayWhyTheyAreOutside) {
   EXPECT_EQ(visit.Encode("05.01.1970"), 1u);
   EXPECT_EQ(visit.WhyOutside("1969-12-31"), "is before the range, which begins at 1970-01-01");
   EXPECT_EQ(visit.WhyOutside("01.02.1970"), "is after the range, which ends before 1970-02-01");
-  EXPECT_EQ(visit.WhyOutside("1/2/1970"), "is no date that the schema can read");
+  EXPECT_EQ(visit.WhyOutside("1/2/1970"), "is no date such as 2019-03-14 or DD.MM.YYYY");
+  EXPECT_EQ(visit.WhyTextOutside("01.02.1970"), "is no day or time such as 2019-03-14 or 2019-03-14T09:30:00")
+      << "queries are not written as the cells are";
+  formats.date_formats = {"DD.MM.YYYY", "DD-MM-YYYY", "DD MM YYYY", "DD_MM_YYYY", "DD:MM:YYYY"};
+  EXPECT_EQ(Declared(kind, std::nullopt, formats).WhyOutside("1/2/1970"),
+            "is no date such as 2019-03-14 or DD.MM.YYYY or DD-MM-YYYY or DD MM YYYY or 2 more formats");
 }
 
 }  // namespace

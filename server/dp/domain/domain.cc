@@ -52,6 +52,16 @@ std::vector<std::string> NearMisses(const std::vector<Attribute>& attributes, st
   return near;
 }
 
+// The names of a domain, of many the first ones; "..." for a long name.
+std::string SomeNames(const std::vector<Attribute>& attributes) {
+  constexpr size_t kMostNamed = 10;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(attributes.size(), kMostNamed); ++i)
+    names.push_back(attributes[i].name().size() > kMaxComparedLength ? "..." : attributes[i].name());
+  if (attributes.size() <= kMostNamed) return absl::StrJoin(names, ", ");
+  return absl::StrCat(absl::StrJoin(names, ", "), " and ", attributes.size() - kMostNamed, " more");
+}
+
 absl::Status CheckIdColumn(const Domain& domain, std::string_view field, const std::string& id_column) {
   if (TrimBlanks(id_column).empty()) return InvalidField(field, "is empty");
   if (TrimBlanks(id_column).size() != id_column.size())
@@ -163,7 +173,11 @@ absl::StatusOr<uint32_t> Domain::IndexOf(std::string_view name) const {
   std::string message =
       absl::StrCat("there is no attribute \"", std::string(name.substr(0, kMaxTextLength)), "\"");
   const std::vector<std::string> near = NearMisses(attributes_, name);
-  if (!near.empty()) absl::StrAppend(&message, "; did you mean ", absl::StrJoin(near, " or "), "?");
+  if (near.empty()) {
+    absl::StrAppend(&message, "; there are: ", SomeNames(attributes_));
+  } else {
+    absl::StrAppend(&message, "; did you mean ", absl::StrJoin(near, " or "), "?");
+  }
   return absl::InvalidArgumentError(message);
 }
 

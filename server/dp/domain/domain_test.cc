@@ -39,9 +39,14 @@ TEST(Domain, FindsAttributesByNameAndOffersNearMisses) {
   EXPECT_EQ(domain.IndexOf("income").value(), 2u);
   EXPECT_EQ(domain.IndexOf("Incom").status().message(),
             "there is no attribute \"Incom\"; did you mean \"income\"?");
-  EXPECT_EQ(domain.IndexOf("zzzzzz").status().message(), "there is no attribute \"zzzzzz\"");
+  EXPECT_EQ(domain.IndexOf("zzzzzz").status().message(),
+            "there is no attribute \"zzzzzz\"; there are: age, sex, income");
   EXPECT_FALSE(domain.IndexOf("").ok());
   EXPECT_LT(domain.IndexOf(std::string(1 << 20, 'x')).status().message().size(), 2000u);
+  std::vector<Attribute> many = {Coded(std::string(65, 'l'), 2)};
+  for (int i = 1; i < 12; ++i) many.push_back(Coded(std::string(1, static_cast<char>('a' + i)), 2));
+  EXPECT_EQ(Domain::Create(many)->IndexOf("zzzzzz").status().message(),
+            "there is no attribute \"zzzzzz\"; there are: ..., b, c, d, e, f, g, h, i, j and 2 more");
 }
 
 TEST(Domain, CountsCellsUpToTwoToTheSixtyTwo) {
