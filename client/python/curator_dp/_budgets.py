@@ -11,6 +11,7 @@ import pandas as pd
 from curator_dp import _html
 from curator_dp._enums import name_of
 from curator_dp._errors import CuratorError
+from curator_dp._facts import facts_of
 from curator_dp._wire.curator.v1 import budget_pb2
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Budget:
         accounts: the dataset's own account (or those of its parts) first, as a tuple of Account.
         protects: whom every promise protects: "one record, added or removed".
         read_only: why the dataset accepts no charge; empty when it does.
+        domain_from_records, rows_from_query: as of Dataset.
         comparison: the epsilon of the charges so far under other rules; empty unless asked for with compare().
     """
 
@@ -106,6 +108,8 @@ class Budget:
         self.accounts = tuple(_account_of(each) for each in wire.accounts)
         self.protects: str = wire.protects
         self.read_only: str = wire.read_only
+        self.domain_from_records: bool = wire.domain_from_records
+        self.rows_from_query: bool = wire.rows_from_query
         self.comparison = tuple(
             CalculatedEpsilon(
                 each.calculator,
@@ -188,7 +192,7 @@ class Budget:
 
     def __repr__(self) -> str:
         lines = (f"{account.name}: {counter.name} {counter.summary}" for account in self.accounts for counter in account.counters)
-        return f"<Budget of {self.dataset}: {'; '.join(lines)}>"
+        return f"<Budget of {self.dataset}: {'; '.join(lines)}{facts_of(self)}>"
 
     def _repr_html_(self) -> str:
         return _html.budget(self)

@@ -97,7 +97,7 @@ def budget(shown: Budget) -> str:
         for counter in account.counters
     ]
     columns = ("account", "promise", "counter", "limit", "spent", "held", "left")
-    return _facts(facts) + _bars(shown) + table(columns, rows, right=(3, 4, 5, 6))
+    return _facts(facts) + _beside_the_guarantee(shown) + _bars(shown) + table(columns, rows, right=(3, 4, 5, 6))
 
 
 def quote(shown: Quote) -> str:

@@ -107,7 +107,7 @@ def test_a_domain_from_records_is_shown_wherever_a_dataset_is(development_server
         question = looked.marginals("age")
         model = looked.synthesize("mwem", rho="0.001", rounds=2).wait(progress=False)
         answer = question.answer(rho="0.001")
-        for shown in (looked, question.quote(rho="0.001"), answer, model, model.ask(question)):
+        for shown in (looked, question.quote(rho="0.001"), answer, model, model.ask(question), looked.budget()):
             assert shown.domain_from_records and not shown.rows_from_query
             assert _facts.DOMAIN_FROM_RECORDS in repr(shown)
             assert _facts.DOMAIN_FROM_RECORDS in shown._repr_html_()
@@ -119,6 +119,6 @@ def test_a_domain_from_records_is_shown_wherever_a_dataset_is(development_server
         shown_by_commands += development_server.curator("ana", "charge", "reserve", "looked", "--rho", "0.001", "--estimate")
         assert shown_by_commands.count(_facts.DOMAIN_FROM_RECORDS) == 4
         assert json.loads(answer.receipt.statement)["domain_from_records"] is True
-        for silent in (census, census.marginals("age").quote(rho="0.001")):
+        for silent in (census, census.marginals("age").quote(rho="0.001"), census.budget()):
             assert not silent.domain_from_records
             assert _facts.DOMAIN_FROM_RECORDS not in silent._repr_html_() + repr(silent)
