@@ -1,12 +1,16 @@
 // `curator workload`: questions, what they would cost, and their answers.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/delivery.h"
@@ -56,9 +60,68 @@ absl::StatusOr<v1::Dataset> Fill(Session& session, const Question& question, Req
   return dataset;
 }
 
+// In plain digits, of which two count, and no finer than the accounts: "0.0012". "0" where there is nothing.
+std::string PlainAmount(double amount) {
+  constexpr int kMostPlaces = 12;
+  if (amount < 1e-12) return "0";
+  const int places = std::clamp(1 - static_cast<int>(std::floor(std::log10(amount))), 0, kMostPlaces);
+  return absl::StrFormat("%.*f", places, amount);
+}
+
+// The largest spend that takes at most this share of what is left of all accounts that bear `costs`. Rho where
+// all of them count it, else epsilon.
+absl::StatusOr<v1::Spend> ShareOfLeft(const google::protobuf::RepeatedPtrField<v1::Cost>& costs,
+                                      v1::Mechanism mechanism, double share) {
+  const auto counts_rho = [](const v1::Cost& cost) { return cost.counter() == "rho"; };
+  const bool in_rho =
+      mechanism != v1::MECHANISM_DISCRETE_LAPLACE && std::all_of(costs.begin(), costs.end(), counts_rho);
+  double most = std::numeric_limits<double>::infinity();
+  for (const v1::Cost& cost : costs) {
+    if (cost.counter() == "delta") continue;
+    double left = 0;  // also where the probe did not fit
+    if (!cost.remaining().empty())
+      left = std::strtod(cost.remaining().c_str(), nullptr) + std::strtod(cost.amount().c_str(), nullptr);
+    double amount = share * left;
+    if (counts_rho(cost) && !in_rho) amount = std::sqrt(2 * amount);
+    if (cost.counter() == "epsilon_squared") amount = std::sqrt(amount);
+    most = std::min(most, amount);
+  }
+  const std::string text = std::isfinite(most) ? PlainAmount(most) : "0";
+  if (text == "0") {
+    return absl::FailedPreconditionError(
+        "no account has enough left for prices at shares of it: give --epsilon, --rho or --max-error");
+  }
+  v1::Spend spend;
+  if (in_rho) {
+    spend.set_rho(text);
+  } else {
+    spend.set_epsilon(text);
+  }
+  return spend;
+}
+
+// Estimates for some shares of what is left, where no price is given.
+absl::Status ShowLadder(Session& session, const EstimateWorkload& command,
+                        v1::EstimateWorkloadRequest request) {
+  // What is left is what a first estimate would leave, and its costs. All rules count a pure mechanism.
+  v1::EstimateWorkloadRequest probe = request;
+  probe.mutable_spend()->set_epsilon("0.001");
+  probe.set_mechanism(v1::MECHANISM_UNSPECIFIED);
+  ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse first, session.client.EstimateWorkload(probe));
+  std::vector<LadderStep> ladder;
+  for (const double share : {0.001, 0.01, 0.1}) {
+    ASSIGN_OR_RETURN(*request.mutable_spend(), ShareOfLeft(first.costs(), command.mechanism, share));
+    ASSIGN_OR_RETURN(v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
+    ladder.push_back({share, request.spend(), std::move(estimate)});
+  }
+  session.Print(LadderDocument(command.dataset, ladder, command.assumed_rows));
+  return absl::OkStatus();
+}
+
 absl::Status Run(Session& session, const EstimateWorkload& command) {
   v1::EstimateWorkloadRequest request;
   RETURN_IF_ERROR(Fill(session, command, request).status());
+  if (!command.price.is_given()) return ShowLadder(session, command, std::move(request));
   ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
   Document document = ForecastDocument(command.dataset, estimate, command.assumed_rows);
   if (session.form == OutputForm::kCsv) {
@@ -111,10 +174,6 @@ absl::Status Run(Session& session, const AnswerWorkload& command) {
   return delivered.ok() ? kept : delivered;
 }
 
-void CheckPrice(const PriceChoice& price, const std::string& why) {
-  if (!price.is_given()) throw CLI::ValidationError("--epsilon, --rho, --max-error", why);
-}
-
 void AddQuestion(CLI::App* command, Question& question) {
   command->add_option("NAME", question.dataset, "The dataset")->required();
   AddParts(command, question.parts);
@@ -129,17 +188,17 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
 
   const auto estimate = std::make_shared<EstimateWorkload>();
   CLI::App* command =
-      AddCommand(*group, "estimate", "Price and expected error, computed from public facts; free",
-                 "curator workload estimate census --marginals 2 --attributes age,sex,zone --rho 0.1\n"
+      AddCommand(*group, "estimate",
+                 "Price and expected error, computed from public facts; free. Without a budget: at 0.1%, 1% "
+                 "and 10% of what is left",
+                 "curator workload estimate census --marginals 1\n"
+                 "  curator workload estimate census --marginals 2 --attributes age,sex,zone --rho 0.1\n"
                  "  curator workload estimate census --ranges age --max-error 100 --confidence 0.9");
   AddQuestion(command, *estimate);
   AddMechanism(command, estimate->mechanism);
   AddConfidence(command, estimate->confidence);
   AddAssumedRows(command, estimate->assumed_rows, "Also show errors as shares of this many records");
-  command->parse_complete_callback([estimate] {
-    CheckWorkload(estimate->workload);
-    CheckPrice(estimate->price, "one of them is needed to compute the price");
-  });
+  command->parse_complete_callback([estimate] { CheckWorkload(estimate->workload); });
   Choose(command, estimate, chosen);
 
   const auto answer = std::make_shared<AnswerWorkload>();
@@ -164,7 +223,9 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
       "first rows as tables");
   command->parse_complete_callback([answer] {
     CheckWorkload(answer->workload);
-    if (!answer->prefer_free) CheckPrice(answer->price, "or --prefer-free: one of them is needed");
+    if (!answer->prefer_free && !answer->price.is_given()) {
+      throw CLI::ValidationError("--epsilon, --rho, --max-error", "or --prefer-free: one of them is needed");
+    }
   });
   Choose(command, answer, chosen);
 }

@@ -90,6 +90,65 @@ TEST_F(WorkloadArguments, AnErrorToReachStandsInThePlaceOfASpend) {
   EXPECT_THAT(Complaint({"--marginals", "1"}), HasSubstr("--max-error"));
 }
 
+// An estimate of which the only account has `remaining` left after a cost of 0.001.
+v1::EstimateWorkloadResponse EstimateLeaving(const std::string& remaining, const std::string& counter) {
+  v1::EstimateWorkloadResponse estimate;
+  v1::Cost& cost = *estimate.add_costs();
+  cost.set_account("dataset/c");
+  cost.set_counter(counter);
+  cost.set_amount("0.001");
+  cost.set_remaining(remaining);
+  estimate.set_max_error(25);
+  estimate.set_fits(true);
+  return estimate;
+}
+
+// The spends of the estimates that the last command asked for.
+class Ladder : public WorkloadArguments {
+ protected:
+  std::vector<std::string> Spends(const std::vector<std::string>& arguments, ExitStatus expected) {
+    const size_t before = command_line_.server.Received<v1::EstimateWorkloadRequest>().size();
+    std::vector<std::string> line = {"workload", "estimate", "c", "--marginals", "1"};
+    line.insert(line.end(), arguments.begin(), arguments.end());
+    EXPECT_EQ(command_line_.Run(line), expected) << command_line_.error();
+    const auto requests = command_line_.server.Received<v1::EstimateWorkloadRequest>();
+    std::vector<std::string> spends;
+    for (size_t i = before; i < requests.size(); ++i) {
+      const v1::Spend& spend = requests[i].spend();
+      spends.push_back(spend.rho().empty() ? "epsilon " + spend.epsilon() : "rho " + spend.rho());
+    }
+    return spends;
+  }
+};
+
+TEST_F(Ladder, ShowsAnEstimateWithoutABudgetAtSharesOfWhatIsLeft) {
+  command_line_.server.Answer<v1::EstimateWorkloadRequest>(EstimateLeaving("0.024", "rho"));
+  EXPECT_THAT(Spends({}, ExitStatus::kDone),
+              ElementsAre("epsilon 0.001", "rho 0.000025", "rho 0.00025", "rho 0.0025"));
+  EXPECT_THAT(command_line_.out(), HasSubstr("rho 0.00025"));
+  EXPECT_THAT(command_line_.out(), HasSubstr("0.1%"));
+  EXPECT_THAT(command_line_.out(), HasSubstr("25"));
+  EXPECT_THAT(Spends({"--mechanism", "laplace"}, ExitStatus::kDone),
+              ElementsAre("epsilon 0.001", "epsilon 0.0071", "epsilon 0.022", "epsilon 0.071"))
+      << "rho is the square of epsilon, halved";
+  EXPECT_THAT(Spends({"--rho", "1"}, ExitStatus::kDone), ElementsAre("rho 1"));
+}
+
+TEST_F(Ladder, SpendsWhatTheAccountsCount) {
+  command_line_.server.Answer<v1::EstimateWorkloadRequest>(EstimateLeaving("1.999", "epsilon"));
+  EXPECT_THAT(Spends({}, ExitStatus::kDone),
+              ElementsAre("epsilon 0.001", "epsilon 0.0020", "epsilon 0.020", "epsilon 0.20"));
+  command_line_.server.Answer<v1::EstimateWorkloadRequest>(EstimateLeaving("3.999", "epsilon_squared"));
+  EXPECT_THAT(Spends({}, ExitStatus::kDone),
+              ElementsAre("epsilon 0.001", "epsilon 0.063", "epsilon 0.20", "epsilon 0.63"));
+}
+
+TEST_F(Ladder, OfAnEmptyAccountNamesTheOptionsThatAreNeeded) {
+  command_line_.server.Answer<v1::EstimateWorkloadRequest>(EstimateLeaving("", "rho"));
+  EXPECT_THAT(Spends({}, ExitStatus::kRefused), ElementsAre("epsilon 0.001"));
+  EXPECT_THAT(command_line_.error(), HasSubstr("give --epsilon, --rho or --max-error"));
+}
+
 TEST_F(WorkloadArguments, MarginalsAboveASizeAreLeftOutAndCounted) {
   const v1::AnswerWorkloadRequest sent =
       Answering({"--marginals", "1", "--attributes", "sex,age,zone", "--max-cells", "5", "--rho", "1"});

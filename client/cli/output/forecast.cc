@@ -238,6 +238,41 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
   return document;
 }
 
+Document LadderDocument(const std::string& dataset, const std::vector<LadderStep>& ladder,
+                        std::optional<int64_t> assumed_rows) {
+  const v1::EstimateWorkloadResponse& last = ladder.back().estimate;
+  Table table{"budgets",
+              "",
+              {{"share_of_left", "of what is left", Align::kRight},
+               {"spend", "spend", Align::kLeft, ShownIn::kTables},
+               {"epsilon", "epsilon", Align::kRight, ShownIn::kJsonAndCsv},
+               {"rho", "rho", Align::kRight, ShownIn::kJsonAndCsv},
+               {"cost", "costs"},
+               {"max_error", "all errors within +-", Align::kRight},
+               {"fits", "fits"}},
+              {}};
+  if (assumed_rows) table.columns.push_back({"share_of_rows", "|error| / rows", Align::kRight});
+  for (const LadderStep& step : ladder) {
+    const v1::EstimateWorkloadResponse& estimate = step.estimate;
+    Row& row = table.rows.emplace_back(Row{
+        absl::StrCat(step.share * 100, "%"), FormatSpend(step.spend), TextOrNone(step.spend.epsilon()),
+        TextOrNone(step.spend.rho()), FormatCost(estimate.costs()), estimate.max_error(), estimate.fits()});
+    if (assumed_rows) row.push_back(ShareOf(estimate.max_error(), assumed_rows));
+  }
+  Document document;
+  document.fields = {{"dataset", "dataset", dataset},
+                     {"total_cells", "cells", last.total_cells()},
+                     {"confidence_level", "confidence", LevelOf(last), ShownIn::kJsonAndCsv},
+                     RefusalField(last.refused_by_rule())};
+  document.tables.push_back(std::move(table));
+  AddDataFacts(last.domain_from_records(), last.rows_from_query(), document);
+  document.notes.push_back(
+      absl::StrCat("errors are in counts, with a confidence of ", FormatConfidence(LevelOf(last)),
+                   "; nothing was charged, no record was read. One budget in detail: --epsilon, --rho or "
+                   "--max-error"));
+  return document;
+}
+
 Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
   Table table{"records", "", {}, {}};
   for (const char* key : {"record",

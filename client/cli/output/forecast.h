@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/cli/output/document.h"
 #include "curator/v1/query.pb.h"
@@ -17,7 +18,18 @@ namespace curator::cli {
 Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
                           std::optional<int64_t> assumed_rows);
 
-// The same as one table for CSV: each row is a record of the kind that its first column names; the columns of
+// A spend, the share of what is left that it takes, and its estimate.
+struct LadderStep {
+  double share = 0;
+  v1::Spend spend;
+  v1::EstimateWorkloadResponse estimate;
+};
+// The same workload at several budgets, of which there is at least one: a table of the price and the error of
+// each.
+Document LadderDocument(const std::string& dataset, const std::vector<LadderStep>& ladder,
+                        std::optional<int64_t> assumed_rows);
+
+// A forecast as one table for CSV: each row is a record of the kind that its first column names; the columns of
 // other kinds are empty.
 //   request     total_cells, max_error, fits, epsilon, delta, rho (what would be spent), event, free_from
 //   marginal    query_set, attributes, cells, mechanism, scale, sigma_squared, errors
