@@ -3,6 +3,7 @@
 #include <csv.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -82,6 +83,7 @@ class CsvReader::Parser {
     for (std::string_view text = bytes.substr(0, nul); !text.empty() && status_.ok();) {
       const std::string_view line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
       text.remove_prefix(line.size());
+      if (!has_header_) header_text_ += line.substr(0, kMaxHeaderBytes - header_text_.size());
       if (at_line_start_ && IsPlain(line)) {
         ParsePlainLine(line);
       } else {
@@ -95,10 +97,15 @@ class CsvReader::Parser {
   // A quoted name in a header that is divided otherwise ends before the end of the field.
   std::string WordsOfAQuote() const {
     constexpr char kWords[] = "a quote stands inside a field; quoted fields begin and end with one";
-    if (line_ > 1) return kWords;
-    return absl::StrCat(kWords, ". If columns are not divided at \"",
-                        separator_ == '\t' ? "tab" : std::string(1, separator_),
-                        "\", write what divides them into the schema: \"format\": {\"separator\": \";\"}");
+    if (has_header_) return kWords;
+    return absl::StrCat(kWords, ", and fields are divided at ",
+                        separator_ == '\t' ? "tabs" : absl::StrCat("\"", std::string(1, separator_), "\""),
+                        sink_.AdviceOn(header_text_));
+  }
+  absl::Status WithAdvice(const absl::Status& status) const {
+    const std::optional<FieldViolation> violation = FieldViolationOf(status);
+    if (!violation) return status;
+    return InvalidField(violation->field, absl::StrCat(violation->description, sink_.AdviceOn(header_text_)));
   }
 
   // `text` has at most one line feed, its last byte.
@@ -172,8 +179,9 @@ class CsvReader::Parser {
     if (!has_header_) {
       has_header_ = true;
       columns_ = fields_;
-      Note(sink_.TakeHeader(header_));
+      Note(WithAdvice(sink_.TakeHeader(header_)));
       header_ = {};
+      header_text_ = {};
     } else if (fields_ != columns_) {
       Fail(row_line_, absl::StrCat("has ", fields_, fields_ == 1 ? " field" : " fields",
                                    " where the header has ", columns_));
@@ -204,6 +212,7 @@ class CsvReader::Parser {
 
   bool has_header_ = false;
   std::vector<std::string> header_;
+  std::string header_text_;  // the first kMaxHeaderBytes at most, until the header is known
   size_t header_bytes_ = 0;
   size_t columns_ = 0;
 

@@ -34,6 +34,9 @@ class CsvSink {
   virtual void TakeField(size_t column, std::string_view text) = 0;
   // `line` is where the row begins; 1 is the file's first.
   virtual absl::Status TakeRow(int64_t line) = 0;
+  // What the error of a header has at its end. `header` begins with the header line as it is in the file, and
+  // may lack the end of a long one.
+  virtual std::string AdviceOn(std::string_view /*header*/) const { return ""; }
 };
 
 // Not thread-safe. Both methods return INVALID_ARGUMENT (field "csv") for malformed CSV, or the sink's error.

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/domain/numbers.h"
@@ -29,23 +28,29 @@ std::string Quoted(const std::vector<std::string>& names) {
   return list;
 }
 
-// What to write into the schema where another separator would divide the header into columns that have all
-// that are missing; else nothing.
-std::string SeparatorHint(const std::vector<std::string>& columns, const std::vector<std::string>& missing,
-                          char separator) {
-  const std::string header = absl::StrJoin(columns, std::string(1, separator));
-  for (const char other : {';', '\t', '|', ','}) {
-    std::unordered_set<std::string> names;
-    for (const auto name : absl::StrSplit(header, other))
-      names.emplace(dp::TrimBlanks({name.data(), name.size()}));
-    const bool has_all =
-        std::ranges::all_of(missing, [&](const std::string& name) { return names.contains(name); });
-    if (other == separator || !has_all) continue;
-    const std::string text = other == '\t' ? "\\t" : std::string(1, other);
-    return absl::StrCat("; it has them when it is divided at ", other == '\t' ? "tabs" : "\"" + text + "\"",
-                        ": write \"format\": {\"separator\": \"", text, "\"} into the schema");
+// The names in a header, and nothing of the rows.
+class TakesNames final : public CsvSink {
+ public:
+  absl::Status TakeHeader(const std::vector<std::string>& columns) override {
+    for (const std::string& column : columns) names_.emplace(dp::TrimBlanks(column));
+    return absl::CancelledError();
   }
-  return "";
+  void TakeField(size_t /*column*/, std::string_view /*text*/) override {}
+  absl::Status TakeRow(int64_t /*line*/) override { return absl::OkStatus(); }
+
+  bool Has(const std::string& name) const { return names_.contains(name); }
+
+ private:
+  std::unordered_set<std::string> names_;
+};
+
+TakesNames NamesIn(std::string_view header, char separator) {
+  TakesNames names;
+  CsvReader reader(names, separator);
+  // It ends with an error: of the names, or because the header is not of this form and has none.
+  reader.Append(header).IgnoreError();
+  reader.Finish().IgnoreError();
+  return names;
 }
 
 // In the order in which a report lists them.
@@ -95,7 +100,24 @@ absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) 
   if (missing.empty()) return absl::OkStatus();
   return InvalidField("csv",
                       absl::StrCat("the header lacks ", missing.size() == 1 ? "the column " : "the columns ",
-                                   Quoted(missing), SeparatorHint(columns, missing, schema_.separator)));
+                                   Quoted(missing)));
+}
+
+std::string RecordEncoder::AdviceOn(std::string_view header) const {
+  for (const char other : {';', '\t', '|', ','}) {
+    if (other == schema_.separator) continue;
+    const TakesNames names = NamesIn(header, other);
+    const bool has_all =
+        std::ranges::all_of(schema_.domain.attributes(),
+                            [&names](const dp::Attribute& each) { return names.Has(each.column()); }) &&
+        (!id_column_ || names.Has(*id_column_));
+    if (!has_all) continue;
+    const std::string text = other == '\t' ? "\\t" : std::string(1, other);
+    return absl::StrCat("; the header has the columns when it is split at ",
+                        other == '\t' ? "tabs" : absl::StrCat("\"", text, "\""),
+                        ": write \"format\": {\"separator\": \"", text, "\"} in the schema");
+  }
+  return "";
 }
 
 void RecordEncoder::TakeField(size_t column, std::string_view text) {

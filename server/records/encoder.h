@@ -32,6 +32,9 @@ class RecordEncoder final : public CsvSink {
   absl::Status TakeHeader(const std::vector<std::string>& columns) override;
   void TakeField(size_t column, std::string_view text) override;
   absl::Status TakeRow(int64_t line) override;
+  // What to write into the schema where another separator divides the header into columns that have all that
+  // the schema reads; else nothing.
+  std::string AdviceOn(std::string_view header) const override;
 
   int64_t rows_accepted() const { return report_.rows_accepted; }
   // Of the rows so far.

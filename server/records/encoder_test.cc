@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "records/csv_reader.h"
 #include "records/testing/stored_datasets.h"
@@ -14,9 +16,11 @@
 namespace curator::records {
 namespace {
 
+using ::testing::AllOf;
 using testing::CodeRows;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::SexAge;
 
 struct Outcome {
@@ -33,7 +37,7 @@ Outcome Encode(const dp::Schema& schema, std::string_view csv, const ImportOptio
     outcome.ids.emplace_back(id);
     return absl::OkStatus();
   });
-  CsvReader reader(encoder);
+  CsvReader reader(encoder, schema.separator);
   outcome.status = reader.Append(csv);
   if (outcome.status.ok()) outcome.status = reader.Finish();
   outcome.report = encoder.report();
@@ -112,13 +116,47 @@ TEST(RecordEncoder, GuessesTheSeparatorOfAHeaderThatLacksItsColumns) {
   };
   EXPECT_EQ(
       said("sex;age;note\nM;35;x\n"),
-      "csv: the header lacks the columns \"sex\", \"age\"; it has them when it is divided at \";\": write "
-      "\"format\": {\"separator\": \";\"} into the schema");
-  EXPECT_THAT(said("sex\tage\nM\t35\n"),
-              HasSubstr("divided at tabs: write \"format\": {\"separator\": \"\\t\"}"));
-  EXPECT_THAT(said("note, long; sex ;age\n"), HasSubstr("divided at \";\""));
-  EXPECT_THAT(said("\"sex\";\"age\"\n"), HasSubstr("schema: \"format\": {\"separator\": \";\"}"));
-  EXPECT_THAT(said("sex;years\n"), ::testing::Not(HasSubstr("divided"))) << "no separator has all of them";
+      "csv: the header lacks the columns \"sex\", \"age\"; the header has the columns when it is split at "
+      "\";\": write \"format\": {\"separator\": \";\"} in the schema");
+  EXPECT_THAT(said("note, long; sex ;age\n"), HasSubstr("split at \";\""));
+  EXPECT_THAT(said("\n\nsex;age"), HasSubstr("split at \";\""));
+  for (const char* const header : {"sex;years\n", "\"sex\";\"years\"\n", "\"sex;age\"\n", "sex\n"})
+    EXPECT_THAT(said(header), Not(HasSubstr("split"))) << header;
+  EXPECT_EQ(said("sex,age\n\"M\";\"35\"\n"),
+            "csv: line 2: a quote stands inside a field; quoted fields begin and end with one");
+}
+
+std::string Divided(std::string text, char separator) {
+  std::replace(text.begin(), text.end(), '^', separator);
+  return text;
+}
+std::string InJson(char separator) {
+  return separator == '\t' ? "\\t" : std::string(1, separator);
+}
+
+TEST(RecordEncoder, TheGuessedSeparatorIsThatOfTheFileAndNeverThatOfTheSchema) {
+  const dp::Schema plain = SexAge(dp::PersonUnit{"pid", 2});
+  for (const char of_schema : {',', ';', '\t', '|'}) {
+    dp::Schema schema = plain;
+    schema.separator = of_schema;
+    for (const char of_file : {',', ';', '\t', '|'}) {
+      for (const char* const file : {"pid^sex^age\n1^M^35\n", "\"pid\"^\"sex\"^\"age\"\n\"1\"^\"M\"^\"35\"\n",
+                                     "\"age\"^note^pid^\"sex\"\r\n35^x^1^M\r\n", "pid^sex^age\r1^M^35\r"}) {
+        const std::string csv = Divided(file, of_file);
+        const Outcome outcome = Encode(schema, csv);
+        if (of_file == of_schema) {
+          EXPECT_TRUE(outcome.status.ok()) << csv << outcome.status;
+          EXPECT_EQ(outcome.rows.size(), 1u) << csv;
+        } else {
+          EXPECT_THAT(std::string(outcome.status.message()),
+                      AllOf(HasSubstr("in the schema"),
+                            HasSubstr(absl::StrCat("{\"separator\": \"", InJson(of_file), "\"}")),
+                            Not(HasSubstr(absl::StrCat("{\"separator\": \"", InJson(of_schema), "\"}")))))
+              << csv;
+        }
+      }
+    }
+  }
 }
 
 TEST(RecordEncoder, NamesOnlyTheFirstOfManyMissingColumns) {
