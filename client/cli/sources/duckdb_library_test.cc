@@ -3,9 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
+#include <string>
 
 #include "client/cli/sources/parquet_source.h"
 #include "tests/testing/scratch_folder.h"
@@ -52,6 +55,17 @@ TEST(IsParquetTest, ByTheEndOfItsNameOrItsFirstBytes) {
   EXPECT_FALSE(IsParquet(file("b.csv", "PAR2,name\n")));
   EXPECT_FALSE(IsParquet(file("c.csv", "PAR")));
   EXPECT_FALSE(IsParquet("/nowhere/people.csv"));
+}
+
+TEST(IsParquetTest, TakesNothingFromAPipe) {
+  std::array<int, 2> pipe_ends = {};
+  ASSERT_EQ(pipe(pipe_ends.data()), 0);
+  ASSERT_EQ(write(pipe_ends[1], "PAR1,age\n", 9), 9);
+  EXPECT_FALSE(IsParquet("/dev/fd/" + std::to_string(pipe_ends[0])));
+  close(pipe_ends[1]);
+  std::array<char, 16> left = {};
+  EXPECT_EQ(read(pipe_ends[0], left.data(), left.size()), 9);
+  close(pipe_ends[0]);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "client/cli/sources/confined_duckdb.h"
 #include "client/cli/sources/duckdb_library.h"
 #include "client/cli/sources/row_condition.h"
 
@@ -24,9 +25,6 @@ namespace curator::cli {
 namespace {
 
 constexpr std::string_view kMagic = "PAR1";
-
-// A group of rows is decoded column by column, in this much memory at most.
-constexpr char kMemoryLimit[] = "1GB";
 
 // Of DuckDB's types, those that are a text, a number, a time or a truth: the others are not cells of a table.
 struct ParquetType {
@@ -82,8 +80,6 @@ class ParquetSource final : public CsvSource {
       : path_(std::move(path)), library_(std::move(library)), file_(path_) {}
   ~ParquetSource() override {
     if (has_rows_) library_->destroy_result(&rows_);
-    if (connection_ != nullptr) library_->disconnect(&connection_);
-    if (database_ != nullptr) library_->close(&database_);
   }
   ParquetSource(const ParquetSource&) = delete;
   ParquetSource& operator=(const ParquetSource&) = delete;
@@ -91,8 +87,7 @@ class ParquetSource final : public CsvSource {
   absl::Status Open(const CsvForm& form) {
     if (!file_.is_open()) return absl::ErrnoToStatus(errno, path_);
     if (!file_.IsRegular()) return absl::FailedPreconditionError(absl::StrCat(path_, " is no regular file"));
-    RETURN_IF_ERROR(OpenDatabase());
-    RETURN_IF_ERROR(Confine());
+    ASSIGN_OR_RETURN(connection_, duckdb::ConfinedConnection::Open(library_, file_.name()));
     return Begin(form);
   }
 
@@ -112,45 +107,6 @@ class ParquetSource final : public CsvSource {
   }
 
  private:
-  absl::Status OpenDatabase() {
-    duckdb::Config config = nullptr;
-    bool is_set = library_->create_config(&config) == duckdb::kSuccess;
-    const std::pair<const char*, const char*> settings[] = {
-        {"threads", "1"},
-        {"memory_limit", kMemoryLimit},
-        {"max_temp_directory_size", "0B"},
-        {"autoinstall_known_extensions", "false"},
-        {"autoload_known_extensions", "false"},
-        {"allow_community_extensions", "false"},
-        {"allow_unsigned_extensions", "false"},
-        {"preserve_insertion_order", "true"},
-    };
-    for (const auto& [name, value] : settings) {
-      is_set = is_set && library_->set_config(config, name, value) == duckdb::kSuccess;
-    }
-    char* error = nullptr;
-    const bool is_open =
-        is_set && library_->open_ext(nullptr, &database_, config, &error) == duckdb::kSuccess;
-    library_->free(error);
-    library_->destroy_config(&config);
-    if (is_open && library_->connect(database_, &connection_) == duckdb::kSuccess) return absl::OkStatus();
-    return absl::FailedPreconditionError("DuckDB's library does not take the settings that confine it");
-  }
-
-  // From here on the library opens this file and nothing else.
-  absl::Status Confine() {
-    // Where the library knows time zones.
-    library_->query(connection_, "SET TimeZone = 'UTC'", nullptr);
-    for (const std::string& setting :
-         {absl::StrCat("SET allowed_paths = ['", file_.name(), "']"),
-          std::string("SET allowed_directories = []"), std::string("SET enable_external_access = false"),
-          std::string("SET lock_configuration = true")}) {
-      if (library_->query(connection_, setting.c_str(), nullptr) == duckdb::kSuccess) continue;
-      return absl::FailedPreconditionError("DuckDB's library does not take the settings that confine it");
-    }
-    return absl::OkStatus();
-  }
-
   std::string From() const {
     return absl::StrCat(" FROM read_parquet('", file_.name(), "', hive_partitioning = false)");
   }
@@ -161,9 +117,10 @@ class ParquetSource final : public CsvSource {
     duckdb::Pending pending = nullptr;
     duckdb::Result result = {};
     bool has_result = false;
-    const bool is_done = library_->prepare(connection_, statement.c_str(), &prepared) == duckdb::kSuccess &&
-                         library_->pending_prepared_streaming(prepared, &pending) == duckdb::kSuccess &&
-                         (has_result = true, library_->execute_pending(pending, &result) == duckdb::kSuccess);
+    const bool is_done =
+        library_->prepare(connection_->handle(), statement.c_str(), &prepared) == duckdb::kSuccess &&
+        library_->pending_prepared_streaming(prepared, &pending) == duckdb::kSuccess &&
+        (has_result = true, library_->execute_pending(pending, &result) == duckdb::kSuccess);
     library_->destroy_pending(&pending);
     library_->destroy_prepare(&prepared);
     if (is_done) return result;
@@ -231,8 +188,7 @@ class ParquetSource final : public CsvSource {
   const std::string path_;
   const std::shared_ptr<const duckdb::Library> library_;
   const OpenFile file_;
-  duckdb::Database database_ = nullptr;
-  duckdb::Connection connection_ = nullptr;
+  std::unique_ptr<duckdb::ConfinedConnection> connection_;
   duckdb::Result rows_ = {};
   bool has_rows_ = false;
   std::optional<CsvLines> lines_;
@@ -243,6 +199,9 @@ class ParquetSource final : public CsvSource {
 
 bool IsParquet(const std::string& path) {
   if (path.ends_with(".parquet")) return true;
+  // What is read of a pipe here is not there when the import reads it.
+  struct stat facts = {};
+  if (stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return false;
   std::ifstream file(path, std::ios::binary);
   std::array<char, kMagic.size()> begin = {};
   file.read(begin.data(), begin.size());

@@ -18,7 +18,8 @@
 
 namespace curator::cli {
 
-// Whether a file is read as Parquet: its name ends in ".parquet", or it begins as such files do.
+// Whether a file is read as Parquet: its name ends in ".parquet", or it is a regular file that begins as such
+// files do. Nothing is read of a pipe.
 bool IsParquet(const std::string& path);
 
 // All columns of the file but those whose values are lists, records or bytes: where `form` names one of
