@@ -237,12 +237,11 @@ TEST_P(Sources, AQueryWithoutYesIsRefusedBeforeAnythingIsRead) {
               AllOf(HasSubstr("--query"), HasSubstr("needs --yes"), HasSubstr("one person may change")));
 }
 
-TEST_P(Sources, APasswordIsRefusedAndNotRepeated) {
+TEST_P(Sources, APasswordIsRefusedBeforeAnyServerIsAskedAndNotRepeated) {
   const std::string with_password = absl::StrReplaceAll(database_, {{"postgres@", "postgres:secret@"}});
-  Create(VisitsDataset("visits"));
   const auto [status, output] =
-      Curator(absl::StrCat("dataset import visits --table visits --from ", with_password));
-  EXPECT_EQ(status, kRefused);
+      Curator(absl::StrCat("dataset import no_such_dataset --table visits --from ", with_password));
+  EXPECT_EQ(status, kWrongUsage);
   EXPECT_THAT(output, AllOf(HasSubstr("contains a password"), HasSubstr("PGPASSFILE"),
                             HasSubstr("PGPASSWORD"), Not(HasSubstr("secret"))));
 }

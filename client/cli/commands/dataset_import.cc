@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/postgres_url.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/acceptance.h"
 #include "client/cli/commands/commands.h"
@@ -106,6 +107,12 @@ absl::Status Run(Session& session, const ImportRecords& command) {
 void CheckSource(const ImportRecords& options) {
   const bool has_table = !options.table.table.empty();
   const bool has_query = !options.query.empty();
+  const bool has_choice = !options.table.columns.empty() || !options.table.where.empty();
+  // Here, so that no server is asked, not even that of the dataset, while a password is in the command line.
+  if (!options.database.empty()) {
+    const absl::Status url = ParsePostgresUrl(options.database).status();
+    if (!url.ok()) throw CLI::ValidationError("--from", std::string(url.message()));
+  }
   if (options.file.empty() == options.database.empty()) {
     throw CLI::ValidationError("FILE", "name one source: FILE, or --from with --table or --query");
   }
@@ -113,8 +120,12 @@ void CheckSource(const ImportRecords& options) {
     throw CLI::ValidationError("--from", "name --table or --query: what is read of the database");
   }
   if (options.database.empty() && (has_table || has_query)) throw CLI::RequiredError("--from");
-  if (!has_table && (!options.table.columns.empty() || !options.table.where.empty())) {
-    throw CLI::ValidationError("--table", "--columns and --where are for --table; a query says them itself");
+  if (options.database.empty() && has_choice) {
+    throw CLI::ValidationError(
+        "FILE", "--columns and --where are for --table of a database; all rows of a file are read");
+  }
+  if (!has_table && has_choice) {
+    throw CLI::ValidationError("--query", "--columns and --where are for --table; a query has its own");
   }
   if (has_query && !options.confirmed) {
     throw CLI::ValidationError(
