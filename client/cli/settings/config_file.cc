@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -169,15 +170,22 @@ size_t EndOfProfile(std::vector<std::string>& lines, const std::string& profile)
   return begin;
 }
 
-absl::Status WriteLines(const std::string& path, const std::vector<std::string>& lines) {
+absl::Status WriteLines(const std::string& name, const std::vector<std::string>& lines) {
   std::error_code failed;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
+  std::filesystem::create_directories(std::filesystem::path(name).parent_path(), failed);
+  // Where the name is a link, the link stays and the file is written.
+  const std::filesystem::path target = std::filesystem::canonical(name, failed);
+  const std::string path = failed ? name : target.string();
+  struct stat before = {};
+  const bool is_new = stat(path.c_str(), &before) != 0;
+  // Whatever the umask is, others do not write it: the file can name a command to run.
+  const mode_t mode = is_new ? S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH
+                             : before.st_mode & (S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH);
   std::ostringstream unused;
   ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, OutputFile::Create(path, unused));
   for (const std::string& line : lines) file->stream() << line << "\n";
   RETURN_IF_ERROR(file->Commit());
-  // Whatever the umask is: the file can name a command to run.
-  if (chmod(path.c_str(), S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH) == 0) return absl::OkStatus();
+  if (chmod(path.c_str(), mode) == 0) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat(path, " cannot be closed to others"));
 }
 
@@ -216,7 +224,10 @@ absl::StatusOr<std::vector<ConfigEntry>> ParseConfig(std::string_view text, cons
 
 absl::StatusOr<std::vector<ConfigEntry>> ReadConfig(const std::string& path) {
   struct stat facts = {};
-  if (path.empty() || (stat(path.c_str(), &facts) != 0 && errno == ENOENT)) return std::vector<ConfigEntry>();
+  // A service may have no home but /dev/null.
+  const bool is_nowhere =
+      path.empty() || (stat(path.c_str(), &facts) != 0 && (errno == ENOENT || errno == ENOTDIR));
+  if (is_nowhere) return std::vector<ConfigEntry>();
   if ((facts.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return absl::FailedPreconditionError(
         absl::StrCat(path, " can be written by others, and it can name a command to run: chmod go-w it"));

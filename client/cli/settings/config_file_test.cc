@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -116,6 +117,23 @@ TEST_F(ConfigOnDisk, WhatCannotBeReadIsNotWritten) {
   EXPECT_FALSE(SetInConfig(path_, "", "server", "x\ny").ok());
   EXPECT_FALSE(SetInConfig("", "", "server", "x").ok());
   EXPECT_EQ(Content(), "server = \"a\"\n");
+}
+
+TEST_F(ConfigOnDisk, AHomeThatIsNoFolderHasNoFile) {
+  EXPECT_THAT(Texts(ReadConfig("/dev/null/.config/curator/config.toml")), IsEmpty());
+}
+
+TEST_F(ConfigOnDisk, ALinkStaysALinkAndAClosedFileStaysClosed) {
+  const std::string file = (folder_ / "mine.toml").string();
+  std::ofstream(file) << "server = \"a\"\n";
+  ASSERT_EQ(chmod(file.c_str(), 0600), 0);
+  std::filesystem::create_directory(folder_ / "made");
+  std::filesystem::create_symlink("../mine.toml", path_);
+  Set("", "output", "json");
+  EXPECT_TRUE(std::filesystem::is_symlink(path_));
+  EXPECT_EQ(Content(), "server = \"a\"\noutput = \"json\"\n");
+  EXPECT_EQ(std::filesystem::status(file).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
 TEST_F(ConfigOnDisk, OthersMayNotWriteIt) {
