@@ -179,6 +179,8 @@ absl::StatusOr<dp::Rational> ParseRational(std::string_view text, std::string_vi
     ASSIGN_OR_RETURN(result.numerator, ParseInteger(text, field));
     return result;
   }
+  if (text.find_first_not_of("0123456789.eE+-") != std::string_view::npos)
+    return InvalidField(field, kRationalForm);
   // A decimal of at most twelve places, exactly.
   ASSIGN_OR_RETURN(const dp::Epsilon decimal, dp::Epsilon::Parse(text, field));
   return dp::Reduced({decimal.units(), dp::kEpsilonUnitsPerOne});

@@ -120,6 +120,15 @@ TEST(ConvertEvent, AnIntegerThatIsTooLongIsSaidToBe) {
   EXPECT_NE(refused.message().find("above 9223372036854775807"), std::string::npos) << refused;
 }
 
+TEST(ConvertEvent, TheFormsOfANumberAreNamedWhereThereIsNone) {
+  for (const char* text : {"huge", "ten", "", "1/x"}) {
+    const absl::Status refused = ParseRational(text, "laplace.scale").status();
+    EXPECT_NE(refused.message().find("an integer, a quotient of integers such as 1/3, or a decimal"),
+              std::string::npos)
+        << refused;
+  }
+}
+
 TEST(ConvertEvent, AnEventThatIsNestedTooDeeplyIsRefusedWithTheLimit) {
   v1::Event event;
   event.mutable_pure()->set_epsilon("1");

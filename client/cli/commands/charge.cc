@@ -62,8 +62,11 @@ struct ShowCharge {
   std::string receipt = {};  // a file to which the receipt is appended
 };
 
-absl::StatusOr<v1::Event> EventOf(const EventChoice& choice) {
+// The event for the request's field `field`, of which errors name the option that it comes from.
+absl::StatusOr<v1::Event> EventOf(const EventChoice& choice, const std::string& field, FieldOptions& fields) {
   if (!choice.file.empty()) return ReadEvent(choice.file);
+  fields.Add(field, choice.guarantee.rho.empty() ? "--epsilon" : "--rho");
+  fields.Add(field + ".approximate.delta", "--delta");
   v1::Event event;
   if (!choice.guarantee.rho.empty()) {
     event.mutable_zcdp()->set_rho(choice.guarantee.rho);
@@ -133,7 +136,7 @@ absl::Status PrintEstimate(Session& session, const std::string& dataset, const v
 }
 
 absl::Status Run(Session& session, const ReserveCharge& command) {
-  ASSIGN_OR_RETURN(const v1::Event event, EventOf(command.event));
+  ASSIGN_OR_RETURN(const v1::Event event, EventOf(command.event, "event", session.fields));
   if (command.estimate) return PrintEstimate(session, command.dataset, event);
   ASSIGN_OR_RETURN(ReceiptFile receipts, ReceiptFile::Open(command.receipt));
   v1::ReserveBudgetRequest request;
@@ -151,7 +154,8 @@ absl::Status Run(Session& session, const StartCharge& command) {
   v1::StartChargeRequest request;
   request.set_charge_id(command.charge);
   if (command.final_event.is_given()) {
-    ASSIGN_OR_RETURN(*request.mutable_final_event(), EventOf(command.final_event));
+    ASSIGN_OR_RETURN(*request.mutable_final_event(),
+                     EventOf(command.final_event, "final_event", session.fields));
   }
   return PrintCharge(session, session.client.StartCharge(request));
 }

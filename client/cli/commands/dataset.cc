@@ -80,7 +80,8 @@ void SetPart(v1::Part& part, const PartChoice& choice) {
 absl::Status ConfirmPublic(Session& session, const std::string& name) {
   constexpr char kWarning[] = "a public dataset has no privacy guarantee, no account and no charge, for good";
   if (!session.terminal.in_is_terminal || !session.terminal.error_is_terminal) {
-    return absl::CancelledError(absl::StrCat("a public dataset needs --yes here: ", kWarning));
+    return absl::CancelledError(
+        absl::StrCat("not done: give --yes where no question can be answered; ", kWarning));
   }
   session.error << kWarning << "\nType the dataset's name to make it public: " << std::flush;
   std::string typed;

@@ -22,7 +22,8 @@ struct DeleteDataset {
 absl::Status ConfirmDeletion(Session& session, const std::string& dataset) {
   constexpr char kWarning[] = "the records of a deleted dataset are gone for good, and its name is free";
   if (!session.terminal.in_is_terminal || !session.terminal.error_is_terminal)
-    return absl::CancelledError(absl::StrCat("to delete a dataset needs --yes here: ", kWarning));
+    return absl::CancelledError(
+        absl::StrCat("not deleted: give --yes where no question can be answered; ", kWarning));
   session.error << kWarning << "\nType the dataset's name to delete it: " << std::flush;
   std::string typed;
   std::getline(session.in, typed);

@@ -81,9 +81,8 @@ absl::StatusOr<int64_t> ParseUnits(std::string_view text, std::string_view field
   if (zeros < 0) {
     return InvalidField(field, "is finer than the smallest unit, 1e-" + std::to_string(decimals));
   }
-  const std::string too_large = "is too large: the largest amount is " +
-                                std::to_string(std::numeric_limits<int64_t>::max()) + "e-" +
-                                std::to_string(decimals);
+  const std::string too_large =
+      "is too large: the largest amount is " + DecimalText(std::numeric_limits<int64_t>::max(), decimals);
   if (decimal->digits.size() + static_cast<size_t>(zeros) > kMaxUnitDigits) {
     return InvalidField(field, too_large);
   }

@@ -55,6 +55,8 @@ TEST(Units, AmountsOutsideTheRangeAreRefused) {
 
 TEST(Units, ARefusalNamesItsField) {
   EXPECT_EQ(FieldViolationOf(Delta::Parse("-1", "plan.delta").status())->field, "plan.delta");
+  EXPECT_EQ(FieldViolationOf(Epsilon::Parse("1e30", "epsilon").status())->description,
+            "is too large: the largest amount is 9223372.036854775807");
 }
 
 TEST(Units, TextIsShortAndReadsBack) {

@@ -66,7 +66,8 @@ absl::StatusOr<FoundImport> FindImport(const records::DatasetStore& store, const
   }
   if (undone) return *std::move(undone);
   return absl::NotFoundError(
-      absl::StrCat("there is no import ", import_request_id, " in dataset \"", dataset.record.name, "\""));
+      absl::StrCat("there is no import ", import_request_id, " in dataset \"", dataset.record.name,
+                   "\"; its imports are those of: curator dataset imports ", dataset.record.name));
 }
 
 }  // namespace
