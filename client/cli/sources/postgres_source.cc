@@ -154,8 +154,14 @@ class PostgresSession {
       return NotOpened(error.what(), parsed->where);
     }
     if (session->version() < kOldestServer) return FromError("names a server older than PostgreSQL 10");
-    RETURN_IF_ERROR(session->Run("beginning to read", absl::StrCat(kBegin, session->FloatDigits())));
+    RETURN_IF_ERROR(session->Begin());
     return session;
+  }
+
+  // Ends the transaction and begins another, whose rows are those of its first query's moment.
+  absl::Status BeginAgain() {
+    RETURN_IF_ERROR(Run("beginning to read", "ROLLBACK"));
+    return Begin();
   }
 
   // Runs statements without parameters. An error has `doing` for what was done.
@@ -180,6 +186,10 @@ class PostgresSession {
     connection_.inhibit_reactivation(true);
 #include "pqxx/internal/ignore-deprecated-post.hxx"
     connection_.set_verbosity(pqxx::connection_base::verbose);  // with the SQLSTATE
+  }
+
+  absl::Status Begin() {
+    return Run("beginning to read", absl::StrCat(kBegin, FloatDigits()));
   }
 
   int version() const {
@@ -415,8 +425,10 @@ absl::StatusOr<std::unique_ptr<CsvSource>> OpenPostgresTable(std::string_view ur
     ASSIGN_OR_RETURN(where, ParseRowCondition(choice.where));
   }
   ASSIGN_OR_RETURN(std::unique_ptr<PostgresSession> session, PostgresSession::Open(url));
-  // Its kind cannot change once it is locked.
+  // Its kind cannot change once it is locked. The lock comes first in its transaction: to one whose moment is
+  // earlier, a table that is rewritten while the lock is awaited would be empty.
   ASSIGN_OR_RETURN(const TableFacts before, CheckedTable(*session, choice));
+  RETURN_IF_ERROR(session->BeginAgain());
   RETURN_IF_ERROR(session->Run("locking the table against changes of its kind",
                                absl::StrCat("LOCK TABLE ", before.name, " IN ACCESS SHARE MODE")));
   ASSIGN_OR_RETURN(const TableFacts table, CheckedTable(*session, choice));

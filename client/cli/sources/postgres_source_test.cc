@@ -5,6 +5,8 @@
 #include <libpq-fe.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "tests/testing/postgres_cluster.h"
@@ -227,6 +229,29 @@ TEST_F(PostgresSourceTest, ATableStaysOfItsKindWhileItIsRead) {
   PGresult* const result = PQexec(connection, "SET lock_timeout = '50ms'; ALTER TABLE t RENAME TO u");
   EXPECT_STREQ(PQresultErrorField(result, PG_DIAG_SQLSTATE), "55P03");
   PQclear(result);
+  PQfinish(connection);
+}
+
+TEST_F(PostgresSourceTest, ATableThatIsRewrittenWhileTheLockIsAwaitedIsNotEmpty) {
+  Execute("CREATE TABLE t (a int); INSERT INTO t VALUES (1), (2)");
+  PGconn* const connection = PQconnectdb(url_.c_str());
+  const auto execute = [connection](const char* statement) {
+    PGresult* const result = PQexec(connection, statement);
+    const std::string value = PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "";
+    PQclear(result);
+    return value;
+  };
+  execute("BEGIN");
+  execute("ALTER TABLE t ALTER COLUMN a TYPE bigint");
+  std::atomic<bool> is_over = false;
+  std::thread importer([this, &is_over] {
+    EXPECT_EQ(Rows({.table = "t", .columns = {"a"}}), "a\n1\n2\n");
+    is_over = true;
+  });
+  const char* const waiting = "SELECT count(*) FROM pg_locks WHERE relation = 't'::regclass AND NOT granted";
+  while (!is_over && execute(waiting) == "0") std::this_thread::yield();
+  execute("COMMIT");
+  importer.join();
   PQfinish(connection);
 }
 
