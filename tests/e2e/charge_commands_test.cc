@@ -71,6 +71,16 @@ TEST_P(ChargeCommands, CancelGivesBackBeforeTheStartAndNotAfterIt) {
   EXPECT_EQ(Epsilon().spent(), "0.5");
 }
 
+TEST_P(ChargeCommands, AWrongAmountIsNamedByItsOption) {
+  for (const char* wrong : {"--epsilon 0", "--epsilon 1e30", "--rho 1e30", "--epsilon 1 --delta 7"}) {
+    const std::string option = std::string(wrong).substr(std::string(wrong).rfind("--"));
+    const auto [status, output] = Curator(std::string("charge reserve census ") + wrong + " 2>&1");
+    EXPECT_EQ(status, 1) << wrong;
+    EXPECT_NE(output.find(option.substr(0, option.find(' ')) + ": "), std::string::npos) << output;
+    EXPECT_EQ(output.find("--event"), std::string::npos) << output;
+  }
+}
+
 TEST_P(ChargeCommands, TheExampleLooksOnlyAtWhatIsPaid) {
   EXPECT_EQ(RunCharged("2"), 1) << "more than there is";
   EXPECT_FALSE(std::filesystem::exists(LookedAt()));
