@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kWhole = 1'000'000;
 constexpr size_t kMostDecimals = 4;  // of a percentage, in millionths
 
-std::optional<int64_t> NumberIn(std::string_view digits) {
+std::optional<int64_t> WholeNumberIn(std::string_view digits) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size() || digits.empty() || digits.front() == '-')
@@ -27,7 +27,7 @@ std::optional<int64_t> MillionthsIn(std::string_view percent) {
   const bool is_cut = point != std::string_view::npos && decimals.empty();
   if (digits.empty() || is_cut || decimals.size() > kMostDecimals) return std::nullopt;
   decimals.resize(kMostDecimals, '0');
-  const std::optional<int64_t> millionths = NumberIn(digits + decimals);
+  const std::optional<int64_t> millionths = WholeNumberIn(digits + decimals);
   return millionths && *millionths <= kWhole ? millionths : std::nullopt;
 }
 
@@ -52,7 +52,7 @@ std::optional<MostRejected> ParseMostRejected(const std::string& text) {
     most.millionths = *millionths;
     return most;
   }
-  const std::optional<int64_t> rows = NumberIn(text);
+  const std::optional<int64_t> rows = WholeNumberIn(text);
   if (!rows) return std::nullopt;
   most.rows = *rows;
   most.is_share = false;
