@@ -114,6 +114,15 @@ TEST_F(Program, AFieldIsNamedByTheFlagThatAskedForIt) {
   EXPECT_EQ(said("dataset"), "curator: INVALID_ARGUMENT: dataset: wrong\n");
 }
 
+TEST_F(Program, AHistoryThatCannotBeReadIsNoEmptyTable) {
+  server_.services.on_list_entries = [](auto&, auto&, auto&) {
+    return grpc::Status(grpc::StatusCode::NOT_FOUND, "there is no such dataset");
+  };
+  EXPECT_EQ(Run("ledger show census"), ExitStatus::kRefused);
+  EXPECT_THAT(out_.str(), IsEmpty());
+  EXPECT_EQ(error_.str(), "curator: NOT_FOUND: there is no such dataset\n");
+}
+
 TEST_F(Program, AWrongCommandLineIsAnsweredByWhatThereIs) {
   const auto said = [this](const std::string& line) {
     EXPECT_EQ(Run(line), ExitStatus::kUsage) << line;

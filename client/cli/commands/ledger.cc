@@ -125,6 +125,8 @@ absl::Status Run(Session& session, const ShowLedger& command) {
     rows->Add(RowOf(entry));
     return absl::OkStatus();
   });
+  // An error alone is not preceded by an empty table.
+  if (session.form == OutputForm::kTable && taken == 0 && !listed.ok()) return listed;
   rows->Finish();
   if (session.form == OutputForm::kJson) {
     json.EndObject();
