@@ -135,7 +135,8 @@ absl::Status Run(Session& session, const ShowLedger& command) {
   return listed;
 }
 
-// What is printed to go on later names datasets by their ids: the name of one that is deleted may be used again.
+// What is printed to go on later names datasets by their ids: the name of one that is deleted may be used
+// again.
 absl::Status WatchOne(Session& session, const std::string& dataset, int64_t after) {
   LineWriter lines(LedgerColumns(), session.form, session.terminal, session.out);
   int64_t last = 0;

@@ -68,8 +68,8 @@ std::string PlainAmount(double amount) {
   return absl::StrFormat("%.*f", places, amount);
 }
 
-// The largest spend that takes at most this share of what is left of all accounts that bear `costs`. Rho where
-// all of them count it, else epsilon.
+// The largest spend that takes at most this share of what is left of all accounts that bear `costs`. Rho
+// where all of them count it, else epsilon.
 absl::StatusOr<v1::Spend> ShareOfLeft(const google::protobuf::RepeatedPtrField<v1::Cost>& costs,
                                       v1::Mechanism mechanism, double share) {
   const auto counts_rho = [](const v1::Cost& cost) { return cost.counter() == "rho"; };

@@ -76,8 +76,8 @@ class OutputFile {
 struct OutputOption {
   const char* name;  // "--out"
   const char* what;  // what the file holds, in the plural: "answers"
-  // That a file's name may have, in small letters: ".csv". A name without an extension is accepted, too. Empty
-  // accepts all names.
+  // That a file's name may have, in small letters: ".csv". A name without an extension is accepted, too.
+  // Empty accepts all names.
   std::vector<std::string> extensions = {};
 };
 

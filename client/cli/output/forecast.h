@@ -29,8 +29,8 @@ struct LadderStep {
 Document LadderDocument(const std::string& dataset, const std::vector<LadderStep>& ladder,
                         std::optional<int64_t> assumed_rows);
 
-// A forecast as one table for CSV: each row is a record of the kind that its first column names; the columns of
-// other kinds are empty.
+// A forecast as one table for CSV: each row is a record of the kind that its first column names; the columns
+// of other kinds are empty.
 //   request     total_cells, max_error, fits, epsilon, delta, rho (what would be spent), event, free_from
 //   marginal    query_set, attributes, cells, mechanism, scale, sigma_squared, errors
 //   query_set   query_set, cells (its answers), strategy, measurements, mechanism, ..., errors
