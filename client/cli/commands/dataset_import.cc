@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/postgres_url.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/acceptance.h"
 #include "client/cli/commands/commands.h"
@@ -110,8 +109,8 @@ void CheckSource(const ImportRecords& options) {
   const bool has_choice = !options.table.columns.empty() || !options.table.where.empty();
   // Here, so that no server is asked, not even that of the dataset, while a password is in the command line.
   if (!options.database.empty()) {
-    const absl::Status url = ParsePostgresUrl(options.database).status();
-    if (!url.ok()) throw CLI::ValidationError("--from", std::string(url.message()));
+    const absl::Status url = CheckDatabaseUrl(options.database);
+    if (!url.ok()) throw CLI::ValidationError(std::string(url.message()));
   }
   if (options.file.empty() == options.database.empty()) {
     throw CLI::ValidationError("FILE", "name one source: FILE, or --from with --table or --query");

@@ -133,25 +133,28 @@ absl::Status FromError(std::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("--from ", std::string(what)));
 }
 
+absl::StatusOr<PostgresUrl> ParsedUrl(std::string_view url) {
+  absl::StatusOr<PostgresUrl> parsed = ParsePostgresUrl(url);
+  if (!parsed.ok()) return FromError(std::string(parsed.status().message()));
+  return parsed;
+}
+
 // ---- The session
 
 // A connection in its transaction.
 class PostgresSession {
  public:
   static absl::StatusOr<std::unique_ptr<PostgresSession>> Open(std::string_view url) {
-    const absl::StatusOr<PostgresUrl> parsed = ParsePostgresUrl(url);
-    if (!parsed.ok()) return FromError(std::string(parsed.status().message()));
-    std::string connection = UrlWithDefaults(*parsed, kConnectionDefaults);
-    if (!parsed->options.empty()) {
-      absl::StrAppend(&connection, "&options=", PercentEncoded(parsed->options));
-    }
+    ASSIGN_OR_RETURN(const PostgresUrl parsed, ParsedUrl(url));
+    std::string connection = UrlWithDefaults(parsed, kConnectionDefaults);
+    if (!parsed.options.empty()) absl::StrAppend(&connection, "&options=", PercentEncoded(parsed.options));
     std::unique_ptr<PostgresSession> session;
     try {
       session.reset(new PostgresSession(connection));
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {
-      return NotOpened(error.what(), parsed->where);
+      return NotOpened(error.what(), parsed.where);
     }
     if (session->version() < kOldestServer) return FromError("names a server older than PostgreSQL 10");
     RETURN_IF_ERROR(session->Begin());
@@ -416,6 +419,10 @@ std::string DescribeSqlState(std::string_view sqlstate) {
   const std::string_view meaning =
       found == std::end(kMeanings) ? "an error that the manual of PostgreSQL describes" : found->meaning;
   return absl::StrCat("SQLSTATE ", std::string(sqlstate), ": ", std::string(meaning));
+}
+
+absl::Status CheckDatabaseUrl(std::string_view url) {
+  return ParsedUrl(url).status();
 }
 
 absl::StatusOr<std::unique_ptr<CsvSource>> OpenPostgresTable(std::string_view url, const TableChoice& choice,

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/cli/sources/csv_source.h"
 
@@ -29,6 +30,11 @@ struct TableChoice {
   std::vector<std::string> columns;  // those of the form when empty
   std::string where;                 // see row_condition.h; all rows when empty
 };
+
+// Whether `url` can be one of a database; no server is asked. INVALID_ARGUMENT where it is malformed or has a
+// password, which other users of the machine could read in the command line. The message begins with "--from"
+// and has no password in it.
+absl::Status CheckDatabaseUrl(std::string_view url);
 
 // `url` is that of the database, with the identity that is used there (base/postgres_url.h). The first rows
 // have been read when it returns.
