@@ -9,7 +9,7 @@
 //   public_snapshot        for a public dataset, in place of `snapshot`
 //   units                  for a part of a partitioned dataset: the persons or groups of its snapshot
 //   lock                   empty; locked while the folder is changed
-//   deleted                empty; the dataset was deleted, and nothing else is here but the lock and an empty folder
+//   deleted                empty; the dataset was deleted, and nothing is left but the lock and a folder
 //
 // All but `lock` are binary, checksummed, of mode 0600, and durable before they get their names; an
 // incomplete file is named `*.making` and is removed when its process no longer runs. Ids of persons and

@@ -9,6 +9,7 @@
 #include "google/protobuf/util/time_util.h"
 #include "rpc/convert_budget.h"
 #include "rpc/convert_event.h"
+#include "rpc/convert_schema.h"
 #include "rpc/convert_workload.h"
 #include "rpc/handle.h"
 #include "service/charges/accountant.h"

@@ -88,8 +88,8 @@ absl::Status CheckMay(Method method, const ledger::Dataset& dataset, Roles roles
 // any role.
 absl::StatusOr<DatasetView> FindDataset(const Access& access, Method method, const Principal& principal,
                                         const DatasetName& name);
-// The same for the history of a dataset, by its name or its permanent id: owners and auditors also find that of
-// a deleted one, by its id.
+// The same for the history of a dataset, by its name or its permanent id: owners and auditors also find that
+// of a deleted one, by its id.
 absl::StatusOr<DatasetView> FindHistory(const Access& access, Method method, const Principal& principal,
                                         const DatasetName& name);
 // FindDataset() for the dataset of a release or a charge.

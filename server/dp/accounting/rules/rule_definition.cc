@@ -55,7 +55,8 @@ absl::Status CheckEpsilon(const RuleSpec& spec) {
 }
 
 absl::Status CheckDelta(const RuleSpec& spec) {
-  if (spec.delta.units() <= 0) return InvalidField("delta", "must be positive under this rule, for example 1e-9");
+  if (spec.delta.units() <= 0)
+    return InvalidField("delta", "must be positive under this rule, for example 1e-9");
   if (spec.delta.units() >= kDeltaUnitsPerOne) return InvalidField("delta", "must be less than 1");
   return absl::OkStatus();
 }
