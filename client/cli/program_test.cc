@@ -392,10 +392,7 @@ TEST_F(Program, TheBudgetIsShownExactlyAndWithABarOnATerminal) {
 TEST_F(Program, ABudgetSaysWhatTheGuaranteeDoesNotCover) {
   server_.services.on_get_budget = [](auto&, const auto&, v1::GetBudgetResponse& budget) {
     budget.set_protects("one record");
-    return grpc::Status::OK;
-  };
-  server_.services.on_get_dataset = [](auto&, const auto&, v1::Dataset& dataset) {
-    dataset.set_rows_from_query(true);
+    budget.set_rows_from_query(true);
     return grpc::Status::OK;
   };
   ASSERT_EQ(Run("budget show census"), ExitStatus::kDone);
