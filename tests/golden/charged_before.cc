@@ -57,7 +57,7 @@ ChargedRequests RequestsChargedBefore() {
   requests.syntheses = {Synthesis("00000000-0000-4000-8000-000000000002", "mwem", "0.6"),
                         Synthesis("00000000-0000-4000-8000-000000000003", "dpsyn", "0.7"),
                         Synthesis("00000000-0000-4000-8000-000000000004", "priview", "0.8")};
-  (*requests.syntheses[0].mutable_spec()->mutable_settings())["rounds"] = "2";
+  requests.syntheses[0].mutable_spec()->mutable_settings()->insert({"rounds", "2"});
   requests.reservation = Reservation();
   requests.blocking = testing::LongSynthesis();
   requests.blocking.set_dataset("wide");
