@@ -1,4 +1,5 @@
-// The public facts about a table: its attributes, in order, and the unit that its guarantee protects.
+// The public facts about a table: its attributes and measures, in order, and the unit that its guarantee
+// protects.
 //
 // All of it is declared by the owner before a record is read; nothing here is learned from private records.
 // Thread-safe: immutable values.
@@ -15,17 +16,21 @@
 #include "absl/status/statusor.h"
 #include "dp/domain/attribute.h"
 #include "dp/domain/attribute_set.h"
+#include "dp/domain/measure.h"
 
 namespace curator::dp {
 
 inline constexpr size_t kMaxAttributes = 4096;
+inline constexpr size_t kMaxMeasures = 256;
 
 class Domain {
  public:
-  // Errors: INVALID_ARGUMENT ("attributes[3].name") for no attributes, too many, or repeated names.
-  static absl::StatusOr<Domain> Create(std::vector<Attribute> attributes);
+  // Errors: INVALID_ARGUMENT ("attributes[3].name", "measures[1].name") for no attributes, too many, or
+  // repeated names. A measure may have the name of an attribute.
+  static absl::StatusOr<Domain> Create(std::vector<Attribute> attributes, std::vector<Measure> measures = {});
 
   const std::vector<Attribute>& attributes() const { return attributes_; }
+  const std::vector<Measure>& measures() const { return measures_; }
   size_t size() const { return attributes_.size(); }
 
   // INVALID_ARGUMENT, naming the near misses, when there is no such attribute.
@@ -45,6 +50,7 @@ class Domain {
  private:
   Domain() = default;
   std::vector<Attribute> attributes_;
+  std::vector<Measure> measures_;
 };
 
 // The neighbouring datasets of the guarantee, and the unit that owns records.

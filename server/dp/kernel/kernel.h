@@ -47,6 +47,11 @@ class Kernel final : public PrivateQueries {
                                                                   Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,
                                          Epsilon epsilon) override;
+  absl::StatusOr<std::vector<int64_t>> NoisySums(const GroupedSum& sum, const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<int64_t>> NoisyUnitCounts(const RecordGroups& groups,
+                                                       const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<int64_t>> SelectQuantiles(const GroupedQuantile& quantile,
+                                                       Epsilon epsilon) override;
   absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<int64_t>> NoisyGroupSizes(GroupRole role, std::span<const int64_t> least_sizes,
                                                        const NoiseSpec& noise) override;

@@ -23,6 +23,7 @@
 #include "dp/domain/domain.h"
 #include "dp/kernel/utility/utility.h"
 #include "dp/noise/noise_spec.h"
+#include "dp/queries/grouped_sums.h"
 #include "dp/queries/linear_queries.h"
 #include "dp/sensitivity/sensitivity.h"
 
@@ -187,6 +188,42 @@ class PrivateQueries {
   // several records and the table does not identify the unit of each record.
   virtual absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,
                                                  Epsilon epsilon) = 0;
+
+  // The sums of `sum` (dp/queries/grouped_sums.h), one for each group or for each block of each group, each
+  // with independent noise. What a record adds is a function of that record alone, clipped and rounded at
+  // import, and an integer.
+  //
+  // Claim: as NoisyCounts, with SumsSensitivity() of the range of what a record can add (RangeOf(), computed
+  // here) and of the number of sums. Proof: likewise; a summand is at most 2^20 and there are fewer than 2^31
+  // records, so |sum| < 2^51 and |noise| < 2^62.
+  // Errors: those of Validate() and RangeOf().
+  virtual absl::StatusOr<std::vector<int64_t>> NoisySums(const GroupedSum& sum, const NoiseSpec& noise) = 0;
+
+  // For each group the number of units that have a record in it, each with independent noise. Where records
+  // are units, the number of records.
+  //
+  // Claim: as NoisyCounts, with UnitCountsSensitivity(). A unit counts once however many records it has, so
+  // this is no linear draw (dp/sensitivity/part_cost.h); and no bound of its records is needed.
+  // Errors: those of Validate(); FAILED_PRECONDITION when a unit may own several records and the table does
+  // not identify the unit of each record.
+  virtual absl::StatusOr<std::vector<int64_t>> NoisyUnitCounts(const RecordGroups& groups,
+                                                               const NoiseSpec& noise) = 0;
+
+  // For each group the code of the column in which the quantile lies, each selected by itself with the score
+  // of QuantileValue (utility/utility.h) over the records of that group that have a code of CodesOf().
+  //
+  // Claim: one selection with range epsilon under ADD_REMOVE, two under REPLACE_ONE where there are several
+  // groups, and one where there is one. The meter is debited for as many. Proof: let R be the range that one
+  // unit of k records can cause, k times that of one record; scores are divided by it. Groups are disjoint:
+  // of a unit's k records, k_g lie in group g, and its selection has the range epsilon k_g / k. The costs of
+  // a bounded range are convex in the range and 0 at 0, so those of all groups add up to at most one
+  // selection's, for epsilon and for rho. REPLACE_ONE: the records that leave cost one selection at most, and
+  // so do those that enter; within one group a replaced record moves a score by no more than the range of
+  // QuantileValue under REPLACE_ONE.
+  // Errors: those of Validate(); INVALID_ARGUMENT for epsilon <= 0; FAILED_PRECONDITION where a unit may own
+  // any number of records.
+  virtual absl::StatusOr<std::vector<int64_t>> SelectQuantiles(const GroupedQuantile& quantile,
+                                                               Epsilon epsilon) = 0;
 
   // The number of records with noise. It is private under both relations: import may reject a replaced
   // record, and a replaced person may own fewer records.

@@ -35,6 +35,7 @@
 #include "dp/accounting/event.h"
 #include "dp/domain/domain.h"
 #include "dp/noise/noise_spec.h"
+#include "dp/queries/grouped_sums.h"
 #include "dp/queries/linear_queries.h"
 
 namespace curator::dp {
@@ -91,6 +92,44 @@ absl::StatusOr<Sensitivity> RecordCountSensitivity(const UnitBound& unit);
 // unit; OUT_OF_RANGE when a sensitivity exceeds 2^53.
 absl::StatusOr<Sensitivity> QueriesSensitivity(const Domain& domain, const UnitBound& unit,
                                                std::span<const QueryGroup> groups);
+
+// The sensitivity of integer sums over disjoint groups of records, to which each record adds a number of
+// `range` (dp/queries/grouped_sums.h), or 0 where it has none. `sums` >= 1 is their number.
+//
+// Claim. Let M = max(|low|, |high|) be the largest absolute value, W = max(high, 0) - min(low, 0) the width
+// with 0 included, and k the records of a unit. Then
+//
+//                                  L1      squared L2             one sum
+//   ADD_REMOVE                     k M     k^2 M^2                k M
+//   REPLACE_ONE   one sum          k W     k^2 W^2                k W
+//                 several sums     2 k M   k^2 max(W^2, 2 M^2)    k W
+//
+// Proof. Each record adds to one sum at most. ADD_REMOVE: a unit adds at most k numbers of at most M in
+// absolute value, whose norm is largest where they share a sum. REPLACE_ONE: pair the records that leave with
+// those that enter, those without a partner with 0. A pair moves one sum by the difference of two numbers of
+// the range or 0, at most W; or two sums by at most M each, 2 M in L1 and 2 M^2 in squared L2. W <= 2 M. The k
+// pairs together move by at most k times the largest in any norm.
+//
+// Not enough, and each caught by a test: high - low in place of W (a record that leaves a group where all
+// values lie far from 0 takes its whole value along), and 2 k^2 M^2 alone (values of opposite signs in one sum
+// move it by 2 M: 4 M^2).
+// Errors: INVALID_ARGUMENT for `sums` < 1 or a range that does not rise; those of MarginalsSensitivity() for
+// the unit; OUT_OF_RANGE when a sensitivity exceeds 2^62.
+absl::StatusOr<Sensitivity> SumsSensitivity(const UnitBound& unit, const SummandRange& range, int64_t sums);
+
+// The sensitivity of the numbers of units that have a record in each of `groups` >= 1 disjoint groups of
+// records.
+//
+// Claim. With k the records of a unit, which may be unbounded, and c = min(k, groups):
+//
+//                                L1    squared L2   one count
+//   ADD_REMOVE                   c     c            1
+//   REPLACE_ONE   one group      1     1            1
+//                 several        2 c   2 c          1
+//
+// Proof. A unit counts once in each group where it has a record: at most in c of them. REPLACE_ONE: the old
+// unit leaves c groups and the new one enters c; a group that both are in does not change.
+Sensitivity UnitCountsSensitivity(const UnitBound& unit, int64_t groups);
 
 // What a group of records is to the privacy unit.
 enum class GroupRole {

@@ -4,16 +4,26 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "dp/domain/domain.h"
 #include "dp/workload/measurement.h"
+#include "dp/workload/statistics/asked_statistics.h"
 
 namespace curator::dp {
 
-enum class QueryClass { kMarginals, kRanges, kPrefixes, kThresholds, kParities, kPredicates };
+enum class QueryClass {
+  kMarginals,
+  kRanges,
+  kPrefixes,
+  kThresholds,
+  kParities,
+  kPredicates,
+  kStatistics,
+};
 
 // "marginals", "ranges", ...
 std::string_view QueryClassName(QueryClass query_class);
@@ -25,6 +35,7 @@ struct AskedSet {
   QuerySet queries;
   std::vector<std::string> words;  // a description of each question; empty where the groups describe them
   AttributeSet by;
+  std::optional<AskedStatistics> statistics = {};  // of kStatistics, which has no groups of queries
   bool operator==(const AskedSet&) const = default;
 };
 

@@ -13,6 +13,7 @@
 #include "dp/noise/noise_spec.h"
 #include "dp/workload/asked_set.h"
 #include "dp/workload/measurement.h"
+#include "dp/workload/statistics/statistics_answers.h"
 
 namespace curator::dp {
 
@@ -22,8 +23,9 @@ struct WorkloadRelease {
   std::vector<AskedSet> asked;
   std::vector<SetPlan> plans;  // of each set; sources are positions in `measured`
   std::vector<QueryGroup> measured;
-  NoiseSpec noise;                           // in every value
+  NoiseSpec noise;                           // in each of `values`; without a meaning where there are none
   std::vector<std::vector<int64_t>> values;  // of each measured group
+  StatisticsRelease statistics = {};         // of the sets of statistics, in their order
   std::string event;                         // described for display
   bool operator==(const WorkloadRelease&) const = default;
 };
