@@ -44,8 +44,9 @@ struct StatisticAnswer {
 // A variance has the same form, with the mean's error at its estimate. Quantiles from a tree: the codes that
 // the noisy ranks do not exclude; selected ones have no interval of values but, in the forecast, one of ranks.
 // Means, variances and quantiles lie within the bounds of their column, and so do finite intervals.
-// Errors: INVALID_ARGUMENT ("confidence_level") unless 0 < level < 1; CANCELLED once `stop` is requested.
-absl::StatusOr<std::vector<StatisticAnswer>> AnswersOf(const Domain& domain, const UnitBound& unit,
+// Errors: INVALID_ARGUMENT ("confidence_level") unless 0 < level < 1; CANCELLED once `stop` is requested;
+// DATA_LOSS for a release that lacks draws of the set or has other numbers of values than NumberOfValues().
+absl::StatusOr<std::vector<StatisticAnswer>> AnswersOf(const Domain& domain,
                                                        std::span<const AskedStatistics> sets, size_t set,
                                                        const StatisticsRelease& release, double level,
                                                        const std::stop_token& stop = {});
