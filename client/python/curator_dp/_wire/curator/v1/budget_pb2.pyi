@@ -15,22 +15,26 @@ RULE_UNSPECIFIED: Rule
 RULE_ZCDP: Rule
 
 class Account(_message.Message):
-    __slots__ = ["analyst", "counters", "group", "name", "part", "promise", "requests_left_like_last"]
+    __slots__ = ["analyst", "counters", "epsilon_used", "group", "name", "part", "promise", "requests_left_like_last", "share_spent"]
     ANALYST_FIELD_NUMBER: _ClassVar[int]
     COUNTERS_FIELD_NUMBER: _ClassVar[int]
+    EPSILON_USED_FIELD_NUMBER: _ClassVar[int]
     GROUP_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PART_FIELD_NUMBER: _ClassVar[int]
     PROMISE_FIELD_NUMBER: _ClassVar[int]
     REQUESTS_LEFT_LIKE_LAST_FIELD_NUMBER: _ClassVar[int]
+    SHARE_SPENT_FIELD_NUMBER: _ClassVar[int]
     analyst: str
     counters: _containers.RepeatedCompositeFieldContainer[Counter]
+    epsilon_used: str
     group: AnalystGroup
     name: str
     part: str
     promise: BudgetLimit
     requests_left_like_last: int
-    def __init__(self, name: _Optional[str] = ..., promise: _Optional[_Union[BudgetLimit, _Mapping]] = ..., counters: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., analyst: _Optional[str] = ..., group: _Optional[_Union[AnalystGroup, _Mapping]] = ..., part: _Optional[str] = ..., requests_left_like_last: _Optional[int] = ...) -> None: ...
+    share_spent: float
+    def __init__(self, name: _Optional[str] = ..., promise: _Optional[_Union[BudgetLimit, _Mapping]] = ..., counters: _Optional[_Iterable[_Union[Counter, _Mapping]]] = ..., analyst: _Optional[str] = ..., group: _Optional[_Union[AnalystGroup, _Mapping]] = ..., part: _Optional[str] = ..., requests_left_like_last: _Optional[int] = ..., epsilon_used: _Optional[str] = ..., share_spent: _Optional[float] = ...) -> None: ...
 
 class AnalystGroup(_message.Message):
     __slots__ = ["members", "name"]

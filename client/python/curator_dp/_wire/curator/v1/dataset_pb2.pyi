@@ -238,7 +238,15 @@ class ImportRecordsRequest(_message.Message):
     def __init__(self, header: _Optional[_Union[ImportRecordsRequest.Header, _Mapping]] = ..., csv: _Optional[bytes] = ..., csv_bytes: _Optional[int] = ...) -> None: ...
 
 class ImportRecordsResponse(_message.Message):
-    __slots__ = ["examples", "ignored_columns", "rejections", "responses_clamped", "rows_accepted", "rows_read", "rows_rejected", "same_file_as"]
+    __slots__ = ["cells_clipped", "examples", "ignored_columns", "rejections", "responses_clamped", "rows_accepted", "rows_read", "rows_rejected", "same_file_as"]
+    class CellsClippedEntry(_message.Message):
+        __slots__ = ["key", "value"]
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    CELLS_CLIPPED_FIELD_NUMBER: _ClassVar[int]
     EXAMPLES_FIELD_NUMBER: _ClassVar[int]
     IGNORED_COLUMNS_FIELD_NUMBER: _ClassVar[int]
     REJECTIONS_FIELD_NUMBER: _ClassVar[int]
@@ -247,6 +255,7 @@ class ImportRecordsResponse(_message.Message):
     ROWS_READ_FIELD_NUMBER: _ClassVar[int]
     ROWS_REJECTED_FIELD_NUMBER: _ClassVar[int]
     SAME_FILE_AS_FIELD_NUMBER: _ClassVar[int]
+    cells_clipped: _containers.ScalarMap[str, int]
     examples: _containers.RepeatedCompositeFieldContainer[RejectedRow]
     ignored_columns: _containers.RepeatedScalarFieldContainer[str]
     rejections: _containers.RepeatedCompositeFieldContainer[Rejection]
@@ -255,7 +264,7 @@ class ImportRecordsResponse(_message.Message):
     rows_read: int
     rows_rejected: int
     same_file_as: str
-    def __init__(self, rows_read: _Optional[int] = ..., rows_accepted: _Optional[int] = ..., rows_rejected: _Optional[int] = ..., examples: _Optional[_Iterable[_Union[RejectedRow, _Mapping]]] = ..., ignored_columns: _Optional[_Iterable[str]] = ..., responses_clamped: _Optional[int] = ..., same_file_as: _Optional[str] = ..., rejections: _Optional[_Iterable[_Union[Rejection, _Mapping]]] = ...) -> None: ...
+    def __init__(self, rows_read: _Optional[int] = ..., rows_accepted: _Optional[int] = ..., rows_rejected: _Optional[int] = ..., examples: _Optional[_Iterable[_Union[RejectedRow, _Mapping]]] = ..., ignored_columns: _Optional[_Iterable[str]] = ..., responses_clamped: _Optional[int] = ..., same_file_as: _Optional[str] = ..., rejections: _Optional[_Iterable[_Union[Rejection, _Mapping]]] = ..., cells_clipped: _Optional[_Mapping[str, int]] = ...) -> None: ...
 
 class ListDatasetsRequest(_message.Message):
     __slots__ = ["page_size", "page_token"]

@@ -2,6 +2,7 @@ from curator_dp._wire.curator.v1 import budget_pb2 as _budget_pb2
 from curator_dp._wire.curator.v1 import workload_pb2 as _workload_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
@@ -23,7 +24,7 @@ class AnswerChunk(_message.Message):
     def __init__(self, header: _Optional[_Union[AnswerHeader, _Mapping]] = ..., marginal: _Optional[_Union[MarginalHeader, _Mapping]] = ..., cells: _Optional[_Union[CellSlice, _Mapping]] = ..., query_set: _Optional[_Union[QuerySetHeader, _Mapping]] = ..., answers: _Optional[_Union[AnswerSlice, _Mapping]] = ...) -> None: ...
 
 class AnswerHeader(_message.Message):
-    __slots__ = ["charge_id", "confidence_level", "costs", "could_be_free_from", "domain_from_records", "event", "free_from", "marginal_count", "post_processing", "query_set_count", "receipt", "release_id", "replayed", "request_id", "rows_from_query"]
+    __slots__ = ["charge_id", "confidence_level", "costs", "could_be_free_from", "domain_from_records", "event", "free_from", "marginal_count", "post_processing", "query_set_count", "receipt", "release_id", "replayed", "request_id", "rows_from_query", "share_of_promise"]
     CHARGE_ID_FIELD_NUMBER: _ClassVar[int]
     CONFIDENCE_LEVEL_FIELD_NUMBER: _ClassVar[int]
     COSTS_FIELD_NUMBER: _ClassVar[int]
@@ -39,6 +40,7 @@ class AnswerHeader(_message.Message):
     REPLAYED_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
     ROWS_FROM_QUERY_FIELD_NUMBER: _ClassVar[int]
+    SHARE_OF_PROMISE_FIELD_NUMBER: _ClassVar[int]
     charge_id: str
     confidence_level: float
     costs: _containers.RepeatedCompositeFieldContainer[_budget_pb2.Cost]
@@ -54,26 +56,31 @@ class AnswerHeader(_message.Message):
     replayed: bool
     request_id: str
     rows_from_query: bool
-    def __init__(self, release_id: _Optional[str] = ..., charge_id: _Optional[str] = ..., request_id: _Optional[str] = ..., replayed: bool = ..., costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., marginal_count: _Optional[int] = ..., event: _Optional[str] = ..., receipt: _Optional[_Union[_budget_pb2.Receipt, _Mapping]] = ..., query_set_count: _Optional[int] = ..., free_from: _Optional[_Iterable[str]] = ..., could_be_free_from: _Optional[_Iterable[str]] = ..., post_processing: _Optional[str] = ..., confidence_level: _Optional[float] = ..., domain_from_records: bool = ..., rows_from_query: bool = ...) -> None: ...
+    share_of_promise: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, release_id: _Optional[str] = ..., charge_id: _Optional[str] = ..., request_id: _Optional[str] = ..., replayed: bool = ..., costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., marginal_count: _Optional[int] = ..., event: _Optional[str] = ..., receipt: _Optional[_Union[_budget_pb2.Receipt, _Mapping]] = ..., query_set_count: _Optional[int] = ..., free_from: _Optional[_Iterable[str]] = ..., could_be_free_from: _Optional[_Iterable[str]] = ..., post_processing: _Optional[str] = ..., confidence_level: _Optional[float] = ..., domain_from_records: bool = ..., rows_from_query: bool = ..., share_of_promise: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class AnswerSlice(_message.Message):
-    __slots__ = ["confidence_half_widths", "counts", "estimates", "labels", "offset", "standard_deviations"]
+    __slots__ = ["confidence_half_widths", "counts", "estimates", "interval_highs", "interval_lows", "labels", "offset", "standard_deviations"]
     CONFIDENCE_HALF_WIDTHS_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FIELD_NUMBER: _ClassVar[int]
     ESTIMATES_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_HIGHS_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_LOWS_FIELD_NUMBER: _ClassVar[int]
     LABELS_FIELD_NUMBER: _ClassVar[int]
     OFFSET_FIELD_NUMBER: _ClassVar[int]
     STANDARD_DEVIATIONS_FIELD_NUMBER: _ClassVar[int]
     confidence_half_widths: _containers.RepeatedScalarFieldContainer[float]
     counts: _containers.RepeatedScalarFieldContainer[int]
     estimates: _containers.RepeatedScalarFieldContainer[float]
+    interval_highs: _containers.RepeatedScalarFieldContainer[float]
+    interval_lows: _containers.RepeatedScalarFieldContainer[float]
     labels: _containers.RepeatedScalarFieldContainer[str]
     offset: int
     standard_deviations: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, offset: _Optional[int] = ..., counts: _Optional[_Iterable[int]] = ..., estimates: _Optional[_Iterable[float]] = ..., labels: _Optional[_Iterable[str]] = ..., standard_deviations: _Optional[_Iterable[float]] = ..., confidence_half_widths: _Optional[_Iterable[float]] = ...) -> None: ...
+    def __init__(self, offset: _Optional[int] = ..., counts: _Optional[_Iterable[int]] = ..., estimates: _Optional[_Iterable[float]] = ..., labels: _Optional[_Iterable[str]] = ..., standard_deviations: _Optional[_Iterable[float]] = ..., confidence_half_widths: _Optional[_Iterable[float]] = ..., interval_lows: _Optional[_Iterable[float]] = ..., interval_highs: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class AnswerWorkloadRequest(_message.Message):
-    __slots__ = ["confidence_level", "dataset", "mechanism", "parts", "post_processing", "prefer_free", "request_id", "spend", "target", "validate_only", "workload"]
+    __slots__ = ["confidence_level", "dataset", "mechanism", "parts", "post_processing", "prefer_free", "request_id", "selection", "spend", "target", "validate_only", "workload"]
     CONFIDENCE_LEVEL_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
     MECHANISM_FIELD_NUMBER: _ClassVar[int]
@@ -81,6 +88,7 @@ class AnswerWorkloadRequest(_message.Message):
     POST_PROCESSING_FIELD_NUMBER: _ClassVar[int]
     PREFER_FREE_FIELD_NUMBER: _ClassVar[int]
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    SELECTION_FIELD_NUMBER: _ClassVar[int]
     SPEND_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
@@ -92,11 +100,12 @@ class AnswerWorkloadRequest(_message.Message):
     post_processing: _workload_pb2.PostProcessing
     prefer_free: bool
     request_id: str
+    selection: _workload_pb2.Selection
     spend: _workload_pb2.Spend
     target: _workload_pb2.Target
     validate_only: bool
     workload: _workload_pb2.Workload
-    def __init__(self, request_id: _Optional[str] = ..., validate_only: bool = ..., dataset: _Optional[str] = ..., workload: _Optional[_Union[_workload_pb2.Workload, _Mapping]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., mechanism: _Optional[_Union[_workload_pb2.Mechanism, str]] = ..., confidence_level: _Optional[float] = ..., parts: _Optional[_Iterable[str]] = ..., target: _Optional[_Union[_workload_pb2.Target, _Mapping]] = ..., prefer_free: bool = ..., post_processing: _Optional[_Union[_workload_pb2.PostProcessing, _Mapping]] = ...) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., validate_only: bool = ..., dataset: _Optional[str] = ..., workload: _Optional[_Union[_workload_pb2.Workload, _Mapping]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., mechanism: _Optional[_Union[_workload_pb2.Mechanism, str]] = ..., confidence_level: _Optional[float] = ..., parts: _Optional[_Iterable[str]] = ..., target: _Optional[_Union[_workload_pb2.Target, _Mapping]] = ..., prefer_free: bool = ..., post_processing: _Optional[_Union[_workload_pb2.PostProcessing, _Mapping]] = ..., selection: _Optional[_Union[_workload_pb2.Selection, _Mapping]] = ...) -> None: ...
 
 class CellSlice(_message.Message):
     __slots__ = ["confidence_half_widths", "counts", "estimates", "offset", "standard_deviations"]
@@ -131,20 +140,24 @@ class EstimateWorkloadRequest(_message.Message):
     def __init__(self, dataset: _Optional[str] = ..., workload: _Optional[_Union[_workload_pb2.Workload, _Mapping]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., mechanism: _Optional[_Union[_workload_pb2.Mechanism, str]] = ..., confidence_level: _Optional[float] = ..., parts: _Optional[_Iterable[str]] = ..., target: _Optional[_Union[_workload_pb2.Target, _Mapping]] = ...) -> None: ...
 
 class EstimateWorkloadResponse(_message.Message):
-    __slots__ = ["choices", "costs", "domain_from_records", "event", "fits", "free_from", "marginals", "marginals_left_out", "max_error", "query_sets", "refused_by_rule", "rows_from_query", "spend", "total_cells"]
+    __slots__ = ["choices", "costs", "domain_from_records", "event", "fits", "free_from", "marginals", "marginals_left_out", "max_error", "query_sets", "refused_by_rule", "rows_from_query", "spend", "statistics", "total_cells"]
     class Choice(_message.Message):
-        __slots__ = ["costs", "fits", "max_error", "spend", "standard_deviation"]
+        __slots__ = ["costs", "fits", "max_error", "share_of_left", "spend", "standard_deviation", "statistics"]
         COSTS_FIELD_NUMBER: _ClassVar[int]
         FITS_FIELD_NUMBER: _ClassVar[int]
         MAX_ERROR_FIELD_NUMBER: _ClassVar[int]
+        SHARE_OF_LEFT_FIELD_NUMBER: _ClassVar[int]
         SPEND_FIELD_NUMBER: _ClassVar[int]
         STANDARD_DEVIATION_FIELD_NUMBER: _ClassVar[int]
+        STATISTICS_FIELD_NUMBER: _ClassVar[int]
         costs: _containers.RepeatedCompositeFieldContainer[_budget_pb2.Cost]
         fits: bool
         max_error: float
+        share_of_left: float
         spend: _workload_pb2.Spend
         standard_deviation: float
-        def __init__(self, spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., fits: bool = ..., standard_deviation: _Optional[float] = ..., max_error: _Optional[float] = ...) -> None: ...
+        statistics: _containers.RepeatedCompositeFieldContainer[EstimateWorkloadResponse.StatisticForecast]
+        def __init__(self, spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., fits: bool = ..., standard_deviation: _Optional[float] = ..., max_error: _Optional[float] = ..., share_of_left: _Optional[float] = ..., statistics: _Optional[_Iterable[_Union[EstimateWorkloadResponse.StatisticForecast, _Mapping]]] = ...) -> None: ...
     class MarginalForecast(_message.Message):
         __slots__ = ["attributes", "cells", "noise", "query_set"]
         ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
@@ -177,6 +190,31 @@ class EstimateWorkloadResponse(_message.Message):
         strategy: _workload_pb2.Strategy
         words: str
         def __init__(self, query_set: _Optional[int] = ..., answers: _Optional[int] = ..., strategy: _Optional[_Union[_workload_pb2.Strategy, str]] = ..., words: _Optional[str] = ..., measurements: _Optional[int] = ..., noise: _Optional[_Union[_workload_pb2.Noise, _Mapping]] = ..., standard_deviation: _Optional[float] = ..., largest_standard_deviation: _Optional[float] = ..., confidence_half_width: _Optional[float] = ...) -> None: ...
+    class StatisticForecast(_message.Message):
+        __slots__ = ["confidence_half_width", "groups", "query_set", "standard_deviation", "statistic", "unit", "words"]
+        class Unit(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+            __slots__ = []
+        CONFIDENCE_HALF_WIDTH_FIELD_NUMBER: _ClassVar[int]
+        GROUPS_FIELD_NUMBER: _ClassVar[int]
+        QUERY_SET_FIELD_NUMBER: _ClassVar[int]
+        RANK: EstimateWorkloadResponse.StatisticForecast.Unit
+        RECORDS: EstimateWorkloadResponse.StatisticForecast.Unit
+        SQUARED_VALUE_TIMES_RECORDS: EstimateWorkloadResponse.StatisticForecast.Unit
+        STANDARD_DEVIATION_FIELD_NUMBER: _ClassVar[int]
+        STATISTIC_FIELD_NUMBER: _ClassVar[int]
+        UNIT_FIELD_NUMBER: _ClassVar[int]
+        UNIT_UNSPECIFIED: EstimateWorkloadResponse.StatisticForecast.Unit
+        VALUE: EstimateWorkloadResponse.StatisticForecast.Unit
+        VALUE_TIMES_RECORDS: EstimateWorkloadResponse.StatisticForecast.Unit
+        WORDS_FIELD_NUMBER: _ClassVar[int]
+        confidence_half_width: float
+        groups: int
+        query_set: int
+        standard_deviation: float
+        statistic: str
+        unit: EstimateWorkloadResponse.StatisticForecast.Unit
+        words: str
+        def __init__(self, query_set: _Optional[int] = ..., statistic: _Optional[str] = ..., words: _Optional[str] = ..., standard_deviation: _Optional[float] = ..., confidence_half_width: _Optional[float] = ..., unit: _Optional[_Union[EstimateWorkloadResponse.StatisticForecast.Unit, str]] = ..., groups: _Optional[int] = ...) -> None: ...
     CHOICES_FIELD_NUMBER: _ClassVar[int]
     COSTS_FIELD_NUMBER: _ClassVar[int]
     DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
@@ -190,6 +228,7 @@ class EstimateWorkloadResponse(_message.Message):
     REFUSED_BY_RULE_FIELD_NUMBER: _ClassVar[int]
     ROWS_FROM_QUERY_FIELD_NUMBER: _ClassVar[int]
     SPEND_FIELD_NUMBER: _ClassVar[int]
+    STATISTICS_FIELD_NUMBER: _ClassVar[int]
     TOTAL_CELLS_FIELD_NUMBER: _ClassVar[int]
     choices: _containers.RepeatedCompositeFieldContainer[EstimateWorkloadResponse.Choice]
     costs: _containers.RepeatedCompositeFieldContainer[_budget_pb2.Cost]
@@ -204,8 +243,9 @@ class EstimateWorkloadResponse(_message.Message):
     refused_by_rule: str
     rows_from_query: bool
     spend: _workload_pb2.Spend
+    statistics: _containers.RepeatedCompositeFieldContainer[EstimateWorkloadResponse.StatisticForecast]
     total_cells: int
-    def __init__(self, marginals: _Optional[_Iterable[_Union[EstimateWorkloadResponse.MarginalForecast, _Mapping]]] = ..., total_cells: _Optional[int] = ..., costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., event: _Optional[str] = ..., fits: bool = ..., query_sets: _Optional[_Iterable[_Union[EstimateWorkloadResponse.QuerySetForecast, _Mapping]]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., max_error: _Optional[float] = ..., choices: _Optional[_Iterable[_Union[EstimateWorkloadResponse.Choice, _Mapping]]] = ..., free_from: _Optional[_Iterable[str]] = ..., refused_by_rule: _Optional[str] = ..., domain_from_records: bool = ..., rows_from_query: bool = ..., marginals_left_out: _Optional[int] = ...) -> None: ...
+    def __init__(self, marginals: _Optional[_Iterable[_Union[EstimateWorkloadResponse.MarginalForecast, _Mapping]]] = ..., total_cells: _Optional[int] = ..., costs: _Optional[_Iterable[_Union[_budget_pb2.Cost, _Mapping]]] = ..., event: _Optional[str] = ..., fits: bool = ..., query_sets: _Optional[_Iterable[_Union[EstimateWorkloadResponse.QuerySetForecast, _Mapping]]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., max_error: _Optional[float] = ..., choices: _Optional[_Iterable[_Union[EstimateWorkloadResponse.Choice, _Mapping]]] = ..., free_from: _Optional[_Iterable[str]] = ..., refused_by_rule: _Optional[str] = ..., domain_from_records: bool = ..., rows_from_query: bool = ..., marginals_left_out: _Optional[int] = ..., statistics: _Optional[_Iterable[_Union[EstimateWorkloadResponse.StatisticForecast, _Mapping]]] = ...) -> None: ...
 
 class GetReleaseChunk(_message.Message):
     __slots__ = ["answer", "release", "synthesis"]
@@ -218,14 +258,16 @@ class GetReleaseChunk(_message.Message):
     def __init__(self, release: _Optional[_Union[Release, _Mapping]] = ..., answer: _Optional[_Union[AnswerChunk, _Mapping]] = ..., synthesis: _Optional[_Union[SynthesisSummary, _Mapping]] = ...) -> None: ...
 
 class GetReleaseRequest(_message.Message):
-    __slots__ = ["confidence_level", "post_processing", "release_id"]
+    __slots__ = ["confidence_level", "post_processing", "release_id", "selection"]
     CONFIDENCE_LEVEL_FIELD_NUMBER: _ClassVar[int]
     POST_PROCESSING_FIELD_NUMBER: _ClassVar[int]
     RELEASE_ID_FIELD_NUMBER: _ClassVar[int]
+    SELECTION_FIELD_NUMBER: _ClassVar[int]
     confidence_level: float
     post_processing: _workload_pb2.PostProcessing
     release_id: str
-    def __init__(self, release_id: _Optional[str] = ..., confidence_level: _Optional[float] = ..., post_processing: _Optional[_Union[_workload_pb2.PostProcessing, _Mapping]] = ...) -> None: ...
+    selection: _workload_pb2.Selection
+    def __init__(self, release_id: _Optional[str] = ..., confidence_level: _Optional[float] = ..., post_processing: _Optional[_Union[_workload_pb2.PostProcessing, _Mapping]] = ..., selection: _Optional[_Union[_workload_pb2.Selection, _Mapping]] = ...) -> None: ...
 
 class ListReleasesRequest(_message.Message):
     __slots__ = ["dataset", "page_size", "page_token"]
@@ -345,3 +387,21 @@ class SynthesisSummary(_message.Message):
     settings: _containers.ScalarMap[str, str]
     transcript: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, method: _Optional[str] = ..., attributes: _Optional[_Iterable[str]] = ..., records: _Optional[int] = ..., settings: _Optional[_Mapping[str, str]] = ..., transcript: _Optional[_Iterable[str]] = ..., event: _Optional[str] = ..., protects: _Optional[str] = ..., domain_from_records: bool = ..., rows_from_query: bool = ...) -> None: ...
+
+class TranslateSqlRequest(_message.Message):
+    __slots__ = ["dataset", "sql"]
+    DATASET_FIELD_NUMBER: _ClassVar[int]
+    SQL_FIELD_NUMBER: _ClassVar[int]
+    dataset: str
+    sql: str
+    def __init__(self, dataset: _Optional[str] = ..., sql: _Optional[str] = ...) -> None: ...
+
+class TranslateSqlResponse(_message.Message):
+    __slots__ = ["explain", "selection", "workload"]
+    EXPLAIN_FIELD_NUMBER: _ClassVar[int]
+    SELECTION_FIELD_NUMBER: _ClassVar[int]
+    WORKLOAD_FIELD_NUMBER: _ClassVar[int]
+    explain: bool
+    selection: _workload_pb2.Selection
+    workload: _workload_pb2.Workload
+    def __init__(self, workload: _Optional[_Union[_workload_pb2.Workload, _Mapping]] = ..., selection: _Optional[_Union[_workload_pb2.Selection, _Mapping]] = ..., explain: bool = ...) -> None: ...

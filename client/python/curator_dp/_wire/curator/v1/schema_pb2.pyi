@@ -81,6 +81,22 @@ class Integer(_message.Message):
     min: int
     def __init__(self, min: _Optional[int] = ..., max: _Optional[int] = ..., bin_width: _Optional[int] = ...) -> None: ...
 
+class Measure(_message.Message):
+    __slots__ = ["high", "low", "missing", "name", "reading", "resolution"]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    READING_FIELD_NUMBER: _ClassVar[int]
+    RESOLUTION_FIELD_NUMBER: _ClassVar[int]
+    high: float
+    low: float
+    missing: Missing
+    name: str
+    reading: Reading
+    resolution: float
+    def __init__(self, name: _Optional[str] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., resolution: _Optional[float] = ..., missing: _Optional[_Union[Missing, _Mapping]] = ..., reading: _Optional[_Union[Reading, _Mapping]] = ...) -> None: ...
+
 class Missing(_message.Message):
     __slots__ = ["bin", "tokens"]
     BIN_FIELD_NUMBER: _ClassVar[int]
@@ -150,18 +166,20 @@ class RecordUnit(_message.Message):
     def __init__(self) -> None: ...
 
 class Schema(_message.Message):
-    __slots__ = ["attributes", "domain_from_records", "format", "nesting", "unit"]
+    __slots__ = ["attributes", "domain_from_records", "format", "measures", "nesting", "unit"]
     ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
     DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
+    MEASURES_FIELD_NUMBER: _ClassVar[int]
     NESTING_FIELD_NUMBER: _ClassVar[int]
     UNIT_FIELD_NUMBER: _ClassVar[int]
     attributes: _containers.RepeatedCompositeFieldContainer[Attribute]
     domain_from_records: bool
     format: TextFormat
+    measures: _containers.RepeatedCompositeFieldContainer[Measure]
     nesting: Nesting
     unit: PrivacyUnit
-    def __init__(self, attributes: _Optional[_Iterable[_Union[Attribute, _Mapping]]] = ..., unit: _Optional[_Union[PrivacyUnit, _Mapping]] = ..., nesting: _Optional[_Union[Nesting, _Mapping]] = ..., format: _Optional[_Union[TextFormat, _Mapping]] = ..., domain_from_records: bool = ...) -> None: ...
+    def __init__(self, attributes: _Optional[_Iterable[_Union[Attribute, _Mapping]]] = ..., unit: _Optional[_Union[PrivacyUnit, _Mapping]] = ..., nesting: _Optional[_Union[Nesting, _Mapping]] = ..., format: _Optional[_Union[TextFormat, _Mapping]] = ..., domain_from_records: bool = ..., measures: _Optional[_Iterable[_Union[Measure, _Mapping]]] = ...) -> None: ...
 
 class Synonym(_message.Message):
     __slots__ = ["texts", "value"]
