@@ -4,11 +4,14 @@
 #include "codec/accounting_codec.h"
 #include "codec/query_bytes.h"
 #include "codec/request_bytes.h"
+#include "codec/statistics_codec.h"
 
 namespace curator::codec {
 
 std::string HashOf(const DrawIdentity& identity) {
-  CanonicalWriter writer("curator.draw", 1);
+  constexpr int64_t kFirstVersion = 1;
+  constexpr int64_t kStatisticsVersion = 2;
+  CanonicalWriter writer("curator.draw", identity.statistics.empty() ? kFirstVersion : kStatisticsVersion);
   writer.Text(identity.dataset_id);
   writer.Integer(identity.dataset_version);
   WriteNumbers(writer, identity.parts);
@@ -26,6 +29,11 @@ std::string HashOf(const DrawIdentity& identity) {
   WriteSpend(writer, identity.spend);
   WriteOptional(writer, identity.assume_records);
   writer.Text(identity.prior);
+  if (!identity.statistics.empty()) {
+    writer.Integer(static_cast<int64_t>(identity.statistics.size()));
+    for (const dp::AskedStatistics& asked : identity.statistics) WriteStatistics(writer, asked);
+    WriteDraws(writer, identity.statistics_draws);
+  }
   return Sha256(std::move(writer).Take());
 }
 

@@ -15,6 +15,7 @@
 #include "dp/accounting/event.h"
 #include "dp/queries/linear_queries.h"
 #include "dp/sensitivity/spend.h"
+#include "dp/workload/statistics/statistics_plan.h"
 
 namespace curator::codec {
 
@@ -34,6 +35,10 @@ struct DrawIdentity {
   dp::Spend spend = {};
   std::optional<int64_t> assume_records = std::nullopt;
   std::string prior = {};  // Prior::identity
+
+  // Of a workload of statistics, which has nothing in `drawn_from`: its sets, and what is drawn for them.
+  std::vector<dp::AskedStatistics> statistics = {};
+  std::vector<dp::StatisticsDraw> statistics_draws = {};
 };
 
 // SHA-256 over all of it, in canonical bytes.

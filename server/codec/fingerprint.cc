@@ -7,6 +7,7 @@
 #include "codec/query_bytes.h"
 #include "codec/release_codec.h"
 #include "codec/request_bytes.h"
+#include "codec/statistics_codec.h"
 #include "dp/accounting/certification.h"
 
 namespace curator::codec {
@@ -79,6 +80,7 @@ void WriteAsked(CanonicalWriter& writer, std::span<const dp::AskedSet> asked) {
     writer.Integer(static_cast<int64_t>(set.queries.strategy));
     WriteGroups(writer, set.queries.groups);
     WriteSet(writer, set.by);
+    if (set.statistics) WriteStatistics(writer, *set.statistics);
   }
 }
 

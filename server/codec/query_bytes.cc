@@ -37,4 +37,42 @@ void WriteGroups(CanonicalWriter& writer, std::span<const dp::QueryGroup> groups
   for (const dp::QueryGroup& group : groups) WriteGroup(writer, group);
 }
 
+dp::AttributeSet ReadSet(CanonicalReader& reader) {
+  dp::AttributeSet set(static_cast<size_t>(reader.Count()));
+  for (uint32_t& attribute : set) {
+    const int64_t value = reader.Integer();
+    if (value < 0 || value > UINT32_MAX) reader.Refuse();
+    attribute = static_cast<uint32_t>(value);
+  }
+  return set;
+}
+
+void WriteNoise(CanonicalWriter& writer, const dp::NoiseSpec& noise) {
+  writer.Integer(noise.mechanism == dp::Mechanism::kDiscreteLaplace ? 1 : 2);
+  writer.Integer(noise.parameter.numerator);
+  writer.Integer(noise.parameter.denominator);
+}
+
+dp::NoiseSpec ReadNoise(CanonicalReader& reader) {
+  const int64_t mechanism = reader.Integer();
+  if (mechanism != 1 && mechanism != 2) reader.Refuse();
+  dp::NoiseSpec noise;
+  noise.mechanism = mechanism == 1 ? dp::Mechanism::kDiscreteLaplace : dp::Mechanism::kDiscreteGaussian;
+  noise.parameter.numerator = reader.Integer();
+  noise.parameter.denominator = reader.Integer();
+  if (noise.parameter.numerator < 0 || noise.parameter.denominator <= 0) reader.Refuse();
+  return noise;
+}
+
+std::vector<int64_t> ReadValues(CanonicalReader& reader) {
+  std::vector<int64_t> values(static_cast<size_t>(reader.Count()));
+  for (int64_t& value : values) value = reader.Integer();
+  return values;
+}
+
+void WriteValues(CanonicalWriter& writer, const std::vector<int64_t>& values) {
+  writer.Integer(static_cast<int64_t>(values.size()));
+  for (const int64_t value : values) writer.Integer(value);
+}
+
 }  // namespace curator::codec

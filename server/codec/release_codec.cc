@@ -5,6 +5,7 @@
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 #include "codec/query_bytes.h"
+#include "codec/statistics_codec.h"
 #include "dp/domain/attribute_set.h"
 
 namespace curator::codec {
@@ -14,52 +15,8 @@ constexpr char kWorkloadTag[] = "curator.release.workload";
 constexpr char kSynthesisTag[] = "curator.release.synthesis";
 constexpr int64_t kVersion = 1;
 constexpr size_t kMostEventBytes = 4096;
-constexpr int64_t kMixedVersion = 2;  // for workloads with other sets than plain marginals
-
-dp::AttributeSet ReadSet(CanonicalReader& reader) {
-  dp::AttributeSet set(static_cast<size_t>(reader.Count()));
-  for (uint32_t& attribute : set) {
-    const int64_t value = reader.Integer();
-    if (value < 0 || value > UINT32_MAX) reader.Refuse();
-    attribute = static_cast<uint32_t>(value);
-  }
-  return set;
-}
-
-void WriteNoise(CanonicalWriter& writer, const dp::NoiseSpec& noise) {
-  writer.Integer(noise.mechanism == dp::Mechanism::kDiscreteLaplace ? 1 : 2);
-  writer.Integer(noise.parameter.numerator);
-  writer.Integer(noise.parameter.denominator);
-}
-
-dp::NoiseSpec ReadNoise(CanonicalReader& reader) {
-  const int64_t mechanism = reader.Integer();
-  if (mechanism != 1 && mechanism != 2) reader.Refuse();
-  dp::NoiseSpec noise;
-  noise.mechanism = mechanism == 1 ? dp::Mechanism::kDiscreteLaplace : dp::Mechanism::kDiscreteGaussian;
-  noise.parameter.numerator = reader.Integer();
-  noise.parameter.denominator = reader.Integer();
-  if (noise.parameter.numerator < 0 || noise.parameter.denominator <= 0) reader.Refuse();
-  return noise;
-}
-
-std::vector<int64_t> ReadValues(CanonicalReader& reader) {
-  std::vector<int64_t> values(static_cast<size_t>(reader.Count()));
-  for (int64_t& value : values) value = reader.Integer();
-  return values;
-}
-
-void WriteValues(CanonicalWriter& writer, const std::vector<int64_t>& values) {
-  writer.Integer(static_cast<int64_t>(values.size()));
-  for (const int64_t value : values) writer.Integer(value);
-}
-
-template <typename Enum>
-Enum ReadEnum(CanonicalReader& reader, Enum last) {
-  const int64_t value = reader.Integer();
-  if (value < 0 || value > static_cast<int64_t>(last)) reader.Refuse();
-  return reader.ok() ? static_cast<Enum>(value) : Enum{};
-}
+constexpr int64_t kMixedVersion = 2;       // for workloads with other sets than plain marginals
+constexpr int64_t kStatisticsVersion = 3;  // for workloads of statistics
 
 // The size of a group as WriteGroups() writes it.
 size_t BytesOf(const dp::QueryGroup& group) {
@@ -157,6 +114,44 @@ std::string EncodeMixed(const dp::WorkloadRelease& release) {
   return std::move(writer).Take();
 }
 
+std::string EncodeStatistics(const dp::WorkloadRelease& release) {
+  CanonicalWriter writer(kWorkloadTag, kStatisticsVersion);
+  writer.Text(release.event);
+  writer.Integer(static_cast<int64_t>(release.asked.size()));
+  for (const dp::AskedSet& asked : release.asked) {
+    WriteStatistics(writer, *asked.statistics);
+    writer.Text(asked.statistics->condition);
+  }
+  WriteDraws(writer, release.statistics.draws);
+  WriteBought(writer, release.statistics.bought);
+  writer.Integer(static_cast<int64_t>(release.statistics.values.size()));
+  for (const std::vector<int64_t>& values : release.statistics.values) WriteValues(writer, values);
+  return std::move(writer).Take();
+}
+
+absl::StatusOr<dp::WorkloadRelease> DecodeStatistics(CanonicalReader& reader) {
+  dp::WorkloadRelease release;
+  release.event = reader.Text();
+  for (int64_t left = reader.Count(); left > 0; --left) {
+    dp::AskedSet& asked = release.asked.emplace_back();
+    asked.query_class = dp::QueryClass::kStatistics;
+    asked.statistics = ReadStatistics(reader);
+    asked.statistics->condition = reader.Text();
+    asked.by = asked.statistics->by;
+  }
+  dp::StatisticsRelease& drawn = release.statistics;
+  drawn.draws = ReadDraws(reader);
+  drawn.bought = ReadBought(reader);
+  drawn.values.resize(static_cast<size_t>(reader.Count()));
+  for (std::vector<int64_t>& values : drawn.values) values = ReadValues(reader);
+  const auto is_of_a_set = [&](const dp::StatisticsDraw& draw) { return draw.set < release.asked.size(); };
+  if (release.asked.empty() || drawn.bought.size() != drawn.draws.size() ||
+      drawn.values.size() != drawn.draws.size() || !std::ranges::all_of(drawn.draws, is_of_a_set))
+    reader.Refuse();
+  RETURN_IF_ERROR(reader.Finish());
+  return release;
+}
+
 // Checks what does not need the domain.
 bool IsMeasured(const dp::QueryGroup& group, const std::vector<int64_t>& values) {
   if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries))
@@ -236,6 +231,7 @@ bool IsPlainMarginals(const dp::WorkloadRelease& release) {
 }
 
 std::string EncodeRelease(const dp::WorkloadRelease& release) {
+  if (dp::AreStatistics(release.asked)) return EncodeStatistics(release);
   if (!IsPlainMarginals(release)) return EncodeMixed(release);
   CanonicalWriter writer(kWorkloadTag, kVersion);
   WriteNoise(writer, release.noise);
@@ -262,7 +258,25 @@ int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSe
   return static_cast<int64_t>(bytes);
 }
 
+int64_t MostEncodedBytes(const dp::Domain& domain, std::span<const dp::AskedStatistics> asked,
+                         std::span<const dp::StatisticsDraw> draws) {
+  CanonicalWriter writer(kWorkloadTag, kStatisticsVersion);
+  for (const dp::AskedStatistics& set : asked) {
+    WriteStatistics(writer, set);
+    writer.Text(set.condition);
+  }
+  WriteDraws(writer, {draws.begin(), draws.end()});
+  WriteBought(writer, std::vector<dp::BoughtDraw>(draws.size()));
+  constexpr size_t kNumbers = 3;  // of sets, of lists of values, and the bytes of the event
+  size_t bytes = std::move(writer).Take().size() + kMostEventBytes + 8 * kNumbers;
+  for (const dp::StatisticsDraw& draw : draws)
+    bytes += 8 + 8 * static_cast<size_t>(dp::NumberOfValues(domain, asked, draw));
+  return static_cast<int64_t>(bytes);
+}
+
 absl::StatusOr<dp::WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes) {
+  CanonicalReader statistics(bytes, kWorkloadTag, kStatisticsVersion);
+  if (statistics.ok()) return DecodeStatistics(statistics);
   CanonicalReader mixed(bytes, kWorkloadTag, kMixedVersion);
   if (mixed.ok()) return DecodeMixed(mixed);
   CanonicalReader reader(bytes, kWorkloadTag, kVersion);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,10 @@ std::string EncodeRelease(const dp::SynthesisRelease& release);
 inline constexpr int64_t kMostReleaseBytes = int64_t{256} << 20;
 int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
                          const std::vector<dp::SetPlan>& plans, const std::vector<dp::QueryGroup>& measured);
+
+// The same of statistics.
+int64_t MostEncodedBytes(const dp::Domain& domain, std::span<const dp::AskedStatistics> asked,
+                         std::span<const dp::StatisticsDraw> draws);
 
 // Errors: DATA_LOSS for bytes that EncodeRelease() did not make, now or in an earlier version.
 absl::StatusOr<dp::WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes);

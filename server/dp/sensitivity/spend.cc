@@ -149,23 +149,26 @@ absl::StatusOr<NoiseSpec> NoiseFor(const Budget& budget, const Sensitivity& sens
 
 }  // namespace
 
+absl::Status CheckBuys(Mechanism bought, Mechanism wanted) {
+  if (bought == wanted) return absl::OkStatus();
+  return InvalidField("mechanism", absl::StrCat("this spend buys ", std::string(MechanismName(bought)),
+                                                " noise, not ", std::string(MechanismName(wanted)),
+                                                "; change the spend or omit the mechanism"));
+}
+
 absl::StatusOr<NoisePurchase> BuyNoise(const RuleSpec& rule, const Spend& spend,
                                        const Sensitivity& sensitivity, const Sensitivity& removal,
                                        std::optional<Mechanism> mechanism) {
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
   ASSIGN_OR_RETURN(const NoiseSpec noise, NoiseFor(budget, sensitivity));
-  if (mechanism && *mechanism != noise.mechanism) {
-    return InvalidField(
-        "mechanism",
-        absl::StrCat("this spend buys ", std::string(MechanismName(noise.mechanism)), " noise, not ",
-                     std::string(MechanismName(*mechanism)), "; change the spend or omit the mechanism"));
-  }
+  if (mechanism) RETURN_IF_ERROR(CheckBuys(noise.mechanism, *mechanism));
   std::vector<CountedEvent> draws = {{.event = NoiseEvent(noise, sensitivity), .count = 1}};
   ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, draws, std::nullopt));
-  return NoisePurchase{.noise = noise,
-                       .draws = draws,
-                       .event = std::move(event),
-                       .linear = {.draws = std::move(draws), .removals = {{NoiseEvent(noise, removal), 1}}}};
+  return NoisePurchase{
+      .noise = noise,
+      .draws = draws,
+      .event = std::move(event),
+      .linear = LinearDraws{.draws = std::move(draws), .removals = {{NoiseEvent(noise, removal), 1}}}};
 }
 
 }  // namespace curator::dp

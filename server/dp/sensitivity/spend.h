@@ -76,8 +76,12 @@ struct NoisePurchase {
   NoiseSpec noise;
   std::vector<CountedEvent> draws;  // what the kernel's meter admits
   Event event;                      // what is charged and recorded
-  LinearDraws linear;               // for the accounts of dataset parts
+  // For the accounts of dataset parts; none where the draws are not linear.
+  std::optional<LinearDraws> linear = std::nullopt;
 };
+
+// INVALID_ARGUMENT ("mechanism") unless a spend that buys noise of `bought` buys what is `wanted`.
+absl::Status CheckBuys(Mechanism bought, Mechanism wanted);
 
 // A pure budget buys discrete Laplace noise of scale L1 / epsilon, a zCDP budget discrete Gaussian noise of
 // sigma^2 = L2^2 / (2 rho), both exactly; under a promise of (epsilon, delta) the least discrete Gaussian

@@ -1,6 +1,7 @@
 #include "dp/workload/asked_set.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "dp/queries/marginals.h"
@@ -21,8 +22,22 @@ std::string_view QueryClassName(QueryClass query_class) {
       return "parities";
     case QueryClass::kPredicates:
       return "predicates";
+    case QueryClass::kStatistics:
+      return "statistics";
   }
   return "unknown";
+}
+
+bool AreStatistics(std::span<const AskedSet> sets) {
+  return !sets.empty() && sets.front().statistics.has_value();
+}
+
+std::vector<AskedStatistics> StatisticsOf(std::span<const AskedSet> sets) {
+  std::vector<AskedStatistics> statistics;
+  for (const AskedSet& set : sets) {
+    if (set.statistics) statistics.push_back(*set.statistics);
+  }
+  return statistics;
 }
 
 std::vector<std::string> ColumnsOf(const Domain& domain, const AskedSet& asked) {
@@ -38,6 +53,10 @@ std::vector<std::string> ColumnsOf(const Domain& domain, const AskedSet& asked) 
     case QueryClass::kPredicates:
       columns.emplace_back("where");
       break;
+    case QueryClass::kStatistics:
+      for (const uint32_t attribute : attributes) columns.push_back(domain.attributes()[attribute].name());
+      columns.emplace_back("statistic");
+      return columns;
     case QueryClass::kMarginals:
     case QueryClass::kRanges:
     case QueryClass::kPrefixes:
@@ -51,7 +70,29 @@ std::vector<std::string> ColumnsOf(const Domain& domain, const AskedSet& asked) 
 Labels::Labels(const Domain& domain, const AskedSet& asked)
     : domain_(domain), asked_(asked), by_cells_(domain.CellCount(asked.by).value_or(1)) {}
 
+std::vector<std::string> Labels::LabelsOfCell(int64_t cell) const {
+  std::vector<std::string> labels(asked_.by.size());
+  for (size_t i = asked_.by.size(); i-- > 0;) {
+    const Attribute& attribute = domain_.attributes()[asked_.by[i]];
+    labels[i] = attribute.Label(static_cast<uint32_t>(cell % attribute.size()));
+    cell /= attribute.size();
+  }
+  return labels;
+}
+
+std::vector<std::string> Labels::NextOfStatistics() {
+  const std::vector<Statistic>& statistics = asked_.statistics->statistics;
+  std::vector<std::string> labels = LabelsOfCell(by_cell_);
+  labels.push_back(NameOf(domain_, statistics[static_cast<size_t>(question_)]));
+  if (++question_ == std::ssize(statistics)) {
+    question_ = 0;
+    ++by_cell_;
+  }
+  return labels;
+}
+
 std::vector<std::string> Labels::Next() {
+  if (asked_.statistics) return NextOfStatistics();
   const QueryGroup& group = asked_.queries.groups[group_];
   std::vector<std::string> labels;
   if (asked_.query_class == QueryClass::kRanges || asked_.query_class == QueryClass::kPrefixes) {
@@ -65,12 +106,7 @@ std::vector<std::string> Labels::Next() {
     labels.push_back(asked_.query_class == QueryClass::kParities
                          ? NamesOf(domain_, group.attributes)
                          : asked_.words[static_cast<size_t>(question_)]);
-    int64_t cell = by_cell_;
-    for (size_t i = asked_.by.size(); i-- > 0;) {
-      const Attribute& attribute = domain_.attributes()[asked_.by[i]];
-      labels.insert(labels.begin() + 1, attribute.Label(static_cast<uint32_t>(cell % attribute.size())));
-      cell /= attribute.size();
-    }
+    std::ranges::move(LabelsOfCell(by_cell_), std::back_inserter(labels));
   }
   if (++by_cell_ == by_cells_) {
     by_cell_ = 0;
@@ -84,6 +120,7 @@ std::vector<std::string> Labels::Next() {
 }
 
 std::string Describe(const Domain& domain, const AskedSet& asked) {
+  if (asked.statistics) return Describe(domain, *asked.statistics);
   int64_t answers = 0;
   for (const QueryGroup& group : asked.queries.groups) answers += NumberOfQueries(domain, group);
   if (asked.query_class == QueryClass::kMarginals) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,13 @@ struct AskedSet {
   bool operator==(const AskedSet&) const = default;
 };
 
-// The columns that distinguish the answers of a set: attributes, "where", "at least" or "parity".
+// Whether the sets are of statistics. A workload has sets of statistics alone, or none.
+bool AreStatistics(std::span<const AskedSet> sets);
+
+// The sets of statistics of a workload, in order.
+std::vector<AskedStatistics> StatisticsOf(std::span<const AskedSet> sets);
+
+// The columns that distinguish the answers of a set: attributes, "where", "at least", "parity" or "statistic".
 std::vector<std::string> ColumnsOf(const Domain& domain, const AskedSet& asked);
 
 // Iterates over the answers of a set: the texts of their columns.
@@ -52,6 +59,9 @@ class Labels {
   std::vector<std::string> Next();
 
  private:
+  std::vector<std::string> LabelsOfCell(int64_t cell) const;  // of `by`
+  std::vector<std::string> NextOfStatistics();
+
   const Domain& domain_;
   const AskedSet& asked_;
   int64_t by_cells_;

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
@@ -231,6 +232,39 @@ absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound&
                            ErrorMeasure::kMean, std::move(sets), {}, stop));
   ASSIGN_OR_RETURN(NoisePurchase bought, BuyNoise(rule, spend, shape.sensitivity, shape.removal, mechanism));
   return WorkloadPlan{std::move(shape), spend, std::move(bought)};
+}
+
+namespace {
+
+// Of a budget that is divided evenly; rounded down, so that the shares add up to it at most.
+std::variant<Epsilon, Rho> ShareOf(const Budget& budget, int64_t shares) {
+  if (const auto* pure = std::get_if<PureBudget>(&budget)) return Epsilon(pure->epsilon.units() / shares);
+  return Rho(std::get<ZcdpBudget>(budget).rho.units() / shares);
+}
+
+}  // namespace
+
+absl::StatusOr<WorkloadPlan> PlanStatistics(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                            std::span<const AskedStatistics> sets, const Spend& spend,
+                                            std::optional<Mechanism> mechanism) {
+  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
+  const Mechanism noise =
+      std::holds_alternative<PureBudget>(budget) ? Mechanism::kDiscreteLaplace : Mechanism::kDiscreteGaussian;
+  if (mechanism) RETURN_IF_ERROR(CheckBuys(noise, *mechanism));
+  absl::StatusOr<std::vector<StatisticsDraw>> draws = DrawsFor(domain, unit, noise, sets);
+  if (!draws.ok()) return WithinField("workload.query_sets", draws.status());
+  ASSIGN_OR_RETURN(StatisticsPurchase bought,
+                   BuyStatistics(domain, unit, sets, *draws, ShareOf(budget, SharesOf(*draws))));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, bought.draws, std::nullopt));
+  NoisePurchase purchase{.noise = {.mechanism = noise}, .draws = bought.draws, .event = std::move(event)};
+  if (bought.is_linear)
+    purchase.linear = LinearDraws{.draws = std::move(bought.draws), .removals = std::move(bought.removals)};
+  return WorkloadPlan{.shape = {},
+                      .spend = spend,
+                      .bought = std::move(purchase),
+                      .classes = {},
+                      .statistics = *std::move(draws),
+                      .bought_draws = std::move(bought.bought)};
 }
 
 absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,

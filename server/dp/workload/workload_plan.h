@@ -34,6 +34,7 @@
 #include "dp/sensitivity/spend.h"
 #include "dp/workload/accuracy.h"
 #include "dp/workload/measurement.h"
+#include "dp/workload/statistics/statistics_plan.h"
 #include "dp/workload/strategy_choice.h"
 
 namespace curator::dp {
@@ -78,6 +79,9 @@ struct WorkloadPlan {
   NoisePurchase bought;
   // The errors of the answers of each set, counted, in a plan that was chosen by them (PlanForTarget()).
   std::vector<ErrorClasses> classes = {};
+  // Of a workload of statistics, whose shape is empty: its draws, each bought by itself.
+  std::vector<StatisticsDraw> statistics = {};
+  std::vector<BoughtDraw> bought_draws = {};
 };
 
 // What `spend` buys for `sets`. Errors: those of ShapeOf() and BuyNoise().
@@ -85,6 +89,13 @@ absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound&
                                           std::vector<QuerySet> sets, const Spend& spend,
                                           std::optional<Mechanism> mechanism,
                                           const std::stop_token& stop = {});
+
+// What `spend` buys for sets of statistics, each valid: the same share for each of their draws, whose costs add
+// up to the spend at most. Errors: INVALID_ARGUMENT with the path of a set ("workload.query_sets[1].strategy")
+// or a field ("spend...", "mechanism"); those of DrawsFor(), BuyStatistics() and ChargeFor().
+absl::StatusOr<WorkloadPlan> PlanStatistics(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                            std::span<const AskedStatistics> sets, const Spend& spend,
+                                            std::optional<Mechanism> mechanism);
 
 // The error that a request is to reach: all answers of the request together stay within `max_error` of the
 // truth with at least the probability `confidence`.

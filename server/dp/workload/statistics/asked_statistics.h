@@ -26,7 +26,7 @@ enum class StatisticKind {
 struct Statistic {
   StatisticKind kind = StatisticKind::kCount;
   // Of the table. A number column (number_column.h); of quantiles also a numeric or an integer attribute.
-  std::optional<uint32_t> column;
+  std::optional<uint32_t> column = std::nullopt;
   int32_t thousandths = 500;  // of a quantile: 1..999
   bool operator==(const Statistic&) const = default;
 };
