@@ -1,0 +1,119 @@
+#include "rpc/convert_selection.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+
+namespace curator::rpc {
+namespace {
+
+absl::StatusOr<service::OutputSource> SourceFromProto(const v1::OutputSource& source,
+                                                      const std::string& path) {
+  switch (source.source_case()) {
+    case v1::OutputSource::kAttribute:
+      return service::OutputSource(source.attribute());
+    case v1::OutputSource::kStatistic:
+      return service::OutputSource(source.statistic());
+    case v1::OutputSource::SOURCE_NOT_SET:
+      break;
+  }
+  return InvalidField(path + ".source", "must be an attribute of the groups or the position of a statistic");
+}
+
+absl::StatusOr<service::AnswerComparison::Operator> OperatorFromProto(v1::Comparison::Operator op,
+                                                                      const std::string& path) {
+  switch (op) {
+    case v1::Comparison::EQUAL:
+      return service::AnswerComparison::Operator::kEqual;
+    case v1::Comparison::NOT_EQUAL:
+      return service::AnswerComparison::Operator::kNotEqual;
+    case v1::Comparison::LESS:
+      return service::AnswerComparison::Operator::kLess;
+    case v1::Comparison::LESS_OR_EQUAL:
+      return service::AnswerComparison::Operator::kLessOrEqual;
+    case v1::Comparison::GREATER:
+      return service::AnswerComparison::Operator::kGreater;
+    case v1::Comparison::GREATER_OR_EQUAL:
+      return service::AnswerComparison::Operator::kGreaterOrEqual;
+    default:
+      return InvalidField(path, "must be EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER or GREATER_OR_EQUAL");
+  }
+}
+
+absl::StatusOr<service::GroupCondition> ConditionFromProto(const v1::GroupCondition& condition,
+                                                           const std::string& path, int depth);
+
+absl::StatusOr<service::GroupCondition> JoinedFromProto(service::GroupCondition::Kind kind,
+                                                        const v1::GroupConditions& conditions,
+                                                        const std::string& path, int depth) {
+  service::GroupCondition result{.kind = kind};
+  for (int i = 0; i < conditions.conditions_size(); ++i) {
+    ASSIGN_OR_RETURN(
+        service::GroupCondition operand,
+        ConditionFromProto(conditions.conditions(i), absl::StrCat(path, ".conditions[", i, "]"), depth + 1));
+    result.operands.push_back(std::move(operand));
+  }
+  return result;
+}
+
+absl::StatusOr<service::GroupCondition> ConditionFromProto(const v1::GroupCondition& condition,
+                                                           const std::string& path, int depth) {
+  using Kind = service::GroupCondition::Kind;
+  if (depth > service::kMostConditionDepth) {
+    return InvalidField("selection.having",
+                        absl::StrCat("is nested deeper than ", service::kMostConditionDepth));
+  }
+  switch (condition.condition_case()) {
+    case v1::GroupCondition::kCompare: {
+      service::GroupCondition result{
+          .compare = {.statistic = condition.compare().statistic(), .value = condition.compare().value()}};
+      ASSIGN_OR_RETURN(result.compare.op,
+                       OperatorFromProto(condition.compare().operator_(), path + ".compare.operator"));
+      return result;
+    }
+    case v1::GroupCondition::kAllOf:
+      return JoinedFromProto(Kind::kAllOf, condition.all_of(), path + ".all_of", depth);
+    case v1::GroupCondition::kAnyOf:
+      return JoinedFromProto(Kind::kAnyOf, condition.any_of(), path + ".any_of", depth);
+    case v1::GroupCondition::kNot: {
+      service::GroupCondition result{.kind = Kind::kNot};
+      ASSIGN_OR_RETURN(service::GroupCondition operand,
+                       ConditionFromProto(condition.not_(), path + ".not", depth + 1));
+      result.operands.push_back(std::move(operand));
+      return result;
+    }
+    case v1::GroupCondition::CONDITION_NOT_SET:
+      break;
+  }
+  return InvalidField(path, "must be one of compare, all_of, any_of and not");
+}
+
+}  // namespace
+
+absl::StatusOr<service::Selection> FromProto(const v1::Selection& selection) {
+  service::Selection result;
+  for (int i = 0; i < selection.columns_size(); ++i) {
+    const v1::OutputColumn& column = selection.columns(i);
+    ASSIGN_OR_RETURN(service::OutputSource source,
+                     SourceFromProto(column.source(), absl::StrCat("selection.columns[", i, "]")));
+    result.columns.push_back({column.name(), std::move(source)});
+  }
+  if (selection.has_having()) {
+    ASSIGN_OR_RETURN(result.having, ConditionFromProto(selection.having(), "selection.having", 1));
+  }
+  for (int i = 0; i < selection.order_by_size(); ++i) {
+    const v1::SortKey& key = selection.order_by(i);
+    ASSIGN_OR_RETURN(service::OutputSource source,
+                     SourceFromProto(key.source(), absl::StrCat("selection.order_by[", i, "]")));
+    result.order_by.push_back({std::move(source), key.descending()});
+  }
+  if (selection.has_limit()) result.limit = selection.limit();
+  if (selection.has_offset()) result.offset = selection.offset();
+  return result;
+}
+
+}  // namespace curator::rpc
