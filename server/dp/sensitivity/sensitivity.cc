@@ -359,6 +359,44 @@ absl::StatusOr<Sensitivity> QueriesSensitivity(const Domain& domain, const UnitB
                 : SensitivityOf(domain, unit, groups, cells);
 }
 
+absl::StatusOr<Sensitivity> SumsSensitivity(const UnitBound& unit, const SummandRange& range, int64_t sums) {
+  RETURN_IF_ERROR(ValidateUnit(unit));
+  if (sums < 1) return absl::InvalidArgumentError("there must be at least one sum");
+  if (range.low > range.high || (range.low == 0 && range.high == 0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("records cannot add numbers from ", range.low, " to ", range.high));
+  }
+  const Int128 k = unit.max_records;
+  const Int128 most = std::max(-Int128{range.low}, Int128{range.high});
+  const Int128 width = std::max(Int128{range.high}, Int128{0}) - std::min(Int128{range.low}, Int128{0});
+  const bool replaces = unit.relation == NeighbourRelation::kReplaceOne;
+  const Int128 one_sum = replaces ? width : most;
+  const bool in_two_sums = replaces && sums > 1;
+  const Int128 l1 = k * (in_two_sums ? 2 * most : one_sum);
+  // Beyond this width the square exceeds 2^62 by itself; up to it nothing below overflows.
+  constexpr int64_t kLargest = int64_t{1} << 62;
+  if (width <= int64_t{1} << 31) {
+    const Int128 one_square = one_sum * one_sum;
+    const Int128 l2_squared = k * k * (in_two_sums ? std::max(one_square, 2 * most * most) : one_square);
+    if (l1 <= kLargest && l2_squared <= kLargest) {
+      return Sensitivity{.l1 = static_cast<int64_t>(l1),
+                         .l2_squared = static_cast<int64_t>(l2_squared),
+                         .linf = static_cast<int64_t>(k * one_sum)};
+    }
+  }
+  return absl::OutOfRangeError(absl::StrCat("the sensitivity of sums of numbers from ", range.low, " to ",
+                                            range.high, " for units of at most ", unit.max_records,
+                                            " records exceeds 2^62"));
+}
+
+Sensitivity UnitCountsSensitivity(const UnitBound& unit, int64_t groups) {
+  // Two units have a record in at most 2 k groups together; a bound above all groups does not matter.
+  const int64_t records = std::min(unit.max_records, groups);
+  const int64_t changed =
+      std::min(groups, unit.relation == NeighbourRelation::kReplaceOne ? 2 * records : records);
+  return {.l1 = changed, .l2_squared = changed, .linf = 1};
+}
+
 absl::Status CheckSizeBins(std::span<const int64_t> least_sizes) {
   const bool rises = std::ranges::adjacent_find(least_sizes, std::greater_equal<>()) == least_sizes.end();
   if (!least_sizes.empty() && least_sizes.size() <= size_t{1} << 16 && least_sizes.front() == 1 && rises)
