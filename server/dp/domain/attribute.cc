@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/cell_reading.h"
 #include "dp/domain/number_style.h"
 #include "dp/domain/numbers.h"
 
@@ -43,19 +44,6 @@ struct Overloaded : Visitors... {
 };
 template <typename... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
-
-absl::Status CheckText(std::string_view field, std::string_view text) {
-  if (text.empty()) return InvalidField(field, "is empty");
-  if (text.size() > kMaxTextLength) {
-    return InvalidField(
-        field, absl::StrCat("has ", text.size(), " bytes; at most ", kMaxTextLength, " are allowed"));
-  }
-  if (TrimBlanks(text).size() != text.size()) return InvalidField(field, "begins or ends with a blank");
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  if (std::any_of(text.begin(), text.end(), is_control))
-    return InvalidField(field, "contains a control character");
-  return absl::OkStatus();
-}
 
 absl::StatusOr<int64_t> CheckedSize(std::string_view field, uint64_t bins) {
   if (bins <= static_cast<uint64_t>(kMaxAttributeSize)) return static_cast<int64_t>(bins);
@@ -269,42 +257,12 @@ std::string WhyNoDate(const std::vector<std::string>& formats) {
   return why;
 }
 
-bool IsNoNumber(std::string_view text) {
-  const auto read = ReadNumber(text);
-  const NumberFault* const fault = std::get_if<NumberFault>(&read);
-  return fault != nullptr && *fault == NumberFault::kNotANumber;
-}
-
-// What a number that is not written in the declared style may be written in, for the owner's next try.
-std::string LikelyStyle(std::string_view text, const NumberStyle& declared) {
-  std::string buffer;
-  for (const NumberStyle& style : {NumberStyle{'.', ','}, NumberStyle{',', '.'}, NumberStyle{'.', '\''},
-                                   NumberStyle{',', ' '}, NumberStyle{'.', ' '}, NumberStyle{}}) {
-    if (style == declared) continue;
-    if (IsNoNumber(InPlainStyle(text, style, buffer))) continue;
-    if (style == NumberStyle{}) return "; it would be a number with the decimal sign \".\"";
-    return absl::StrCat("; it would be a number with the decimal sign \"", std::string(1, style.decimal_sign),
-                        "\" and the thousands separator \"", std::string(1, style.thousands_separator), "\"");
-  }
-  return "";
-}
-
-constexpr std::array<std::string_view, 8> kDefaultTokens = {"", "?", "N", "NA", "N/A", "NULL", "NaN", "-"};
-
 // Of one part of an attribute.
 absl::Status CheckReading(const Reading& reading, const AttributeKind& kind) {
   const bool is_categorical = std::holds_alternative<CategoricalKind>(kind);
   const bool is_date = std::holds_alternative<DateKind>(kind);
-  if (!reading.column.empty()) RETURN_IF_ERROR(CheckText("reading.column", reading.column));
-  if (reading.decimal_sign != '.' && reading.decimal_sign != ',')
-    return InvalidField("reading.decimal_sign", "must be \".\" or \",\"");
-  const std::string_view separators(".,'_ \0", 6);
-  if (separators.find(reading.thousands_separator) == std::string_view::npos)
-    return InvalidField("reading.thousands_separator", "must be one of . , ' _ and a blank");
-  if (reading.thousands_separator == reading.decimal_sign)
-    return InvalidField("reading.thousands_separator", "is also the decimal sign");
-  const bool has_style = reading.decimal_sign != '.' || reading.thousands_separator != '\0';
-  if (has_style && (is_categorical || is_date)) {
+  RETURN_IF_ERROR(CheckColumnAndSigns(reading));
+  if (StyleOf(reading) != NumberStyle{} && (is_categorical || is_date)) {
     return InvalidField("reading", "has a decimal sign or thousands separator, which only numbers have");
   }
   if (!reading.synonyms.empty() && !is_categorical)
@@ -383,17 +341,14 @@ class Attribute::IndexBuilder {
 
   absl::Status AddMissing(Missing& missing) {
     if (missing.tokens.empty()) {
-      for (const std::string_view token : kDefaultTokens) {
+      for (const std::string_view token : kDefaultMissingTokens) {
         if (!IsCell(std::string(token))) missing.tokens.emplace_back(token);
       }
     }
-    constexpr size_t kMostTokens = 256;
-    if (missing.tokens.size() > kMostTokens)
-      return InvalidField("missing.tokens", absl::StrCat("are more than ", kMostTokens));
+    RETURN_IF_ERROR(CheckMissingTokens(missing.tokens));
     for (size_t i = 0; i < missing.tokens.size(); ++i) {
       const std::string field = absl::StrCat("missing.tokens[", i, "]");
       const std::string& token = missing.tokens[i];
-      if (!token.empty()) RETURN_IF_ERROR(CheckText(field, token));
       if (IsCell(token)) {
         return InvalidField(field, absl::StrCat("\"", token, "\" is also a value or a synonym of one"));
       }
@@ -457,7 +412,7 @@ bool Attribute::IsMissing(std::string_view text) const {
 // Of a cell that is not missing.
 std::optional<uint32_t> Attribute::CodeOfCell(std::string_view text) const {
   std::string buffer;
-  const NumberStyle style{reading_.decimal_sign, reading_.thousands_separator};
+  const NumberStyle style = StyleOf(reading_);
   return std::visit(
       Overloaded{
           [&](const CategoricalKind& kind) -> std::optional<uint32_t> {
@@ -486,8 +441,7 @@ std::optional<uint32_t> Attribute::EncodeClamped(std::string_view cell) const {
   std::string buffer;
   const std::string_view trimmed = TrimBlanks(cell);
   if (IsMissing(trimmed)) return std::nullopt;
-  const std::string_view text =
-      InPlainStyle(trimmed, {reading_.decimal_sign, reading_.thousands_separator}, buffer);
+  const std::string_view text = InPlainStyle(trimmed, StyleOf(reading_), buffer);
   std::optional<Side> side;
   if (const auto* integer = std::get_if<IntegerKind>(&kind_)) side = SideOf(ReadInteger(text), integer->min);
   if (const auto* numeric = std::get_if<NumericKind>(&kind_))
@@ -539,7 +493,7 @@ std::string Attribute::WhyOutside(std::string_view cell) const {
     return date ? WhyKindLacks(text, date) : WhyNoDate(reading_.date_formats);
   }
   std::string buffer;
-  const NumberStyle style{reading_.decimal_sign, reading_.thousands_separator};
+  const NumberStyle style = StyleOf(reading_);
   const std::string_view plain = InPlainStyle(text, style, buffer);
   std::string why = WhyKindLacks(plain, std::nullopt);
   const bool is_of_numbers = !std::holds_alternative<CategoricalKind>(kind_);

@@ -1,66 +1,17 @@
 #include "dp/domain/domain.h"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/near_names.h"
 #include "dp/domain/numbers.h"
 
 namespace curator::dp {
 namespace {
-
-constexpr size_t kMaxNearMisses = 3;
-constexpr size_t kMaxComparedLength = 64;  // longer names are not worth the time of a comparison
-
-// Levenshtein's distance between two short texts.
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
-std::string Lowered(std::string_view text) {
-  std::string lowered(text);
-  absl::AsciiStrToLower(&lowered);
-  return lowered;
-}
-
-std::vector<std::string> NearMisses(const std::vector<Attribute>& attributes, std::string_view name) {
-  if (name.empty() || name.size() > kMaxComparedLength) return {};
-  const std::string wanted = Lowered(name);
-  std::vector<std::string> near;
-  for (const Attribute& attribute : attributes) {
-    if (attribute.name().size() > kMaxComparedLength) continue;
-    if (EditDistance(Lowered(attribute.name()), wanted) > 1 + wanted.size() / 4) continue;
-    near.push_back(absl::StrCat("\"", attribute.name(), "\""));
-    if (near.size() == kMaxNearMisses) break;
-  }
-  return near;
-}
-
-// The names of a domain, of many the first ones; "..." for a long name.
-std::string SomeNames(const std::vector<Attribute>& attributes) {
-  constexpr size_t kMostNamed = 10;
-  std::vector<std::string> names;
-  for (size_t i = 0; i < std::min(attributes.size(), kMostNamed); ++i)
-    names.push_back(attributes[i].name().size() > kMaxComparedLength ? "..." : attributes[i].name());
-  if (attributes.size() <= kMostNamed) return absl::StrJoin(names, ", ");
-  return absl::StrCat(absl::StrJoin(names, ", "), " and ", attributes.size() - kMostNamed, " more");
-}
 
 absl::Status CheckIdColumn(const Domain& domain, std::string_view field, const std::string& id_column) {
   if (TrimBlanks(id_column).empty()) return InvalidField(field, "is empty");
@@ -71,6 +22,9 @@ absl::Status CheckIdColumn(const Domain& domain, std::string_view field, const s
   }
   if (domain.IndexOf(id_column).ok())
     return InvalidField(field, absl::StrCat("\"", id_column, "\" is an attribute; an id is never released"));
+  const auto is_id = [&id_column](const Measure& measure) { return measure.name() == id_column; };
+  if (std::ranges::any_of(domain.measures(), is_id))
+    return InvalidField(field, absl::StrCat("\"", id_column, "\" is a measure; an id is never released"));
   return absl::OkStatus();
 }
 
@@ -127,42 +81,51 @@ absl::Status CheckNesting(const Domain& domain, const PrivacyUnit& unit, const N
   return CheckRecordsInGroups(domain, nesting);
 }
 
-// In files; the id column's name is no attribute's name, and may not be an attribute's column.
-absl::Status CheckColumns(const Domain& domain, const std::optional<std::string>& id_column) {
+// In files, of the attributes or of the measures, which are `list`. The id column's name is none of their
+// names, and may not be one's column; nor may two of a list read one column.
+template <typename Columns>
+absl::Status CheckColumns(const std::string& list, const Columns& columns,
+                          const std::optional<std::string>& id_column) {
   std::unordered_map<std::string, std::string> read_from;
-  for (size_t i = 0; i < domain.size(); ++i) {
-    const Attribute& attribute = domain.attributes()[i];
-    const std::string field = absl::StrCat("attributes[", i, "].reading.column");
-    if (attribute.column() == id_column)
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const std::string field = absl::StrCat(list, "[", i, "].reading.column");
+    if (columns[i].column() == id_column)
       return InvalidField(
           field, absl::StrCat("\"", *id_column, "\" is the column of ids, which are never released"));
-    const auto [first, is_new] = read_from.emplace(attribute.column(), attribute.name());
+    const auto [first, is_new] = read_from.emplace(columns[i].column(), columns[i].name());
     if (!is_new)
       return InvalidField(
-          field, absl::StrCat("\"", attribute.column(), "\" is read by \"", first->second, "\", too"));
+          field, absl::StrCat("\"", columns[i].column(), "\" is read by \"", first->second, "\", too"));
+  }
+  return absl::OkStatus();
+}
+
+// Of the attributes or the measures, which are `list`.
+template <typename Columns>
+absl::Status CheckNames(const std::string& list, const Columns& columns, size_t most) {
+  if (columns.size() > most) {
+    return InvalidField(list,
+                        absl::StrCat("has ", columns.size(), " ", list, "; at most ", most, " are allowed"));
+  }
+  std::unordered_map<std::string_view, size_t> seen;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto [first, is_new] = seen.emplace(columns[i].name(), i);
+    if (is_new) continue;
+    return InvalidField(absl::StrCat(list, "[", i, "].name"),
+                        absl::StrCat("repeats ", list, "[", first->second, "], \"", columns[i].name(), "\""));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<Domain> Domain::Create(std::vector<Attribute> attributes) {
+absl::StatusOr<Domain> Domain::Create(std::vector<Attribute> attributes, std::vector<Measure> measures) {
   if (attributes.empty()) return InvalidField("attributes", "is empty");
-  if (attributes.size() > kMaxAttributes) {
-    return InvalidField("attributes", absl::StrCat("has ", attributes.size(), " attributes; at most ",
-                                                   kMaxAttributes, " are allowed"));
-  }
-  std::unordered_map<std::string, size_t> seen;
-  for (size_t i = 0; i < attributes.size(); ++i) {
-    const auto [first, is_new] = seen.emplace(attributes[i].name(), i);
-    if (!is_new) {
-      return InvalidField(
-          absl::StrCat("attributes[", i, "].name"),
-          absl::StrCat("repeats attributes[", first->second, "], \"", attributes[i].name(), "\""));
-    }
-  }
+  RETURN_IF_ERROR(CheckNames("attributes", attributes, kMaxAttributes));
+  RETURN_IF_ERROR(CheckNames("measures", measures, kMaxMeasures));
   Domain domain;
   domain.attributes_ = std::move(attributes);
+  domain.measures_ = std::move(measures);
   return domain;
 }
 
@@ -170,15 +133,11 @@ absl::StatusOr<uint32_t> Domain::IndexOf(std::string_view name) const {
   for (size_t i = 0; i < attributes_.size(); ++i) {
     if (attributes_[i].name() == name) return static_cast<uint32_t>(i);
   }
-  std::string message =
+  const std::string message =
       absl::StrCat("there is no attribute \"", std::string(name.substr(0, kMaxTextLength)), "\"");
-  const std::vector<std::string> near = NearMisses(attributes_, name);
-  if (near.empty()) {
-    absl::StrAppend(&message, "; there are: ", SomeNames(attributes_));
-  } else {
-    absl::StrAppend(&message, "; did you mean ", absl::StrJoin(near, " or "), "?");
-  }
-  return absl::InvalidArgumentError(message);
+  std::vector<std::string_view> names;
+  for (const Attribute& attribute : attributes_) names.push_back(attribute.name());
+  return absl::InvalidArgumentError(message + NearNames(names, name));
 }
 
 std::optional<int64_t> Domain::CellCount(const AttributeSet& set) const {
@@ -223,7 +182,8 @@ absl::StatusOr<Schema> CreateSchema(Domain domain, PrivacyUnit unit, std::option
   }
   if (nesting) RETURN_IF_ERROR(CheckNesting(domain, unit, *nesting));
   Schema schema{.domain = std::move(domain), .unit = std::move(unit), .nesting = std::move(nesting)};
-  RETURN_IF_ERROR(CheckColumns(schema.domain, IdColumnOf(schema)));
+  RETURN_IF_ERROR(CheckColumns("attributes", schema.domain.attributes(), IdColumnOf(schema)));
+  RETURN_IF_ERROR(CheckColumns("measures", schema.domain.measures(), IdColumnOf(schema)));
   return schema;
 }
 
