@@ -14,6 +14,7 @@
 #include "rpc/handle.h"
 #include "rpc/page.h"
 #include "service/releases/releases.h"
+#include "service/workloads/spend_choices.h"
 #include "service/workloads/workloads.h"
 
 namespace curator::rpc {

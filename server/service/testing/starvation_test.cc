@@ -9,6 +9,7 @@
 #include "service/charges/accountant.h"
 #include "service/operations/synthesis.h"
 #include "service/testing/fixture.h"
+#include "service/workloads/spend_choices.h"
 #include "service/workloads/workloads.h"
 
 namespace curator::service {

@@ -63,22 +63,6 @@ struct WorkloadEstimate {
 // other requests hold the memory that it would take.
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request);
 
-// What another spend would buy.
-struct SpendChoice {
-  dp::Spend spend;
-  Price price;
-  double standard_deviation = 0;  // the root of the mean variance of all answers
-  double max_error = 0;           // that all answers stay within, with the stated confidence
-};
-struct SpendChoices {
-  double max_error = 0;  // at the estimate's own spend
-  std::vector<SpendChoice> choices;
-};
-
-// A quarter of the estimate's spend, half, the same, double, and four times it: those that buy anything.
-// Errors: INVALID_ARGUMENT ("confidence_level") unless 0 < confidence < 1.
-absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, double confidence);
-
 struct WorkloadAnswer {
   std::shared_ptr<const KnownDataset> known;
   ledger::Release release;  // without its payload, which is decoded in `answer`
