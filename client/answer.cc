@@ -38,6 +38,26 @@ bool AppendErrors(const google::protobuf::RepeatedField<double>& errors, int64_t
   return errors.size() == 1;
 }
 
+// Appends the intervals of the numbers of a slice, of which `before` came before: two ends for each number, or
+// none as before. Neither end is NaN, and they are in order.
+absl::Status AppendIntervals(const v1::AnswerSlice& slice, size_t before, AnswerValues& values) {
+  const auto& lows = slice.interval_lows();
+  const auto& highs = slice.interval_highs();
+  if (lows.empty() && highs.empty()) {
+    if (values.interval_lows.empty() || values.size() == before) return absl::OkStatus();
+    return Malformed("intervals of some numbers only");
+  }
+  const size_t more = values.size() - before;
+  if (static_cast<size_t>(lows.size()) != more || static_cast<size_t>(highs.size()) != more ||
+      values.interval_lows.size() != before)
+    return Malformed("intervals that are not those of the numbers beside them");
+  for (int i = 0; i < lows.size(); ++i)
+    if (!(lows[i] <= highs[i])) return Malformed("an interval without ends, or with its ends the wrong way");
+  values.interval_lows.insert(values.interval_lows.end(), lows.begin(), lows.end());
+  values.interval_highs.insert(values.interval_highs.end(), highs.begin(), highs.end());
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status AnswerAssembler::Add(v1::AnswerChunk chunk) {
@@ -97,7 +117,7 @@ absl::Status AnswerAssembler::AddAnswers(const v1::AnswerSlice& slice) {
   if (static_cast<size_t>(slice.labels_size()) != columns * (set.size() - before))
     return Malformed("answers without the labels of their queries");
   set.labels.insert(set.labels.end(), slice.labels().begin(), slice.labels().end());
-  return absl::OkStatus();
+  return AppendIntervals(slice, before, set);
 }
 
 template <typename Slice>

@@ -25,6 +25,10 @@ struct AnswerValues {
   // unknown.
   std::vector<double> standard_deviations;
   std::vector<double> confidence_half_widths;
+  // Of statistics, instead of half widths: the ends of each number's interval, which may be infinite. As many
+  // as numbers, or none. A statistic that is no number, as the mean of an empty group, is NaN in `estimates`.
+  std::vector<double> interval_lows;
+  std::vector<double> interval_highs;
 
   size_t size() const { return counts.empty() ? estimates.size() : counts.size(); }
 };

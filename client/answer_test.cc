@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace curator::client {
 namespace {
 
@@ -68,6 +70,40 @@ v1::AnswerChunk Answers(int64_t offset, std::vector<std::pair<std::string, int64
   return chunk;
 }
 
+// An answer with the ends of its interval.
+struct Ended {
+  double estimate;
+  double low;
+  double high;
+};
+
+v1::AnswerChunk Statistics(int64_t offset, const std::vector<Ended>& answers) {
+  v1::AnswerChunk chunk;
+  v1::AnswerSlice& slice = *chunk.mutable_answers();
+  slice.set_offset(offset);
+  for (const Ended& answer : answers) {
+    slice.add_labels("a");
+    slice.add_estimates(answer.estimate);
+    slice.add_interval_lows(answer.low);
+    slice.add_interval_highs(answer.high);
+  }
+  return chunk;
+}
+
+v1::AnswerChunk WithoutItsLastEnd(v1::AnswerChunk chunk) {
+  chunk.mutable_answers()->mutable_interval_highs()->RemoveLast();
+  return chunk;
+}
+
+v1::AnswerChunk WithoutIntervals(v1::AnswerChunk chunk) {
+  chunk.mutable_answers()->clear_interval_lows();
+  chunk.mutable_answers()->clear_interval_highs();
+  return chunk;
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
 v1::AnswerChunk Unlabelled(int64_t offset, std::vector<int64_t> counts) {
   v1::AnswerChunk chunk;
   chunk.mutable_answers()->set_offset(offset);
@@ -122,6 +158,18 @@ TEST(Answer, OneErrorStandsForAWholeSlice) {
   EXPECT_THAT(answer->query_sets[0].standard_deviations, ElementsAre(5, 5, 7));
 }
 
+TEST(Answer, OfStatisticsHasIntervalsWhichMayBeUnbounded) {
+  const auto answer =
+      Assemble({HeaderOfSets(0, 1), QuerySetOf(3), Statistics(0, {{5, 4, 7}, {kNaN, -kInfinity, kInfinity}}),
+                Statistics(2, {{1, 0, kInfinity}})});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const QuerySetAnswer& set = answer->query_sets[0];
+  EXPECT_THAT(set.estimates, ElementsAre(5, ::testing::IsNan(), 1));
+  EXPECT_THAT(set.interval_lows, ElementsAre(4, -kInfinity, 0));
+  EXPECT_THAT(set.interval_highs, ElementsAre(7, kInfinity, kInfinity));
+  EXPECT_TRUE(set.confidence_half_widths.empty());
+}
+
 TEST(Answer, WithoutMarginalsIsWholeToo) {
   EXPECT_TRUE(Assemble({Header(0)}).ok());
 }
@@ -158,6 +206,17 @@ TEST(AnswerCanary, NothingIncompleteOrOutOfOrderIsHandedOut) {
        {HeaderOfSets(0, 1), QuerySetOf(3), Answers(0, {{"a", 1}, {"b", 1}, {"c", 1}}, {1, 2})}},
       {"errors of one slice only",
        {HeaderOfSets(0, 1), QuerySetOf(2), Answers(0, {{"a", 1}}, {1}), Answers(1, {{"b", 1}}, {})}},
+      {"an interval without its upper end",
+       {HeaderOfSets(0, 1), QuerySetOf(2), WithoutItsLastEnd(Statistics(0, {{1, 0, 2}, {1, 0, 2}}))}},
+      {"intervals of the first slice only",
+       {HeaderOfSets(0, 1), QuerySetOf(2), Statistics(0, {{1, 0, 2}}),
+        WithoutIntervals(Statistics(1, {{1, 0, 2}}))}},
+      {"intervals of the last slice only",
+       {HeaderOfSets(0, 1), QuerySetOf(2), WithoutIntervals(Statistics(0, {{1, 0, 2}})),
+        Statistics(1, {{1, 0, 2}})}},
+      {"an interval that is no number", {HeaderOfSets(0, 1), QuerySetOf(1), Statistics(0, {{1, kNaN, 2}})}},
+      {"an interval that ends before it begins",
+       {HeaderOfSets(0, 1), QuerySetOf(1), Statistics(0, {{1, 2, 0}})}},
       {"a negative number of answers", {HeaderOfSets(0, 1), QuerySetOf(-1)}},
       {"a part of no kind", {Header(0), v1::AnswerChunk()}}};
   for (const Broken& one : broken) {
