@@ -136,6 +136,81 @@ absl::Status WriteMarginalSet(const dp::AskedSet& asked, size_t set, service::Re
   return absl::OkStatus();
 }
 
+std::vector<double> ValuesOf(const std::vector<dp::StatisticAnswer>& answers) {
+  std::vector<double> values;
+  values.reserve(answers.size());
+  for (const dp::StatisticAnswer& answer : answers) values.push_back(answer.value);
+  return values;
+}
+
+// The answers of one set of statistics, one row for each statistic of each group that is shown.
+class StatisticsRows {
+ public:
+  StatisticsRows(const dp::Domain& domain, const dp::AskedStatistics& asked,
+                 const std::vector<service::ShownStatistic>& shown,
+                 const std::vector<dp::StatisticAnswer>& answers)
+      : domain_(domain), asked_(asked), shown_(shown), answers_(answers) {}
+
+  void Add(int64_t group, v1::AnswerSlice& slice) {
+    const std::vector<std::string> cell = dp::LabelsOfCell(domain_, asked_.by, group);
+    const size_t first = static_cast<size_t>(group) * asked_.statistics.size();
+    for (const service::ShownStatistic& statistic : shown_) {
+      const dp::StatisticAnswer& answer = answers_[first + statistic.position];
+      for (const std::string& label : cell) AddLabel(label, slice);
+      AddLabel(statistic.name, slice);
+      slice.add_estimates(answer.value);
+      slice.add_standard_deviations(answer.standard_deviation);
+      slice.add_interval_lows(answer.low);
+      slice.add_interval_highs(answer.high);
+    }
+  }
+
+  // Of the labels since Restart().
+  size_t bytes() const { return bytes_; }
+  void Restart() { bytes_ = 0; }
+
+ private:
+  void AddLabel(const std::string& label, v1::AnswerSlice& slice) {
+    constexpr size_t kBytesAround = 3;
+    bytes_ += label.size() + kBytesAround;
+    slice.add_labels(label);
+  }
+
+  const dp::Domain& domain_;
+  const dp::AskedStatistics& asked_;
+  const std::vector<service::ShownStatistic>& shown_;
+  const std::vector<dp::StatisticAnswer>& answers_;
+  size_t bytes_ = 0;
+};
+
+absl::Status WriteStatistics(const dp::Domain& domain, const dp::AskedSet& asked, size_t set,
+                             service::ReleaseAnswers& answers, const service::Selection& selection,
+                             Writer& writer) {
+  ASSIGN_OR_RETURN(const std::vector<dp::StatisticAnswer> values, answers.Statistics(set));
+  const dp::AskedStatistics& statistics = *asked.statistics;
+  const std::vector<service::ShownStatistic> shown = service::StatisticsShown(domain, statistics, selection);
+  const std::vector<int64_t> groups = service::GroupsShown(domain, statistics, selection, ValuesOf(values));
+  v1::AnswerChunk header = TableHeader(domain, asked, static_cast<int>(set));
+  header.mutable_query_set()->set_answer_count(std::ssize(groups) * std::ssize(shown));
+  for (const std::vector<int64_t>& drawn : answers.release().statistics.values) {
+    header.mutable_query_set()->set_measurement_count(header.query_set().measurement_count() +
+                                                      std::ssize(drawn));
+  }
+  RETURN_IF_ERROR(writer.Write(header));
+  StatisticsRows rows(domain, statistics, shown, values);
+  for (size_t i = 0; i < groups.size();) {
+    v1::AnswerChunk chunk;
+    v1::AnswerSlice& slice = *chunk.mutable_answers();
+    slice.set_offset(static_cast<int64_t>(i) * std::ssize(shown));
+    rows.Restart();
+    while (i < groups.size() && static_cast<size_t>(slice.estimates_size()) < kAnswersPerSlice &&
+           rows.bytes() < kLabelBytesPerSlice)
+      rows.Add(groups[i++], slice);
+    RETURN_IF_ERROR(writer.Write(chunk));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void CountSets(std::span<const dp::AskedSet> asked, v1::AnswerHeader& header) {
@@ -149,9 +224,15 @@ void CountSets(std::span<const dp::AskedSet> asked, v1::AnswerHeader& header) {
 }
 
 absl::Status WriteAnswers(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
-                          service::ReleaseAnswers& answers, const ChunkWriter& write) {
+                          service::ReleaseAnswers& answers,
+                          const std::optional<service::Selection>& selection, const ChunkWriter& write) {
   Writer writer(domain, write);
   for (size_t i = 0; i < asked.size(); ++i) {
+    if (asked[i].statistics) {
+      RETURN_IF_ERROR(
+          WriteStatistics(domain, asked[i], i, answers, selection.value_or(service::Selection()), writer));
+      continue;
+    }
     RETURN_IF_ERROR(asked[i].query_class == dp::QueryClass::kMarginals
                         ? WriteMarginalSet(asked[i], i, answers, writer)
                         : WriteTableSet(domain, asked[i], i, answers, writer));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "absl/status/status.h"
@@ -13,6 +14,7 @@
 #include "dp/workload/asked_set.h"
 #include "service/releases/releases.h"
 #include "service/workloads/answers.h"
+#include "service/workloads/selection.h"
 
 namespace curator::rpc {
 
@@ -22,9 +24,11 @@ using ChunkWriter = std::function<bool(const v1::AnswerChunk&)>;
 // Fills the header's numbers of marginals and of other query sets.
 void CountSets(std::span<const dp::AskedSet> asked, v1::AnswerHeader& header);
 
-// All sets of a release, in order. Errors: also those of ReleaseAnswers.
+// All sets of a release, in order; of a set of statistics what `selection`, which was checked, shows. Errors:
+// also those of ReleaseAnswers.
 absl::Status WriteAnswers(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
-                          service::ReleaseAnswers& answers, const ChunkWriter& write);
+                          service::ReleaseAnswers& answers,
+                          const std::optional<service::Selection>& selection, const ChunkWriter& write);
 
 // A set that a model answered; `position` is its place in the workload.
 absl::Status WriteModelAnswer(const dp::Domain& domain, const service::ModelAnswer& answer, int position,

@@ -72,7 +72,7 @@ TEST(AnswerStream, WritesMarginalsAsCellsAndOtherSetsAsLabelledRows) {
   const dp::WorkloadRelease release = CellsAndASum();
   auto answers = service::ReleaseAnswers::Create(domain, release, 0.95, {}).value();
   std::vector<v1::AnswerChunk> chunks;
-  ASSERT_TRUE(WriteAnswers(domain, release.asked, answers, CollectInto(chunks)).ok());
+  ASSERT_TRUE(WriteAnswers(domain, release.asked, answers, std::nullopt, CollectInto(chunks)).ok());
   ASSERT_THAT(chunks, SizeIs(4));
   EXPECT_EQ(chunks[0].marginal().noise().scale(), "1");
   EXPECT_THAT(chunks[1].cells().counts(), ElementsAre(4, 5, 6));
@@ -91,7 +91,8 @@ TEST(AnswerStream, StopsWhenTheClientHasLeft) {
   auto answers = service::ReleaseAnswers::Create(domain, release, 0.95, {}).value();
   int written = 0;
   const ChunkWriter leaves = [&](const v1::AnswerChunk&) { return ++written < 2; };
-  EXPECT_EQ(WriteAnswers(domain, release.asked, answers, leaves).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(WriteAnswers(domain, release.asked, answers, std::nullopt, leaves).code(),
+            absl::StatusCode::kCancelled);
   EXPECT_EQ(written, 2);
 }
 

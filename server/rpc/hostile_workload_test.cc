@@ -169,7 +169,7 @@ absl::StatusOr<dp::WorkloadPlan> Plan(const v1::Workload& workload) {
   const absl::StatusOr<std::vector<service::QuerySetRequest>> requests = FromProto(workload);
   if (!requests.ok()) return requests.status();
   const absl::StatusOr<std::vector<dp::AskedSet>> asked =
-      service::ResolveWorkload(HostileDomain(), *requests);
+      service::ResolveCounts(HostileDomain(), *requests);
   if (!asked.ok()) return asked.status();
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : *asked) sets.push_back(set.queries);

@@ -10,6 +10,7 @@
 #include "rpc/answer_stream.h"
 #include "rpc/convert_budget.h"
 #include "rpc/convert_schema.h"
+#include "rpc/convert_selection.h"
 #include "rpc/convert_workload.h"
 #include "rpc/handle.h"
 #include "rpc/page.h"
@@ -24,6 +25,13 @@ template <typename Request>
 std::optional<double> StatedLevel(const Request& request) {
   if (!request.has_confidence_level()) return std::nullopt;
   return request.confidence_level();
+}
+
+template <typename Request>
+absl::StatusOr<std::optional<service::Selection>> SelectionOf(const Request& request) {
+  if (!request.has_selection()) return std::nullopt;
+  ASSIGN_OR_RETURN(service::Selection selection, rpc::FromProto(request.selection()));
+  return selection;
 }
 
 template <typename Request>
@@ -134,10 +142,11 @@ v1::AnswerChunk HeaderOf(const ledger::Release& release, const std::string& requ
 }
 
 absl::Status WriteAnswers(const Call& call, const dp::Domain& domain, const dp::WorkloadRelease& release,
-                          double level, const dp::PostProcessing& steps, const ChunkWriter& write) {
+                          double level, const dp::PostProcessing& steps,
+                          const std::optional<service::Selection>& selection, const ChunkWriter& write) {
   ASSIGN_OR_RETURN(service::ReleaseAnswers answers,
                    service::ReleaseAnswers::Create(domain, release, level, steps, call.client_left()));
-  return rpc::WriteAnswers(domain, release.asked, answers, write);
+  return rpc::WriteAnswers(domain, release.asked, answers, selection, write);
 }
 
 absl::Status AnswerWorkload(service::Services& services, const Call& call,
@@ -145,6 +154,7 @@ absl::Status AnswerWorkload(service::Services& services, const Call& call,
                             MessageWriter<v1::AnswerChunk>& writer) {
   ASSIGN_OR_RETURN(service::WorkloadRequest workload, FromProto(call, request));
   workload.prefer_free = request.prefer_free();
+  ASSIGN_OR_RETURN(workload.selection, SelectionOf(request));
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
   const service::Intent intent = IntentOf(request);
@@ -164,7 +174,7 @@ absl::Status AnswerWorkload(service::Services& services, const Call& call,
   header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
   if (!writer.Write(header)) return ClientDisconnected();
-  return WriteAnswers(call, answer.dataset().schema.domain, answer.answer, level, steps,
+  return WriteAnswers(call, answer.dataset().schema.domain, answer.answer, level, steps, workload.selection,
                       [&](const v1::AnswerChunk& chunk) { return writer.Write(chunk); });
 }
 
@@ -205,6 +215,7 @@ v1::SynthesisSummary SynthesisProto(const dp::SynthesisRelease& synthesis,
 absl::Status GetRelease(service::Services& services, const Call& call, const v1::GetReleaseRequest& request,
                         MessageWriter<v1::GetReleaseChunk>& writer) {
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
+  ASSIGN_OR_RETURN(const std::optional<service::Selection> selection, SelectionOf(request));
   ASSIGN_OR_RETURN(const service::ReleaseView view,
                    service::GetRelease(services, Method::kGetRelease, call.principal(), request.release_id(),
                                        call.client_left()));
@@ -220,6 +231,7 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
   const auto& answer = std::get<dp::WorkloadRelease>(view.content);
   const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
   RETURN_IF_ERROR(service::CheckPostProcessing(domain, answer, steps));
+  if (selection) RETURN_IF_ERROR(service::CheckSelection(domain, answer.asked, *selection));
   const auto write = [&](const v1::AnswerChunk& chunk) {
     v1::GetReleaseChunk wrapped;
     *wrapped.mutable_answer() = chunk;
@@ -230,7 +242,7 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
   header.mutable_header()->set_post_processing(dp::Describe(steps));
   header.mutable_header()->set_confidence_level(level);
   if (!write(header)) return ClientDisconnected();
-  return WriteAnswers(call, domain, answer, level, steps, write);
+  return WriteAnswers(call, domain, answer, level, steps, selection, write);
 }
 
 absl::Status ListReleases(service::Services& services, const Call& call,

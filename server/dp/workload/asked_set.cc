@@ -67,32 +67,20 @@ std::vector<std::string> ColumnsOf(const Domain& domain, const AskedSet& asked) 
   return columns;
 }
 
-Labels::Labels(const Domain& domain, const AskedSet& asked)
-    : domain_(domain), asked_(asked), by_cells_(domain.CellCount(asked.by).value_or(1)) {}
-
-std::vector<std::string> Labels::LabelsOfCell(int64_t cell) const {
-  std::vector<std::string> labels(asked_.by.size());
-  for (size_t i = asked_.by.size(); i-- > 0;) {
-    const Attribute& attribute = domain_.attributes()[asked_.by[i]];
+std::vector<std::string> LabelsOfCell(const Domain& domain, const AttributeSet& by, int64_t cell) {
+  std::vector<std::string> labels(by.size());
+  for (size_t i = by.size(); i-- > 0;) {
+    const Attribute& attribute = domain.attributes()[by[i]];
     labels[i] = attribute.Label(static_cast<uint32_t>(cell % attribute.size()));
     cell /= attribute.size();
   }
   return labels;
 }
 
-std::vector<std::string> Labels::NextOfStatistics() {
-  const std::vector<Statistic>& statistics = asked_.statistics->statistics;
-  std::vector<std::string> labels = LabelsOfCell(by_cell_);
-  labels.push_back(NameOf(domain_, statistics[static_cast<size_t>(question_)]));
-  if (++question_ == std::ssize(statistics)) {
-    question_ = 0;
-    ++by_cell_;
-  }
-  return labels;
-}
+Labels::Labels(const Domain& domain, const AskedSet& asked)
+    : domain_(domain), asked_(asked), by_cells_(domain.CellCount(asked.by).value_or(1)) {}
 
 std::vector<std::string> Labels::Next() {
-  if (asked_.statistics) return NextOfStatistics();
   const QueryGroup& group = asked_.queries.groups[group_];
   std::vector<std::string> labels;
   if (asked_.query_class == QueryClass::kRanges || asked_.query_class == QueryClass::kPrefixes) {
@@ -106,7 +94,7 @@ std::vector<std::string> Labels::Next() {
     labels.push_back(asked_.query_class == QueryClass::kParities
                          ? NamesOf(domain_, group.attributes)
                          : asked_.words[static_cast<size_t>(question_)]);
-    std::ranges::move(LabelsOfCell(by_cell_), std::back_inserter(labels));
+    std::ranges::move(LabelsOfCell(domain_, asked_.by, by_cell_), std::back_inserter(labels));
   }
   if (++by_cell_ == by_cells_) {
     by_cell_ = 0;

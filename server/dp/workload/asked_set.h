@@ -49,7 +49,10 @@ std::vector<AskedStatistics> StatisticsOf(std::span<const AskedSet> sets);
 // The columns that distinguish the answers of a set: attributes, "where", "at least", "parity" or "statistic".
 std::vector<std::string> ColumnsOf(const Domain& domain, const AskedSet& asked);
 
-// Iterates over the answers of a set: the texts of their columns.
+// The labels of a cell of the marginal over `by`, the last attribute varying fastest.
+std::vector<std::string> LabelsOfCell(const Domain& domain, const AttributeSet& by, int64_t cell);
+
+// Iterates over the answers of a set that is not of statistics: the texts of their columns.
 class Labels {
  public:
   // Both must outlive it.
@@ -59,9 +62,6 @@ class Labels {
   std::vector<std::string> Next();
 
  private:
-  std::vector<std::string> LabelsOfCell(int64_t cell) const;  // of `by`
-  std::vector<std::string> NextOfStatistics();
-
   const Domain& domain_;
   const AskedSet& asked_;
   int64_t by_cells_;

@@ -1,6 +1,7 @@
 #include "dp/workload/memory_forecast.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "dp/domain/attribute_set.h"
@@ -18,6 +19,8 @@ constexpr int64_t kPerAnswer = 48;     // its error
 constexpr int64_t kPerTreeBin = 128;   // of the trees with 2, 4, 8, 16 and 32 branches
 constexpr int64_t kPerCell = 40;       // the weights of a record, to find the largest
 constexpr int64_t kBoundsPerSide = 4;
+constexpr int64_t kPerGroupCell = 8;       // of statistics: its group, in the set that is measured
+constexpr int64_t kPerConditionCell = 24;  // of their condition, in all copies of a plan
 constexpr int64_t kPerMeasuredValue = 32;
 constexpr int64_t kCopiesOfARelease = 3;
 constexpr int64_t kCountersOfASet = int64_t{1} << 20;  // on the core that counts it
@@ -63,6 +66,18 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
   // Few boxes over one attribute set are counted over the bins that they distinguish (QueriesSensitivity()).
   if (are_boxes && weighted.size() == 1) cells = std::min(cells, most_bounds);
   return bytes + kPerCell * cells + kPerTreeBin * std::min(tree_bins, kMostTreeBins);
+}
+
+int64_t StatisticsPlanningBytes(const Domain& domain, std::span<const AskedStatistics> sets) {
+  int64_t bytes = kPerRequest;
+  for (const AskedStatistics& asked : sets) {
+    AttributeSet attributes;
+    std::ranges::set_union(asked.by, asked.where, std::back_inserter(attributes));
+    const int64_t cells = domain.CellCount(attributes).value_or(kMostGroupCells);
+    bytes += kPerSet + kPerGroupCell * cells + kPerConditionCell * std::ssize(asked.cells) +
+             kPerGroup * std::ssize(asked.statistics);
+  }
+  return bytes;
 }
 
 int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes) {

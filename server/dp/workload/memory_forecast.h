@@ -9,12 +9,16 @@
 
 #include "dp/domain/domain.h"
 #include "dp/workload/measurement.h"
+#include "dp/workload/statistics/asked_statistics.h"
 #include "dp/workload/workload_plan.h"
 
 namespace curator::dp {
 
 // Bytes for planning `sets`, which ValidateSets() has found valid, and for the forecasts of their errors.
 int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets);
+
+// The same for sets of statistics, each valid.
+int64_t StatisticsPlanningBytes(const Domain& domain, std::span<const AskedStatistics> sets);
 
 // Bytes for drawing, storing, reading back and answering a planned release of at most `encoded_bytes`.
 int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes);

@@ -115,6 +115,24 @@ void AddAttributesOf(std::span<const dp::QueryGroup> groups, std::set<uint32_t>&
     attributes.insert(group.attributes.begin(), group.attributes.end());
 }
 
+void AddAttributesOf(const dp::Domain& domain, const dp::AskedStatistics& asked,
+                     std::set<uint32_t>& attributes) {
+  attributes.insert(asked.by.begin(), asked.by.end());
+  attributes.insert(asked.where.begin(), asked.where.end());
+  for (const dp::Statistic& statistic : asked.statistics) {
+    if (!statistic.column) continue;
+    if (*statistic.column < domain.size()) {
+      attributes.insert(*statistic.column);
+      continue;
+    }
+    const dp::Measure& measure = domain.measures()[*statistic.column - domain.size()];
+    for (uint32_t i = 0; i < domain.size(); ++i) {
+      const dp::Attribute& attribute = domain.attributes()[i];
+      if (attribute.name() == measure.name() || attribute.column() == measure.column()) attributes.insert(i);
+    }
+  }
+}
+
 void AddPartitionAttribute(const DatasetView& dataset, std::set<uint32_t>& attributes) {
   const absl::StatusOr<uint32_t> index = dataset.schema.domain.IndexOf(dataset.record.partition_attribute);
   if (index.ok()) attributes.insert(*index);

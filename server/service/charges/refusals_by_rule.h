@@ -22,6 +22,7 @@
 #include "base/principal.h"
 #include "codec/refusal_rules_codec.h"
 #include "dp/queries/linear_queries.h"
+#include "dp/workload/statistics/asked_statistics.h"
 #include "ledger/ledger.h"
 #include "ledger/types.h"
 #include "service/access.h"
@@ -43,6 +44,10 @@ struct RuledRequest {
 
 // Adds the attributes over which the queries are.
 void AddAttributesOf(std::span<const dp::QueryGroup> groups, std::set<uint32_t>& attributes);
+// Those of the groups, and those that have the name, or are read from the column, of a measure that is asked
+// of: an owner who refuses an attribute refuses its numbers.
+void AddAttributesOf(const dp::Domain& domain, const dp::AskedStatistics& asked,
+                     std::set<uint32_t>& attributes);
 // Adds the attribute by which the dataset is divided, for a request that names parts: it selects records by
 // their bins.
 void AddPartitionAttribute(const DatasetView& dataset, std::set<uint32_t>& attributes);

@@ -46,7 +46,7 @@ absl::StatusOr<const dp::Synthesizer*> FindMethod(const std::string& method) {
 absl::StatusOr<std::vector<dp::QueryGroup>> WorkloadOf(const dp::Domain& domain,
                                                        const SynthesisRequest& request) {
   if (!request.workload.empty()) {
-    ASSIGN_OR_RETURN(const std::vector<dp::AskedSet> asked, ResolveWorkload(domain, request.workload));
+    ASSIGN_OR_RETURN(const std::vector<dp::AskedSet> asked, ResolveCounts(domain, request.workload));
     return GroupsOf(asked);
   }
   ASSIGN_OR_RETURN(const std::vector<dp::AttributeSet> sets,
@@ -132,7 +132,7 @@ absl::StatusOr<std::string> FingerprintOf(const DatasetView& dataset, const Requ
                                           const SynthesisRequest& request, const std::string& prior) {
   std::vector<dp::AskedSet> asked;
   if (!request.workload.empty()) {
-    ASSIGN_OR_RETURN(asked, ResolveWorkload(dataset.schema.domain, request.workload));
+    ASSIGN_OR_RETURN(asked, ResolveCounts(dataset.schema.domain, request.workload));
   }
   return codec::FingerprintOf(
       codec::AskedSynthesis{.dataset_id = dataset.record.id,

@@ -271,7 +271,7 @@ absl::StatusOr<std::vector<ModelAnswer>> QueryModel(ReleaseView& release,
                                                     const std::stop_token& client_left) {
   ASSIGN_OR_RETURN(const std::unique_ptr<dp::SynthesisModel> model, RestoreModel(release, client_left));
   const dp::Domain& domain = release.dataset.schema.domain;
-  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(domain, queries));
+  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveCounts(domain, queries));
   const int64_t bytes = ModelAnswerBytes(release, *model, asked);
   if (bytes > kMostFreeBytes)
     return TakesTooMuch("workload", "to answer from the model", bytes, kMostFreeBytes,

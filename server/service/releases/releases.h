@@ -75,7 +75,7 @@ struct ModelAnswer {
 };
 // What the model and the answers take is added to the release's memory. Errors: those of RestoreModel();
 // INVALID_ARGUMENT for attributes that it does not cover, for answers that would take more than
-// kMostFreeBytes beside the model or more than kMostModelSteps, and those of ResolveWorkload(); CANCELLED
+// kMostFreeBytes beside the model or more than kMostModelSteps, and those of ResolveCounts(); CANCELLED
 // when the client has gone, which is asked before each marginal of the model.
 absl::StatusOr<std::vector<ModelAnswer>> QueryModel(ReleaseView& release,
                                                     const std::vector<QuerySetRequest>& queries,

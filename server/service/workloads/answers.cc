@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "base/stop.h"
 #include "dp/workload/accuracy.h"
@@ -71,6 +72,7 @@ absl::StatusOr<NoiseSummary> Summarize(const dp::NoiseSpec& noise, double level)
 
 TableShape TableShapeOf(const dp::Domain& domain, const dp::AskedSet& asked) {
   TableShape shape{.columns = dp::ColumnsOf(domain, asked)};
+  if (asked.statistics) shape.answers = dp::NumberOfAnswers(domain, *asked.statistics);
   for (const dp::QueryGroup& group : asked.queries.groups)
     shape.answers += dp::NumberOfQueries(domain, group);
   return shape;
@@ -106,6 +108,12 @@ absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const
 absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRelease& release,
                                  const dp::PostProcessing& steps) {
   if (!steps.any()) return absl::OkStatus();
+  if (dp::AreStatistics(release.asked)) {
+    return InvalidField(
+        "post_processing",
+        "is of counts; statistics come as they were computed from what was measured: leave it "
+        "out");
+  }
   const std::vector<dp::MeasuredShape> shapes = MarginalShapesOf(domain, release);
   return shapes.empty() ? absl::OkStatus() : dp::CheckPostProcessing(domain, shapes, steps);
 }
@@ -119,7 +127,8 @@ ReleaseAnswers::ReleaseAnswers(const dp::Domain& domain, const dp::WorkloadRelea
       deviation_(dp::ForecastError(release.noise).standard_deviation),
       client_left_(std::move(client_left)),
       reader_(domain, release.measured, release.values),
-      half_widths_(release.noise, level) {}
+      half_widths_(release.noise, level),
+      statistics_(dp::StatisticsOf(release.asked)) {}
 
 absl::StatusOr<ReleaseAnswers> ReleaseAnswers::Create(const dp::Domain& domain,
                                                       const dp::WorkloadRelease& release, double level,
@@ -173,6 +182,10 @@ MeasurementSummary ReleaseAnswers::MeasurementOf(size_t set) {
     source = it->second;
   }
   return summary->second = SummaryOf(domain_, measurement);
+}
+
+absl::StatusOr<std::vector<dp::StatisticAnswer>> ReleaseAnswers::Statistics(size_t set) const {
+  return dp::AnswersOf(domain_, statistics_, set, release_.statistics, level_, client_left_);
 }
 
 absl::StatusOr<AnsweredGroup> ReleaseAnswers::Next() {

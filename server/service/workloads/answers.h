@@ -67,7 +67,8 @@ struct SetForecast {
 absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
                                        const dp::WorkloadPlan& plan, size_t set, dp::HalfWidths& half_widths);
 
-// INVALID_ARGUMENT ("post_processing") when the marginals of `release` cannot be post-processed by `steps`.
+// INVALID_ARGUMENT ("post_processing") when the marginals of `release` cannot be post-processed by `steps`, and
+// for any step of statistics.
 // Does not use the release's values, so a planned release can be checked before it is paid for.
 absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRelease& release,
                                  const dp::PostProcessing& steps);
@@ -106,6 +107,11 @@ class ReleaseAnswers {
   // above.
   absl::StatusOr<AnsweredGroup> Next();
 
+  // The answers of a set of statistics (dp::AnswersOf()).
+  absl::StatusOr<std::vector<dp::StatisticAnswer>> Statistics(size_t set) const;
+
+  const dp::WorkloadRelease& release() const { return release_; }
+
  private:
   ReleaseAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,
                  const dp::PostProcessing& steps, std::stop_token client_left);
@@ -121,6 +127,7 @@ class ReleaseAnswers {
   const std::stop_token client_left_;
   dp::AnswerReader reader_;
   dp::HalfWidths half_widths_;
+  const std::vector<dp::AskedStatistics> statistics_;  // the sets, of a release of statistics
   std::optional<NoiseSummary> noise_;
   // Of sets that are measured in the same way, by the strategy, its branches and its sources.
   std::map<std::tuple<dp::Strategy, int64_t, std::vector<size_t>>, MeasurementSummary> measurements_;

@@ -30,7 +30,7 @@ dp::WorkloadRelease SexAndYoung() {
   const MarginalsQuery sex{.sets = {{"sex"}}};
   const RangesQuery young{.attributes = {"age"}, .boxes = {{ValueInterval{"0", "19"}}}};
   dp::WorkloadRelease release;
-  release.asked = ResolveWorkload(People(), {{sex}, {young}}).value();
+  release.asked = ResolveCounts(People(), {{sex}, {young}}).value();
   release.plans = {{.strategy = dp::Strategy::kDirect, .sources = {0}},
                    {.strategy = dp::Strategy::kBaseHistogram, .sources = {1}}};
   release.measured = {{{0}, dp::EveryCell()}, {{1}, dp::EveryCell()}};
@@ -101,7 +101,7 @@ dp::WorkloadPlan TreePlan(const std::vector<dp::AskedSet>& asked) {
 
 TEST(ReleaseAnswers, OfATreeHaveTheErrorsThatWereForecast) {
   const std::vector<dp::AskedSet> asked =
-      ResolveWorkload(People(), {{RangesQuery{.attributes = {"age"}, .boxes = {}}, dp::Strategy::kTree}})
+      ResolveCounts(People(), {{RangesQuery{.attributes = {"age"}, .boxes = {}}, dp::Strategy::kTree}})
           .value();
   const dp::WorkloadPlan plan = TreePlan(asked);
   dp::HalfWidths half_widths(plan.bought.noise, kLevel);
@@ -145,7 +145,7 @@ TEST(CheckPostProcessing, RefusesMoreCellsThanCanBeMadeToAgreeWithoutTheirValues
   const dp::Domain large =
       dp::Domain::Create({dp::Attribute::Create("code", dp::CodedKind{most + 1}).value()}).value();
   dp::WorkloadRelease planned;
-  planned.asked = ResolveWorkload(large, {{MarginalsQuery{.sets = {{"code"}}}}}).value();
+  planned.asked = ResolveCounts(large, {{MarginalsQuery{.sets = {{"code"}}}}}).value();
   planned.plans = {{.strategy = dp::Strategy::kDirect, .sources = {0}}};
   planned.measured = planned.asked[0].queries.groups;
   planned.noise = kUnitLaplace;

@@ -265,6 +265,13 @@ ledger::Measure MeasureOf(const std::vector<int64_t>& parts, const dp::Attribute
   return Sha256(std::move(writer).Take()).substr(0, kMeasureBytes);
 }
 
+// The attributes by which a release of statistics is found: those of its first set.
+dp::AttributeSet AttributesOf(const dp::AskedStatistics& asked) {
+  dp::AttributeSet attributes;
+  std::ranges::set_union(asked.by, asked.where, std::back_inserter(attributes));
+  return attributes;
+}
+
 // A release that answers everything asked has measured the attributes of the largest group, or more: then
 // also each of them.
 std::vector<ledger::Measure> MeasuresFor(const std::vector<int64_t>& parts,
@@ -276,13 +283,27 @@ std::vector<ledger::Measure> MeasuresFor(const std::vector<int64_t>& parts,
     }
   }
   std::vector<ledger::Measure> measures = {std::string(ledger::kUnknownMeasure)};
+  if (dp::AreStatistics(asked)) measures.push_back(MeasureOf(parts, AttributesOf(*asked.front().statistics)));
   if (largest == nullptr) return measures;
   measures.push_back(MeasureOf(parts, *largest));
   if (largest->size() > 1) measures.push_back(MeasureOf(parts, {largest->front()}));
   return measures;
 }
 
+// Of the same statistics, what has the less noise in its draws is the better answer.
+double NoiseOf(const dp::StatisticsRelease& statistics) {
+  double noise = 0;
+  for (size_t i = 0; i < statistics.draws.size(); ++i) {
+    const dp::BoughtDraw& bought = statistics.bought[i];
+    noise += std::holds_alternative<dp::QuantileDraw>(statistics.draws[i].what)
+                 ? static_cast<double>(dp::kEpsilonUnitsPerOne) / static_cast<double>(bought.epsilon.units())
+                 : dp::ForecastError(bought.noise).standard_deviation;
+  }
+  return noise;
+}
+
 double DeviationOf(const dp::Domain& domain, const dp::WorkloadRelease& answer) {
+  if (dp::AreStatistics(answer.asked)) return NoiseOf(answer.statistics);
   double worst = 0;
   const double own = dp::ForecastError(answer.noise).standard_deviation;
   for (size_t i = 0; i < answer.asked.size(); ++i) {
@@ -292,10 +313,37 @@ double DeviationOf(const dp::Domain& domain, const dp::WorkloadRelease& answer) 
   return worst;
 }
 
+// Sets of statistics that were asked in the same way, each with the draws that were made for it.
+std::optional<dp::WorkloadRelease> StatisticsAnsweredBy(const dp::WorkloadRelease& stored,
+                                                        const std::vector<dp::AskedSet>& asked,
+                                                        SearchEffort& effort) {
+  dp::WorkloadRelease answer;
+  answer.asked = asked;
+  for (size_t set = 0; set < asked.size(); ++set) {
+    const auto same = std::ranges::find_if(stored.asked, [&](const dp::AskedSet& each) {
+      return effort.Take(each.statistics ? 1 + each.statistics->cells.size() : 1) &&
+             each.statistics == asked[set].statistics;
+    });
+    if (same == stored.asked.end()) return std::nullopt;
+    const auto position = static_cast<size_t>(same - stored.asked.begin());
+    for (size_t i = 0; i < stored.statistics.draws.size(); ++i) {
+      if (stored.statistics.draws[i].set != position) continue;
+      if (!effort.Take(stored.statistics.values[i].size())) return std::nullopt;
+      dp::StatisticsDraw& draw = answer.statistics.draws.emplace_back(stored.statistics.draws[i]);
+      draw.set = set;
+      answer.statistics.bought.push_back(stored.statistics.bought[i]);
+      answer.statistics.values.push_back(stored.statistics.values[i]);
+    }
+  }
+  return answer;
+}
+
 }  // namespace
 
 std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp::WorkloadRelease& stored,
                                               const std::vector<dp::AskedSet>& asked, SearchEffort& effort) {
+  if (dp::AreStatistics(asked)) return StatisticsAnsweredBy(stored, asked, effort);
+  if (dp::AreStatistics(stored.asked)) return std::nullopt;
   StoredMeasurements numbers(domain, stored, effort);
   std::vector<dp::SetPlan> plans;
   for (const dp::AskedSet& set : asked) {
@@ -314,6 +362,10 @@ std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
   for (const dp::QueryGroup& group : release.measured) {
     if (sets.size() == kMostSets) break;
     sets.insert(group.attributes);
+  }
+  for (const dp::AskedSet& asked : release.asked) {
+    if (sets.size() == kMostSets) break;
+    if (asked.statistics) sets.insert(AttributesOf(*asked.statistics));
   }
   std::set<dp::AttributeSet> found_by = sets;
   found_by.insert(dp::AttributeSet());

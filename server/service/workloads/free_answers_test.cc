@@ -22,7 +22,7 @@ ValueInterval Between(const std::string& from, const std::string& to) {
 std::vector<dp::AskedSet> Ages(const std::vector<ValueInterval>& intervals) {
   RangesQuery ranges{.attributes = {"age"}, .boxes = {}};
   for (const ValueInterval& interval : intervals) ranges.boxes.push_back({interval});
-  return ResolveWorkload(PeopleSchema().domain, {{ranges}}).value();
+  return ResolveCounts(PeopleSchema().domain, {{ranges}}).value();
 }
 
 // Three intervals of ages, each measured itself.
@@ -59,7 +59,7 @@ TEST(AnsweredBy, DoesNotAnswerAnIntervalThatWasNotMeasured) {
 
 // All marginals of 3 attributes.
 std::vector<dp::AskedSet> ThreeWay(const dp::Domain& domain) {
-  return ResolveWorkload(domain, {{MarginalsQuery{.sets = {}, .k = 3, .attributes = {}}}}).value();
+  return ResolveCounts(domain, {{MarginalsQuery{.sets = {}, .k = 3, .attributes = {}}}}).value();
 }
 
 dp::Domain Binary(int attributes) {
@@ -90,7 +90,7 @@ TEST(AnsweredBy, DoesNotAnswerFromATreeThatManySetsWouldEstimate) {
       dp::Domain::Create({dp::Attribute::Create("a", dp::CodedKind{1 << 18}).value()}).value();
   const auto asking = [&](size_t times) {
     const RangesQuery one{.attributes = {"a"}, .boxes = {{Between("7", "9")}}};
-    return ResolveWorkload(domain, std::vector<QuerySetRequest>(times, QuerySetRequest{one})).value();
+    return ResolveCounts(domain, std::vector<QuerySetRequest>(times, QuerySetRequest{one})).value();
   };
   const dp::IntervalTree tree(1 << 18, 16);
   dp::WorkloadRelease stored;

@@ -16,7 +16,7 @@ ledger::Dataset Census(int64_t revision = 1) {
 }
 
 std::vector<dp::AskedSet> Marginal(const std::string& attribute) {
-  return ResolveWorkload(PeopleSchema().domain, {{MarginalsQuery{.sets = {{attribute}}}}}).value();
+  return ResolveCounts(PeopleSchema().domain, {{MarginalsQuery{.sets = {{attribute}}}}}).value();
 }
 
 RecentReleases::Recent Measured(const std::string& release_id, const std::string& attribute, size_t cells,

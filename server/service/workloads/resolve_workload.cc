@@ -9,6 +9,8 @@
 #include "base/status_macros.h"
 #include "dp/queries/marginals.h"
 #include "service/workloads/resolve_conditions.h"
+#include "service/workloads/resolve_expression.h"
+#include "service/workloads/resolve_statistics.h"
 
 namespace curator::service {
 namespace {
@@ -50,6 +52,8 @@ class Allowance {
     return absl::OkStatus();
   }
 
+  PredicateAllowance& predicates() { return predicates_; }
+
   absl::Status TakeMarginals(const std::vector<dp::AttributeSet>& sets, const std::string& path) {
     marginals_ -= static_cast<int64_t>(sets.size());
     return marginals_ < 0 ? TooMany(path, "marginals", kLimits.most_marginals) : absl::OkStatus();
@@ -62,13 +66,16 @@ class Allowance {
   int64_t marginals_ = kLimits.most_marginals;
   int64_t groups_ = kMostGroups;
   int64_t attributes_ = kMostAttributes;
+  PredicateAllowance predicates_;
 };
 
 // One query set; `path` is its field.
 struct Place {
   const dp::Domain& domain;
   Allowance& allowance;
+  PredicateAllowance& predicates;
   std::string path;
+  const dp::Schema* schema = nullptr;  // none where statistics are not answered
 };
 
 dp::WorkloadLimits MarginalLimits() {
@@ -383,26 +390,16 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ParitiesQuery& qu
   return asked;
 }
 
-// Joins the conditions on each attribute to one.
-absl::StatusOr<std::vector<ResolvedCondition>> ResolvePredicate(const Place& place,
-                                                                const std::vector<Condition>& all_of,
-                                                                const dp::AttributeSet& by,
-                                                                const std::string& path) {
-  ASSIGN_OR_RETURN(std::vector<ResolvedCondition> conditions, ResolveConditions(place, all_of, by, path));
-  std::ranges::stable_sort(conditions, {}, &ResolvedCondition::attribute);
-  std::vector<ResolvedCondition> merged;
-  for (ResolvedCondition& condition : conditions) {
-    if (merged.empty() || merged.back().attribute != condition.attribute) {
-      merged.push_back(std::move(condition));
-      continue;
-    }
-    merged.back().runs = dp::CommonTo(merged.back().runs, condition.runs);
-    if (merged.back().runs.empty())
-      return InvalidField(
-          path, absl::StrCat("no value of \"", place.domain.attributes()[condition.attribute].name(),
-                             "\" fulfils all its conditions"));
-  }
-  return merged;
+absl::StatusOr<dp::QueryGroup> GroupOfPredicate(const Place& place, const PredicateForm& form,
+                                                const dp::AttributeSet& by, const std::string& path) {
+  const size_t attributes = form.conditions ? form.conditions->size() : form.predicate.attributes.size();
+  RETURN_IF_ERROR(
+      place.allowance.Take(form.conditions ? SizeOfConjunction(place.domain, *form.conditions, by)
+                                           : SizeOfPredicate(place.domain, form.predicate, by),
+                           path));
+  RETURN_IF_ERROR(place.allowance.TakeAttributes(attributes + by.size(), path));
+  return form.conditions ? Conjunction(place.domain, *form.conditions, by)
+                         : PredicateQueries(place.domain, form.predicate, by);
 }
 
 absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const PredicatesQuery& query) {
@@ -410,49 +407,85 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const PredicatesQuery& 
   dp::AskedSet asked{.query_class = dp::QueryClass::kPredicates};
   ASSIGN_OR_RETURN(asked.by, ResolveNames(place.domain, query.by, place.path + ".by"));
   for (size_t i = 0; i < query.predicates.size(); ++i) {
-    const std::string path = absl::StrCat(place.path, ".predicates[", i, "].all_of");
-    if (query.predicates[i].empty() && asked.by.empty())
-      return InvalidField(path, "has no condition, and there is nothing to count by");
-    ASSIGN_OR_RETURN(const std::vector<ResolvedCondition> conditions,
-                     ResolvePredicate(place, query.predicates[i], asked.by, path));
-    RETURN_IF_ERROR(place.allowance.Take(SizeOfConjunction(place.domain, conditions, asked.by), path));
-    RETURN_IF_ERROR(place.allowance.TakeAttributes(conditions.size() + asked.by.size(), path));
-    asked.queries.groups =
-        WithGroup(std::move(asked.queries.groups), Conjunction(place.domain, conditions, asked.by));
-    asked.words.push_back(DescribeConditions(place.domain, conditions));
+    const PredicateRequest& predicate = query.predicates[i];
+    const std::string own_path = absl::StrCat(place.path, ".predicates[", i, "]");
+    const std::string path = own_path + (predicate.expression ? ".expression" : ".all_of");
+    const absl::StatusOr<PredicateForm> form =
+        ResolvePredicateForm(place.domain, predicate, asked.by, place.allowance.predicates());
+    if (!form.ok()) return WithinField(own_path, form.status());
+    if (form->conditions && form->conditions->empty() && asked.by.empty()) {
+      return InvalidField(path, predicate.expression
+                                    ? "holds for every record, and there is nothing to count by"
+                                    : "has no condition, and there is nothing to count by");
+    }
+    ASSIGN_OR_RETURN(dp::QueryGroup group, GroupOfPredicate(place, *form, asked.by, path));
+    asked.queries.groups = WithGroup(std::move(asked.queries.groups), std::move(group));
+    asked.words.push_back(form->predicate.words);
     RETURN_IF_ERROR(place.allowance.TakeText(static_cast<int64_t>(asked.words.back().size()), path));
   }
   return asked;
 }
 
 std::string_view FieldOf(const QuerySetRequest& set) {
-  constexpr std::string_view kFields[] = {".marginals",  ".ranges",   ".prefixes",
-                                          ".thresholds", ".parities", ".predicates"};
+  constexpr std::string_view kFields[] = {".marginals", ".ranges",     ".prefixes",  ".thresholds",
+                                          ".parities",  ".predicates", ".statistics"};
   return kFields[set.queries.index()];
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<dp::AskedSet>> ResolveWorkload(const dp::Domain& domain,
-                                                          const std::vector<QuerySetRequest>& sets) {
+namespace {
+
+absl::Status ValidateCounts(const dp::Domain& domain, const std::vector<dp::AskedSet>& resolved) {
+  std::vector<dp::QuerySet> queries;
+  for (const dp::AskedSet& asked : resolved) queries.push_back(asked.queries);
+  return dp::ValidateSets(domain, queries);
+}
+
+// `schema` is null where statistics are not answered.
+absl::StatusOr<std::vector<dp::AskedSet>> ResolveSets(const dp::Domain& domain, const dp::Schema* schema,
+                                                      const std::vector<QuerySetRequest>& sets) {
   if (sets.empty()) return InvalidField("workload", "asks for nothing");
   if (static_cast<int64_t>(sets.size()) > kLimits.most_sets)
     return InvalidField("workload.query_sets",
                         absl::StrCat("has ", sets.size(), " query sets; at most ", kLimits.most_sets,
                                      " are answered in one request"));
   Allowance allowance;
+  PredicateAllowance predicates;
   std::vector<dp::AskedSet> resolved;
-  std::vector<dp::QuerySet> queries;
   for (size_t i = 0; i < sets.size(); ++i) {
-    const Place place{domain, allowance,
-                      absl::StrCat("workload.query_sets[", i, "]", std::string(FieldOf(sets[i])))};
+    const std::string path = absl::StrCat("workload.query_sets[", i, "]");
+    const Place place{domain, allowance, predicates, path + std::string(FieldOf(sets[i])), schema};
     ASSIGN_OR_RETURN(dp::AskedSet asked,
                      std::visit([&](const auto& query) { return Resolve(place, query); }, sets[i].queries));
     asked.queries.strategy = sets[i].strategy;
     resolved.push_back(std::move(asked));
+    if (resolved[i].statistics.has_value() != resolved[0].statistics.has_value()) {
+      return InvalidField(path,
+                          "mixes statistics with other queries: ask them in two requests, or ask counts "
+                          "by groups as a statistic, too");
+    }
   }
-  for (const dp::AskedSet& asked : resolved) queries.push_back(asked.queries);
-  RETURN_IF_ERROR(dp::ValidateSets(domain, queries));
+  return resolved;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<dp::AskedSet>> ResolveWorkload(const dp::Schema& schema,
+                                                          const std::vector<QuerySetRequest>& sets) {
+  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> resolved, ResolveSets(schema.domain, &schema, sets));
+  if (dp::AreStatistics(resolved)) {
+    RETURN_IF_ERROR(CheckStatisticsTogether(schema.domain, resolved));
+    return resolved;
+  }
+  RETURN_IF_ERROR(ValidateCounts(schema.domain, resolved));
+  return resolved;
+}
+
+absl::StatusOr<std::vector<dp::AskedSet>> ResolveCounts(const dp::Domain& domain,
+                                                        const std::vector<QuerySetRequest>& sets) {
+  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> resolved, ResolveSets(domain, nullptr, sets));
+  RETURN_IF_ERROR(ValidateCounts(domain, resolved));
   return resolved;
 }
 

@@ -31,11 +31,47 @@ constexpr int64_t kWorkloadDrawVersion = 1;
 
 // The planned release: what will be stored, without the values that are drawn.
 dp::WorkloadRelease ReleaseOf(const WorkloadEstimate& estimate) {
+  const dp::WorkloadPlan& plan = estimate.plan;
   return {.asked = estimate.asked,
-          .plans = estimate.plan.shape.joint.plans,
-          .measured = estimate.plan.shape.joint.measured,
-          .noise = estimate.plan.bought.noise,
-          .values = std::vector<std::vector<int64_t>>(estimate.plan.shape.joint.measured.size())};
+          .plans = plan.shape.joint.plans,
+          .measured = plan.shape.joint.measured,
+          .noise = plan.bought.noise,
+          .values = std::vector<std::vector<int64_t>>(plan.shape.joint.measured.size()),
+          .statistics = {.draws = plan.statistics,
+                         .bought = plan.bought_draws,
+                         .values = std::vector<std::vector<int64_t>>(plan.statistics.size())}};
+}
+
+absl::StatusOr<std::vector<int64_t>> MeasureOne(dp::Kernel& kernel, const dp::RecordGroups& groups,
+                                                const dp::StatisticsDraw& draw,
+                                                const dp::BoughtDraw& bought) {
+  if (const auto* sum = std::get_if<dp::SumDraw>(&draw.what))
+    return kernel.NoisySums({.groups = groups, .blocks = sum->blocks, .value = sum->value}, bought.noise);
+  if (const auto* quantile = std::get_if<dp::QuantileDraw>(&draw.what)) {
+    constexpr int64_t kThousand = 1000;
+    return kernel.SelectQuantiles({.groups = groups,
+                                   .column = quantile->column,
+                                   .numerator = quantile->thousandths,
+                                   .denominator = kThousand},
+                                  bought.epsilon);
+  }
+  return kernel.NoisyUnitCounts(groups, bought.noise);
+}
+
+// The groups of one set are held at a time.
+absl::Status MeasureStatistics(dp::Kernel& kernel, dp::WorkloadRelease& release) {
+  dp::StatisticsRelease& statistics = release.statistics;
+  for (size_t set = 0; set < release.asked.size(); ++set) {
+    const dp::AskedStatistics& asked = *release.asked[set].statistics;
+    ASSIGN_OR_RETURN(const dp::RecordGroups groups,
+                     dp::GroupsBy(kernel.domain(), asked.by, asked.where, asked.cells));
+    for (size_t i = 0; i < statistics.draws.size(); ++i) {
+      if (statistics.draws[i].set != set) continue;
+      ASSIGN_OR_RETURN(statistics.values[i],
+                       MeasureOne(kernel, groups, statistics.draws[i], statistics.bought[i]));
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Whole marginals are counted as such: their price is that of marginals (MeasuredSensitivity()).
@@ -57,7 +93,9 @@ codec::DrawIdentity IdentityOf(const WorkloadEstimate& estimate) {
           .method = kWorkloadKind,
           .method_version = kWorkloadDrawVersion,
           .draws = estimate.plan.bought.draws,
-          .drawn_from = {estimate.plan.shape.joint.measured}};
+          .drawn_from = {estimate.plan.shape.joint.measured},
+          .statistics = dp::StatisticsOf(estimate.asked),
+          .statistics_draws = estimate.plan.statistics};
 }
 
 absl::StatusOr<Drawn> DrawAnswer(Services& services, const WorkloadEstimate& estimate,
@@ -69,7 +107,11 @@ absl::StatusOr<Drawn> DrawAnswer(Services& services, const WorkloadEstimate& est
                     bits);
   kernel.UseExecutor(services.cores);
   dp::WorkloadRelease release = ReleaseOf(estimate);
-  ASSIGN_OR_RETURN(release.values, Measure(kernel, release.measured, release.noise));
+  if (dp::AreStatistics(release.asked)) {
+    RETURN_IF_ERROR(MeasureStatistics(kernel, release));
+  } else {
+    ASSIGN_OR_RETURN(release.values, Measure(kernel, release.measured, release.noise));
+  }
   release.event = dp::Describe(estimate.plan.bought.event);
   return Drawn{codec::EncodeRelease(release), MeasuresOf(estimate.scope.PartNumbers(), release)};
 }
@@ -123,14 +165,24 @@ absl::StatusOr<Question> QuestionOf(std::shared_ptr<const KnownDataset> dataset,
                                     const WorkloadRequest& request,
                                     const std::optional<ledger::Charge>& earlier) {
   ASSIGN_OR_RETURN(RequestScope scope, ScopeIn(*dataset, request.principal, earlier, request.parts));
-  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked,
-                   ResolveWorkload(dataset->view.schema.domain, request.queries));
+  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(dataset->view.schema, request.queries));
+  if (request.selection) {
+    RETURN_IF_ERROR(CheckSelection(dataset->view.schema.domain, asked, *request.selection));
+  }
   return Question{std::move(dataset), std::move(scope), std::move(asked)};
 }
 
 int64_t EncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
-                     const dp::JointMeasurement& joint) {
-  return codec::MostEncodedBytes(domain, asked, joint.plans, joint.measured);
+                     const dp::WorkloadPlan& plan) {
+  if (dp::AreStatistics(asked))
+    return codec::MostEncodedBytes(domain, dp::StatisticsOf(asked), plan.statistics);
+  return codec::MostEncodedBytes(domain, asked, plan.shape.joint.plans, plan.shape.joint.measured);
+}
+
+std::vector<dp::QuerySet> QuerySetsOf(const std::vector<dp::AskedSet>& asked) {
+  std::vector<dp::QuerySet> sets;
+  for (const dp::AskedSet& set : asked) sets.push_back(set.queries);
+  return sets;
 }
 
 constexpr char kAskForLess[] = "ask for fewer answers, or over fewer cells, at once";
@@ -143,10 +195,14 @@ RequestMemory MemoryOf(Services& services, const WorkloadRequest& request) {
 absl::StatusOr<RequestMemory> MemoryForPlanning(Services& services, const WorkloadRequest& request,
                                                 const Question& question) {
   const dp::Domain& domain = question.dataset().schema.domain;
-  std::vector<dp::QuerySet> sets;
-  for (const dp::AskedSet& set : question.asked) sets.push_back(set.queries);
-  RETURN_IF_ERROR(dp::ValidateSets(domain, sets));
-  const int64_t bytes = dp::PlanningBytes(domain, sets);
+  int64_t bytes = 0;
+  if (dp::AreStatistics(question.asked)) {
+    bytes = dp::StatisticsPlanningBytes(domain, dp::StatisticsOf(question.asked));
+  } else {
+    const std::vector<dp::QuerySet> sets = QuerySetsOf(question.asked);
+    RETURN_IF_ERROR(dp::ValidateSets(domain, sets));
+    bytes = dp::PlanningBytes(domain, sets);
+  }
   if (bytes > kMostFreeBytes) return TakesTooMuch("workload", "to plan", bytes, kMostFreeBytes, kAskForLess);
   RequestMemory memory = MemoryOf(services, request);
   RETURN_IF_ERROR(memory.Add(bytes));
@@ -155,9 +211,11 @@ absl::StatusOr<RequestMemory> MemoryForPlanning(Services& services, const Worklo
 
 // Adds what the answer takes to what its plan does; before the charge.
 absl::Status AddForAnswering(RequestMemory& memory, const WorkloadEstimate& estimate) {
-  const dp::WorkloadShape& shape = estimate.plan.shape;
-  const int64_t answer =
-      dp::AnswerBytes(shape, EncodedBytes(estimate.dataset().schema.domain, estimate.asked, shape.joint));
+  const dp::Domain& domain = estimate.dataset().schema.domain;
+  const int64_t encoded = EncodedBytes(domain, estimate.asked, estimate.plan);
+  int64_t answer = dp::AnswerBytes(estimate.plan.shape, encoded);
+  if (dp::AreStatistics(estimate.asked))
+    answer += dp::StatisticsBytes(domain, dp::StatisticsOf(estimate.asked), estimate.plan.statistics);
   const int64_t bytes = memory.bytes() + answer;
   if (bytes > kMostPaidBytes)
     return TakesTooMuch("workload", "to answer", bytes, kMostPaidBytes, kAskForLess);
@@ -173,8 +231,8 @@ int64_t BytesOfReplay(const Services& services, int64_t encoded_bytes) {
 
 // A release too large for the ledger would be charged and then lost.
 absl::Status CheckReleaseFits(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
-                              const dp::JointMeasurement& joint) {
-  const int64_t bytes = EncodedBytes(domain, asked, joint);
+                              const dp::WorkloadPlan& plan) {
+  const int64_t bytes = EncodedBytes(domain, asked, plan);
   if (bytes <= codec::kMostReleaseBytes) return absl::OkStatus();
   return InvalidField("workload",
                       absl::StrCat("makes a release of up to ", bytes, " bytes; at most ",
@@ -185,6 +243,7 @@ absl::Status CheckReleaseFits(const dp::Domain& domain, const std::vector<dp::As
 constexpr int64_t kMostReadingSteps = int64_t{1} << 28;
 
 absl::Status CheckReadingSteps(const WorkloadEstimate& estimate) {
+  if (dp::AreStatistics(estimate.asked)) return absl::OkStatus();  // their limits are those of their values
   const dp::JointMeasurement& joint = estimate.plan.shape.joint;
   const int64_t steps =
       dp::ReadingSteps(estimate.dataset().schema.domain, estimate.asked, joint.plans, joint.measured);
@@ -196,18 +255,30 @@ absl::Status CheckReadingSteps(const WorkloadEstimate& estimate) {
                    "over the same attributes side by side"));
 }
 
+absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp::Domain& domain,
+                                        const dp::UnitBound& unit, const dp::RuleSpec& rule,
+                                        const std::vector<dp::AskedSet>& asked) {
+  if (dp::AreStatistics(asked)) {
+    if (request.target) {
+      return InvalidField(
+          "target",
+          "is an error in records, and statistics have errors in other units: give a spend; an "
+          "estimate without one shows what some would buy");
+    }
+    return dp::PlanStatistics(domain, unit, rule, dp::StatisticsOf(asked), request.spend, request.mechanism);
+  }
+  return request.target ? dp::PlanForTarget(domain, unit, rule, QuerySetsOf(asked), *request.target,
+                                            request.mechanism, request.client_left)
+                        : dp::PlanWorkload(domain, unit, rule, QuerySetsOf(asked), request.spend,
+                                           request.mechanism, request.client_left);
+}
+
 absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Question question) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(question.scope.accounts));
   const dp::Domain& domain = question.dataset().schema.domain;
   const dp::UnitBound& unit = question.dataset().unit_bound;
-  std::vector<dp::QuerySet> sets;
-  for (const dp::AskedSet& set : question.asked) sets.push_back(set.queries);
-  ASSIGN_OR_RETURN(dp::WorkloadPlan plan,
-                   request.target ? dp::PlanForTarget(domain, unit, rule, std::move(sets), *request.target,
-                                                      request.mechanism, request.client_left)
-                                  : dp::PlanWorkload(domain, unit, rule, std::move(sets), request.spend,
-                                                     request.mechanism, request.client_left));
-  RETURN_IF_ERROR(CheckReleaseFits(domain, question.asked, plan.shape.joint));
+  ASSIGN_OR_RETURN(dp::WorkloadPlan plan, PlanOf(request, domain, unit, rule, question.asked));
+  RETURN_IF_ERROR(CheckReleaseFits(domain, question.asked, plan));
   ASSIGN_OR_RETURN(Price price, PriceOf(question.dataset(), question.scope.accounts, plan.bought.event,
                                         plan.bought.linear));
   return WorkloadEstimate{std::move(question.known), std::move(question.scope), std::move(question.asked),
@@ -217,7 +288,10 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Qu
 // What the owner's rules see of the request.
 RuledRequest RuledBy(const WorkloadEstimate& estimate, const WorkloadRequest& request) {
   std::set<uint32_t> attributes;
-  for (const dp::AskedSet& set : estimate.asked) AddAttributesOf(set.queries.groups, attributes);
+  for (const dp::AskedSet& set : estimate.asked) {
+    AddAttributesOf(set.queries.groups, attributes);
+    if (set.statistics) AddAttributesOf(estimate.dataset().schema.domain, *set.statistics, attributes);
+  }
   AddAttributesOf(estimate.plan.shape.joint.measured, attributes);
   if (!request.parts.empty()) AddPartitionAttribute(estimate.dataset(), attributes);
   return {.principal = request.principal,

@@ -27,6 +27,7 @@
 #include "service/charges/request_scope.h"
 #include "service/services.h"
 #include "service/workloads/query_classes.h"
+#include "service/workloads/selection.h"
 
 namespace curator::service {
 
@@ -40,6 +41,7 @@ struct WorkloadRequest {
   std::vector<std::string> parts;          // of a partitioned dataset; all that are sealed, when empty
   // Answers from an earlier release if one determines all answers; a spend or target is then not needed.
   bool prefer_free = false;
+  std::optional<Selection> selection = {};  // of the answers that are shown; checked before the charge
   // Signalled when the client has gone: the plan ends with CANCELLED, and nothing new is charged.
   std::stop_token client_left;
 };
