@@ -119,18 +119,22 @@ class ChainLink(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., previous_hash: _Optional[bytes] = ..., hash: _Optional[bytes] = ..., is_repair: bool = ..., entry: _Optional[_Union[LedgerEntry, _Mapping]] = ...) -> None: ...
 
 class Cost(_message.Message):
-    __slots__ = ["account", "amount", "counter", "remaining", "rule"]
+    __slots__ = ["account", "amount", "counter", "remaining", "rule", "share_left", "share_of_promise"]
     ACCOUNT_FIELD_NUMBER: _ClassVar[int]
     AMOUNT_FIELD_NUMBER: _ClassVar[int]
     COUNTER_FIELD_NUMBER: _ClassVar[int]
     REMAINING_FIELD_NUMBER: _ClassVar[int]
     RULE_FIELD_NUMBER: _ClassVar[int]
+    SHARE_LEFT_FIELD_NUMBER: _ClassVar[int]
+    SHARE_OF_PROMISE_FIELD_NUMBER: _ClassVar[int]
     account: str
     amount: str
     counter: str
     remaining: str
     rule: Rule
-    def __init__(self, account: _Optional[str] = ..., rule: _Optional[_Union[Rule, str]] = ..., counter: _Optional[str] = ..., amount: _Optional[str] = ..., remaining: _Optional[str] = ...) -> None: ...
+    share_left: float
+    share_of_promise: float
+    def __init__(self, account: _Optional[str] = ..., rule: _Optional[_Union[Rule, str]] = ..., counter: _Optional[str] = ..., amount: _Optional[str] = ..., remaining: _Optional[str] = ..., share_of_promise: _Optional[float] = ..., share_left: _Optional[float] = ...) -> None: ...
 
 class Counter(_message.Message):
     __slots__ = ["held", "limit", "name", "remaining", "spent"]
