@@ -84,6 +84,51 @@ dp::QueryGroup BoxesOf(const dp::Domain& domain, std::span<const ResolvedConditi
   return group;
 }
 
+absl::StatusOr<ResolvedCondition> ResolveIsMissing(const dp::Domain& domain, uint32_t index,
+                                                   const std::string& path) {
+  const dp::Attribute& attribute = domain.attributes()[index];
+  const std::optional<uint32_t> missing = attribute.missing_code();
+  if (!missing) {
+    return InvalidField(path, absl::StrCat("\"", attribute.name(),
+                                           "\" has no bin for missing values: every record has a value of "
+                                           "it, so leave the condition out"));
+  }
+  return ResolvedCondition{.attribute = index,
+                           .runs = {{*missing, *missing}},
+                           .unknown_from = static_cast<uint32_t>(attribute.size()),
+                           .words = attribute.name() + " is missing"};
+}
+
+absl::StatusOr<ResolvedCondition> ResolveComparison(const dp::Domain& domain, uint32_t index,
+                                                    const Comparison& comparison, const std::string& path) {
+  const dp::Attribute& attribute = domain.attributes()[index];
+  absl::StatusOr<dp::ComparedCodes> codes = dp::CodesCompared(attribute, comparison.op, comparison.value);
+  if (!codes.ok()) return AtPath(path, "", codes.status());
+  return ResolvedCondition{.attribute = index,
+                           .runs = std::move(codes->runs),
+                           .unknown_from = codes->unknown_from,
+                           .words = absl::StrCat(attribute.name(), " ",
+                                                 std::string(dp::SignOf(comparison.op)), " ", codes->value)};
+}
+
+absl::StatusOr<ResolvedCondition> ResolveList(const dp::Domain& domain, uint32_t index,
+                                              const std::vector<std::string>& values,
+                                              const std::string& path) {
+  const dp::Attribute& attribute = domain.attributes()[index];
+  const auto size = static_cast<uint32_t>(attribute.size());
+  ResolvedCondition resolved{
+      .attribute = index, .runs = {}, .unknown_from = attribute.missing_code().value_or(size)};
+  std::vector<uint32_t> codes;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const absl::StatusOr<uint32_t> code = dp::CodeOfValue(attribute, values[i]);
+    if (!code.ok()) return AtPath(absl::StrCat(path, "[", i, "]"), "", code.status());
+    if (attribute.missing_code() == *code) resolved.unknown_from = size;
+    codes.push_back(*code);
+  }
+  resolved.runs = dp::RunsOf(std::move(codes));
+  return resolved;
+}
+
 }  // namespace
 
 QueryGroupSize SizeOfConjunction(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
@@ -186,28 +231,30 @@ absl::StatusOr<dp::CodeInterval> ResolveInterval(const dp::Domain& domain, uint3
 absl::StatusOr<ResolvedCondition> ResolveCondition(const dp::Domain& domain, const Condition& condition,
                                                    const std::string& path) {
   ASSIGN_OR_RETURN(const uint32_t attribute, ResolveName(domain, condition.attribute, path + ".attribute"));
-  if (condition.between.has_value() == !condition.values.empty())
-    return InvalidField(path, "needs either values (in) or an interval (between), and not both");
-  if (condition.between) {
-    ASSIGN_OR_RETURN(const dp::CodeInterval codes,
-                     ResolveInterval(domain, attribute, *condition.between, path + ".between"));
-    return ResolvedCondition{attribute, {codes}};
+  const int given = (condition.values.empty() ? 0 : 1) + (condition.between ? 1 : 0) +
+                    (condition.compare ? 1 : 0) + (condition.is_missing ? 1 : 0);
+  if (given != 1) {
+    return InvalidField(path,
+                        "needs exactly one of values (in), an interval (between), a comparison (compare) "
+                        "and is_missing");
   }
-  std::vector<uint32_t> codes;
-  for (size_t i = 0; i < condition.values.size(); ++i) {
-    const absl::StatusOr<uint32_t> code =
-        dp::CodeOfValue(domain.attributes()[attribute], condition.values[i]);
-    if (!code.ok()) return AtPath(absl::StrCat(path, ".in[", i, "]"), "", code.status());
-    codes.push_back(*code);
-  }
-  return ResolvedCondition{attribute, dp::RunsOf(std::move(codes))};
+  if (condition.is_missing) return ResolveIsMissing(domain, attribute, path + ".is_missing");
+  if (condition.compare)
+    return ResolveComparison(domain, attribute, *condition.compare, path + ".compare.value");
+  if (!condition.between) return ResolveList(domain, attribute, condition.values, path + ".in");
+  ASSIGN_OR_RETURN(const dp::CodeInterval codes,
+                   ResolveInterval(domain, attribute, *condition.between, path + ".between"));
+  const int64_t known = domain.attributes()[attribute].run_size();
+  return ResolvedCondition{attribute, {codes}, static_cast<uint32_t>(known)};
 }
 
 std::string DescribeConditions(const dp::Domain& domain, const std::vector<ResolvedCondition>& conditions) {
   std::string words;
   for (const ResolvedCondition& condition : conditions) {
     absl::StrAppend(&words, words.empty() ? "" : " and ",
-                    dp::DescribeCondition(domain.attributes()[condition.attribute], condition.runs));
+                    condition.words.empty()
+                        ? dp::DescribeCondition(domain.attributes()[condition.attribute], condition.runs)
+                        : condition.words);
   }
   return words.empty() ? "all records" : words;
 }

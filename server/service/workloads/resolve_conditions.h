@@ -30,10 +30,13 @@ absl::StatusOr<uint32_t> ResolveName(const dp::Domain& domain, const std::string
 absl::StatusOr<dp::AttributeSet> ResolveNames(const dp::Domain& domain, const std::vector<std::string>& names,
                                               const std::string& path);
 
-// The codes of one attribute that satisfy a condition: at least one.
+// The codes of one attribute that satisfy a condition: at least one. Of the other codes, those from
+// `unknown_from` on do not satisfy its opposite either.
 struct ResolvedCondition {
   uint32_t attribute = 0;
   dp::CodeRuns runs;
+  uint32_t unknown_from = 0;
+  std::string words = {};  // empty: those that the codes have
 };
 absl::StatusOr<ResolvedCondition> ResolveCondition(const dp::Domain& domain, const Condition& condition,
                                                    const std::string& path);
