@@ -433,7 +433,8 @@ std::vector<Case> Cases() {
     add("one predicate over 2^" + std::to_string(bits) + " cells", [=] {
       const service::Condition one{.attribute = "a0", .values = {"7"}, .between = std::nullopt};
       const service::Condition other{.attribute = "a1", .values = {"0"}, .between = std::nullopt};
-      return Estimate(Coded({int64_t{1} << (bits - 1), 2}), {{service::PredicatesQuery{{{one, other}}, {}}}});
+      return Estimate(Coded({int64_t{1} << (bits - 1), 2}),
+                      {{service::PredicatesQuery{{{.all_of = {one, other}}}, {}}}});
     });
   }
   add("98,770 marginals (all 3-way of 85)", [] { return Estimate(Binary(85), {AllKWay(3)}); });

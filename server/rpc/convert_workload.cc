@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "google/protobuf/struct.pb.h"
 #include "rpc/convert_schema.h"
+#include "service/workloads/resolve_expression.h"
 
 namespace curator::rpc {
 namespace {
@@ -64,24 +65,110 @@ absl::StatusOr<service::ValueInterval> IntervalFromProto(const v1::Interval& int
   return result;
 }
 
+absl::StatusOr<dp::ComparisonOperator> OperatorFromProto(v1::Comparison::Operator op,
+                                                         const std::string& path) {
+  switch (op) {
+    case v1::Comparison::EQUAL:
+      return dp::ComparisonOperator::kEqual;
+    case v1::Comparison::NOT_EQUAL:
+      return dp::ComparisonOperator::kNotEqual;
+    case v1::Comparison::LESS:
+      return dp::ComparisonOperator::kLess;
+    case v1::Comparison::LESS_OR_EQUAL:
+      return dp::ComparisonOperator::kLessOrEqual;
+    case v1::Comparison::GREATER:
+      return dp::ComparisonOperator::kGreater;
+    case v1::Comparison::GREATER_OR_EQUAL:
+      return dp::ComparisonOperator::kGreaterOrEqual;
+    default:
+      return InvalidField(path, "must be EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER or GREATER_OR_EQUAL");
+  }
+}
+
+absl::StatusOr<service::Condition> ConditionFromProto(const v1::Condition& condition,
+                                                      const std::string& path) {
+  service::Condition result{.attribute = condition.attribute(), .values = {}, .between = {}};
+  for (int i = 0; i < condition.in_size(); ++i) {
+    ASSIGN_OR_RETURN(std::string value, ValueFromProto(condition.in(i), absl::StrCat(path, ".in[", i, "]")));
+    result.values.push_back(std::move(value));
+  }
+  if (condition.has_between()) {
+    ASSIGN_OR_RETURN(result.between, IntervalFromProto(condition.between(), path + ".between"));
+  }
+  if (condition.has_compare()) {
+    service::Comparison& compare = result.compare.emplace();
+    ASSIGN_OR_RETURN(compare.op,
+                     OperatorFromProto(condition.compare().operator_(), path + ".compare.operator"));
+    ASSIGN_OR_RETURN(compare.value, ValueFromProto(condition.compare().value(), path + ".compare.value"));
+  }
+  result.is_missing = condition.is_missing();
+  return result;
+}
+
 template <typename Repeated>
 absl::StatusOr<std::vector<service::Condition>> ConditionsFromProto(const Repeated& conditions,
                                                                     const std::string& path) {
   std::vector<service::Condition> result;
   for (int i = 0; i < conditions.size(); ++i) {
-    const std::string own_path = absl::StrCat(path, "[", i, "]");
-    service::Condition condition{.attribute = conditions[i].attribute(), .values = {}, .between = {}};
-    for (int j = 0; j < conditions[i].in_size(); ++j) {
-      ASSIGN_OR_RETURN(std::string value,
-                       ValueFromProto(conditions[i].in(j), absl::StrCat(own_path, ".in[", j, "]")));
-      condition.values.push_back(std::move(value));
-    }
-    if (conditions[i].has_between()) {
-      ASSIGN_OR_RETURN(condition.between, IntervalFromProto(conditions[i].between(), own_path + ".between"));
-    }
+    ASSIGN_OR_RETURN(service::Condition condition,
+                     ConditionFromProto(conditions[i], absl::StrCat(path, "[", i, "]")));
     result.push_back(std::move(condition));
   }
   return result;
+}
+
+// How deep and how large an expression may still be; the recursion ends with the levels.
+struct ExpressionLimits {
+  size_t levels_left = service::kDeepestExpression;
+  size_t& conditions_left;
+};
+absl::StatusOr<service::Expression> ExpressionFromProto(const v1::Expression& expression,
+                                                        const std::string& path, ExpressionLimits limits);
+
+absl::Status AddOperands(const v1::Expressions& expressions, const std::string& path,
+                         const ExpressionLimits& limits, service::Expression& result) {
+  if (expressions.expressions().empty()) return InvalidField(path, "has no expression");
+  for (int i = 0; i < expressions.expressions_size(); ++i) {
+    ASSIGN_OR_RETURN(
+        service::Expression operand,
+        ExpressionFromProto(expressions.expressions(i), absl::StrCat(path, ".expressions[", i, "]"), limits));
+    result.operands.push_back(std::move(operand));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<service::Expression> ExpressionFromProto(const v1::Expression& expression,
+                                                        const std::string& path, ExpressionLimits limits) {
+  if (limits.levels_left-- == 0)
+    return InvalidField(path, absl::StrCat("is deeper than ", service::kDeepestExpression, " levels"));
+  service::Expression result;
+  switch (expression.expression_case()) {
+    case v1::Expression::kCondition: {
+      if (limits.conditions_left-- == 0)
+        return InvalidField(path, absl::StrCat("is more than the ", service::kMostConditionsOfExpression,
+                                               " conditions that an expression may have"));
+      ASSIGN_OR_RETURN(result.condition, ConditionFromProto(expression.condition(), path + ".condition"));
+      return result;
+    }
+    case v1::Expression::kAllOf:
+      result.kind = service::Expression::Kind::kAllOf;
+      RETURN_IF_ERROR(AddOperands(expression.all_of(), path + ".all_of", limits, result));
+      return result;
+    case v1::Expression::kAnyOf:
+      result.kind = service::Expression::Kind::kAnyOf;
+      RETURN_IF_ERROR(AddOperands(expression.any_of(), path + ".any_of", limits, result));
+      return result;
+    case v1::Expression::kNot: {
+      result.kind = service::Expression::Kind::kNot;
+      ASSIGN_OR_RETURN(service::Expression operand,
+                       ExpressionFromProto(expression.not_(), path + ".not", limits));
+      result.operands.push_back(std::move(operand));
+      return result;
+    }
+    case v1::Expression::EXPRESSION_NOT_SET:
+      break;
+  }
+  return InvalidField(path, "needs a condition, all_of, any_of or not");
 }
 
 service::MarginalsQuery FromProto(const v1::Marginals& marginals) {
@@ -136,12 +223,67 @@ absl::StatusOr<service::PredicatesQuery> FromProto(const v1::Predicates& predica
                                                    const std::string& path) {
   service::PredicatesQuery query;
   for (int i = 0; i < predicates.predicates_size(); ++i) {
-    ASSIGN_OR_RETURN(std::vector<service::Condition> all_of,
-                     ConditionsFromProto(predicates.predicates(i).all_of(),
-                                         absl::StrCat(path, ".predicates[", i, "].all_of")));
-    query.predicates.push_back(std::move(all_of));
+    ASSIGN_OR_RETURN(service::PredicateRequest predicate,
+                     rpc::FromProto(predicates.predicates(i), absl::StrCat(path, ".predicates[", i, "]")));
+    query.predicates.push_back(std::move(predicate));
   }
   query.by = Names(predicates.by());
+  return query;
+}
+
+absl::StatusOr<service::StatisticRequest> FromProto(const v1::Statistic& statistic, const std::string& path) {
+  switch (statistic.statistic_case()) {
+    case v1::Statistic::kCount:
+      return service::StatisticRequest{.kind = dp::StatisticKind::kCount, .of = statistic.count().of()};
+    case v1::Statistic::kSum:
+      return service::StatisticRequest{.kind = dp::StatisticKind::kSum, .of = statistic.sum()};
+    case v1::Statistic::kMean:
+      return service::StatisticRequest{.kind = dp::StatisticKind::kMean, .of = statistic.mean()};
+    case v1::Statistic::kVariance:
+      return service::StatisticRequest{.kind = dp::StatisticKind::kVariance, .of = statistic.variance()};
+    case v1::Statistic::kMedian:
+      return service::StatisticRequest{.kind = dp::StatisticKind::kQuantile, .of = statistic.median()};
+    case v1::Statistic::kQuantiles: {
+      const v1::Quantiles& quantiles = statistic.quantiles();
+      if (quantiles.at().empty()) return InvalidField(path + ".quantiles.at", "names no quantile, as 0.25");
+      return service::StatisticRequest{
+          .kind = dp::StatisticKind::kQuantile, .of = quantiles.of(), .at = Names(quantiles.at())};
+    }
+    case v1::Statistic::kDistinctUnits:
+      return service::StatisticRequest{.kind = dp::StatisticKind::kDistinctUnits};
+    case v1::Statistic::STATISTIC_NOT_SET:
+      break;
+  }
+  return InvalidField(path, "needs count, sum, mean, variance, median, quantiles or distinct_units");
+}
+
+absl::StatusOr<dp::QuantileWay> QuantileWayOf(v1::Strategy strategy, const std::string& path) {
+  switch (strategy) {
+    case v1::STRATEGY_UNSPECIFIED:
+      return dp::QuantileWay::kAuto;
+    case v1::STRATEGY_TREE:
+      return dp::QuantileWay::kTree;
+    case v1::STRATEGY_SELECTION:
+      return dp::QuantileWay::kSelection;
+    default:
+      return InvalidField(path,
+                          "of statistics it says how quantiles are measured: STRATEGY_TREE or "
+                          "STRATEGY_SELECTION, or unset");
+  }
+}
+
+absl::StatusOr<service::StatisticsQuery> FromProto(const v1::QuerySet& set, const v1::Statistics& statistics,
+                                                   const std::string& path) {
+  service::StatisticsQuery query;
+  ASSIGN_OR_RETURN(query.quantiles, QuantileWayOf(set.strategy(), path + ".strategy"));
+  for (int i = 0; i < statistics.statistics_size(); ++i) {
+    ASSIGN_OR_RETURN(
+        service::StatisticRequest statistic,
+        FromProto(statistics.statistics(i), absl::StrCat(path, ".statistics.statistics[", i, "]")));
+    query.statistics.push_back(std::move(statistic));
+  }
+  query.by = Names(statistics.by());
+  ASSIGN_OR_RETURN(query.where, rpc::FromProto(statistics.where(), path + ".statistics.where"));
   return query;
 }
 
@@ -157,12 +299,17 @@ absl::StatusOr<dp::Strategy> FromProto(v1::Strategy strategy, const std::string&
       return dp::Strategy::kTree;
     default:
       return InvalidField(path,
-                          "must be STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM or STRATEGY_TREE, or unset");
+                          "must be STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM or STRATEGY_TREE, or unset; "
+                          "STRATEGY_SELECTION is for quantiles");
   }
 }
 
 absl::StatusOr<service::QuerySetRequest> FromProto(const v1::QuerySet& set, const std::string& path) {
   service::QuerySetRequest request;
+  if (set.has_statistics()) {
+    ASSIGN_OR_RETURN(request.queries, FromProto(set, set.statistics(), path));
+    return request;
+  }
   ASSIGN_OR_RETURN(request.strategy, FromProto(set.strategy(), path + ".strategy"));
   switch (set.queries_case()) {
     case v1::QuerySet::kMarginals:
@@ -187,8 +334,10 @@ absl::StatusOr<service::QuerySetRequest> FromProto(const v1::QuerySet& set, cons
       ASSIGN_OR_RETURN(request.queries, FromProto(set.predicates(), path + ".predicates"));
       break;
     }
+    case v1::QuerySet::kStatistics:
     case v1::QuerySet::QUERIES_NOT_SET:
-      return InvalidField(path, "needs marginals, ranges, prefixes, thresholds, parities or predicates");
+      return InvalidField(
+          path, "needs marginals, ranges, prefixes, thresholds, parities, predicates or statistics");
   }
   return request;
 }
@@ -294,6 +443,16 @@ v1::Strategy ToProto(dp::Strategy strategy) {
       break;
   }
   return v1::STRATEGY_UNSPECIFIED;
+}
+
+absl::StatusOr<service::PredicateRequest> FromProto(const v1::Predicate& predicate, const std::string& path) {
+  service::PredicateRequest result;
+  ASSIGN_OR_RETURN(result.all_of, ConditionsFromProto(predicate.all_of(), path + ".all_of"));
+  if (!predicate.has_expression()) return result;
+  size_t conditions_left = service::kMostConditionsOfExpression;
+  ASSIGN_OR_RETURN(result.expression, ExpressionFromProto(predicate.expression(), path + ".expression",
+                                                          {.conditions_left = conditions_left}));
+  return result;
 }
 
 absl::StatusOr<std::vector<service::QuerySetRequest>> FromProto(const v1::Workload& workload) {

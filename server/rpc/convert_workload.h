@@ -39,6 +39,10 @@ std::vector<v1::Cost> ToProto(const service::Price& price, PriceTense tense);
 
 v1::Strategy ToProto(dp::Strategy strategy);
 
+// A predicate with the names and values that the caller wrote, an expression within the limits of
+// service/workloads/resolve_expression.h. `path` is its field.
+absl::StatusOr<service::PredicateRequest> FromProto(const v1::Predicate& predicate, const std::string& path);
+
 // Query sets with the names and values that the caller wrote; service/workloads/resolve_workload looks them
 // up.
 absl::StatusOr<std::vector<service::QuerySetRequest>> FromProto(const v1::Workload& workload);

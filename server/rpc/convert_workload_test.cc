@@ -30,7 +30,10 @@ TEST(ConvertWorkload, ANumberOfJsonThatIsWholeIsReadAsAnInteger) {
     v1::Predicate& predicate = *workload.add_query_sets()->mutable_predicates()->add_predicates();
     predicate.add_all_of()->add_in()->set_number_value(number);
     const auto sets = FromProto(workload).value();
-    return std::get<service::PredicatesQuery>(sets.front().queries).predicates.front().front().values.front();
+    return std::get<service::PredicatesQuery>(sets.front().queries)
+        .predicates.front()
+        .all_of.front()
+        .values.front();
   };
   for (const int64_t whole :
        {0L, 7L, 100'000L, 200'000L, 1'000'000L, -100'000L, 1'000'000'000'000'000L, (1L << 53), -(1L << 53)}) {
@@ -121,8 +124,8 @@ TEST(ConvertQuerySets, KeepNamesAndValuesAsTheCallerWroteThem) {
   EXPECT_EQ(sets[0].strategy, dp::Strategy::kTree);
   const auto& predicates = std::get<service::PredicatesQuery>(sets[0].queries);
   EXPECT_THAT(predicates.by, ElementsAre("sex"));
-  EXPECT_EQ(predicates.predicates.at(0).at(0).between->from, "30");
-  EXPECT_EQ(predicates.predicates.at(0).at(0).between->to, std::nullopt);
+  EXPECT_EQ(predicates.predicates.at(0).all_of.at(0).between->from, "30");
+  EXPECT_EQ(predicates.predicates.at(0).all_of.at(0).between->to, std::nullopt);
 }
 
 TEST(ConvertQuerySets, LeaveOutMarginalsAboveASizeAndNoParities) {

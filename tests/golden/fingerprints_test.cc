@@ -47,7 +47,9 @@ std::map<std::string, Queries> Workloads() {
            {{service::ThresholdsQuery{{women, middle}, {1, 2}, 0, {"region"}}, dp::Strategy::kAuto}}},
           {"parities",
            {{service::ParitiesQuery{.sets = {}, .k = 1, .attributes = {"sex"}}, dp::Strategy::kAuto}}},
-          {"predicates", {{service::PredicatesQuery{{{women}, {women, middle}}, {}}, dp::Strategy::kAuto}}},
+          {"predicates",
+           {{service::PredicatesQuery{{{.all_of = {women}}, {.all_of = {women, middle}}}, {}},
+             dp::Strategy::kAuto}}},
           {"two sets", {Pairs(), {service::PrefixesQuery{"region"}, dp::Strategy::kDirect}}}};
 }
 

@@ -153,7 +153,7 @@ TEST_F(RefusalsByRuleTest, AnAttributeOfAConditionIsUsed) {
   Add({.name = "no-age", .attributes = {"age"}});
   WorkloadRequest request = Question({"sex"});
   PredicatesQuery old;
-  old.predicates = {{Condition{.attribute = "age", .values = {}, .between = ValueInterval{"10", "19"}}}};
+  old.predicates = {{.all_of = {{.attribute = "age", .values = {}, .between = ValueInterval{"10", "19"}}}}};
   request.queries = {{old}};
   const absl::Status refused = Ask(request);
   EXPECT_TRUE(IsRefusedByRule(refused)) << refused;

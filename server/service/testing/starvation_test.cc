@@ -46,7 +46,7 @@ class StarvationTest : public ServiceTest {
                         {PrefixesQuery{"region"}},
                         {ThresholdsQuery{{young, female}, {1, 2}, 0, {}}},
                         {ParitiesQuery{.sets = {{"sex"}}, .k = std::nullopt, .attributes = {}}},
-                        {PredicatesQuery{{{young, female}}, {"region"}}}},
+                        {PredicatesQuery{{{.all_of = {young, female}}}, {"region"}}}},
             .spend = {.epsilon = EpsilonOf(100)}};
   }
 };

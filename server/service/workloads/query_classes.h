@@ -9,7 +9,9 @@
 #include <variant>
 #include <vector>
 
+#include "dp/workload/comparisons.h"
 #include "dp/workload/measurement.h"
+#include "dp/workload/statistics/asked_statistics.h"
 
 namespace curator::service {
 
@@ -35,10 +37,35 @@ struct PrefixesQuery {
   std::string attribute;
 };
 
+// The attribute is on the left.
+struct Comparison {
+  dp::ComparisonOperator op = dp::ComparisonOperator::kEqual;
+  std::string value;
+};
+
+// Exactly one of values, between, compare and is_missing.
 struct Condition {
   std::string attribute;
   std::vector<std::string> values;
   std::optional<ValueInterval> between;
+  std::optional<Comparison> compare = {};
+  bool is_missing = false;
+};
+
+// Conditions that are joined, as a tree of at most kDeepestExpression levels.
+struct Expression {
+  enum class Kind { kCondition, kAllOf, kAnyOf, kNot };
+  Kind kind = Kind::kCondition;
+  Condition condition = {};               // of kCondition
+  std::vector<Expression> operands = {};  // of the others: at least one, of kNot exactly one
+};
+// A message of this depth is below the 100 levels that protobuf reads.
+inline constexpr size_t kDeepestExpression = 40;
+
+// Conditions that must all hold, or an expression; not both. Without either it holds for every record.
+struct PredicateRequest {
+  std::vector<Condition> all_of;
+  std::optional<Expression> expression = {};
 };
 
 struct ThresholdsQuery {
@@ -56,12 +83,27 @@ struct ParitiesQuery {
 };
 
 struct PredicatesQuery {
-  std::vector<std::vector<Condition>> predicates;
+  std::vector<PredicateRequest> predicates;
   std::vector<std::string> by;
 };
 
+// One statistic, or the quantiles `at` of one column.
+struct StatisticRequest {
+  dp::StatisticKind kind = dp::StatisticKind::kCount;
+  std::string of = {};               // a measure or an attribute; empty for all records
+  std::vector<std::string> at = {};  // decimals between 0 and 1; of the median none
+};
+
+struct StatisticsQuery {
+  std::vector<StatisticRequest> statistics;
+  std::vector<std::string> by = {};
+  PredicateRequest where = {};
+  dp::QuantileWay quantiles = dp::QuantileWay::kAuto;
+};
+
 struct QuerySetRequest {
-  std::variant<MarginalsQuery, RangesQuery, PrefixesQuery, ThresholdsQuery, ParitiesQuery, PredicatesQuery>
+  std::variant<MarginalsQuery, RangesQuery, PrefixesQuery, ThresholdsQuery, ParitiesQuery, PredicatesQuery,
+               StatisticsQuery>
       queries;
   dp::Strategy strategy = dp::Strategy::kAuto;
 };

@@ -40,7 +40,7 @@ std::vector<QuerySetRequest> LargeWorkload(int predicates) {
   }
   PredicatesQuery named;
   const Condition long_name{.attribute = "name", .values = {kLongName}, .between = std::nullopt};
-  for (int i = 0; i < predicates; ++i) named.predicates.push_back({long_name});
+  for (int i = 0; i < predicates; ++i) named.predicates.push_back({.all_of = {long_name}});
   sets.push_back({std::move(named), dp::Strategy::kDirect});
   return sets;
 }
@@ -273,8 +273,8 @@ QuerySetRequest SummedSet() {
   for (int i = 0; i < kAttributes; ++i) {
     all.push_back({.attribute = "a" + std::to_string(i), .values = {"0"}, .between = std::nullopt});
   }
-  query.predicates.push_back(all);
-  for (int i = 0; i < 40; ++i) query.predicates.push_back({all[static_cast<size_t>(i % 2)]});
+  query.predicates.push_back({.all_of = all});
+  for (int i = 0; i < 40; ++i) query.predicates.push_back({.all_of = {all[static_cast<size_t>(i % 2)]}});
   return {std::move(query), dp::Strategy::kBaseHistogram};
 }
 
