@@ -10,6 +10,7 @@
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/sealed_table.h"
 #include "dp/kernel/group_sizes.h"
+#include "dp/kernel/grouped_draws.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/utility_scores.h"
@@ -42,6 +43,10 @@ void Add(std::span<const int64_t> noises, std::vector<std::vector<int64_t>>& val
   for (std::vector<int64_t>& part : values) {
     for (int64_t& value : part) value += noises[next++];
   }
+}
+
+void Add(std::span<const int64_t> noises, std::vector<int64_t>& values) {
+  for (size_t i = 0; i < values.size(); ++i) values[i] += noises[i];
 }
 
 // The attribute sets of the candidates, validated.
@@ -173,8 +178,57 @@ absl::StatusOr<std::vector<int64_t>> Kernel::NoisyGroupSizes(GroupRole role,
 
   const std::vector<int64_t> noises = DrawNoise(sampler, bits_, static_cast<int64_t>(least_sizes.size()));
   std::vector<int64_t> values = GroupSizes(*table_, least_sizes);
-  for (size_t i = 0; i < values.size(); ++i) values[i] += noises[i];
+  Add(noises, values);
   return values;
+}
+
+absl::StatusOr<std::vector<int64_t>> Kernel::NoisySums(const GroupedSum& sum, const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(const Sampler sampler, SamplerFor(noise));
+  RETURN_IF_ERROR(Validate(domain_, sum));
+  ASSIGN_OR_RETURN(const SummandRange range, RangeOf(domain_, sum.value));
+  const int64_t sums = NumberOfSums(domain_, sum);
+  ASSIGN_OR_RETURN(const Sensitivity sensitivity, SumsSensitivity(unit_, range, sums));
+  RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, sensitivity)));
+
+  const std::vector<int64_t> noises = DrawNoise(sampler, bits_, sums);
+  ASSIGN_OR_RETURN(std::vector<int64_t> values, ExactSums(*table_, domain_, sum, *executor_));
+  Add(noises, values);
+  return values;
+}
+
+absl::StatusOr<std::vector<int64_t>> Kernel::NoisyUnitCounts(const RecordGroups& groups,
+                                                             const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(const Sampler sampler, SamplerFor(noise));
+  RETURN_IF_ERROR(Validate(domain_, groups));
+  RETURN_IF_ERROR(CheckUnits(*table_, unit_));
+  RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, UnitCountsSensitivity(unit_, groups.groups))));
+
+  const std::vector<int64_t> noises = DrawNoise(sampler, bits_, groups.groups);
+  ASSIGN_OR_RETURN(std::vector<int64_t> values, ExactUnitCounts(*table_, domain_, groups, *executor_));
+  Add(noises, values);
+  return values;
+}
+
+absl::StatusOr<std::vector<int64_t>> Kernel::SelectQuantiles(const GroupedQuantile& quantile,
+                                                             Epsilon epsilon) {
+  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
+  RETURN_IF_ERROR(Validate(domain_, quantile));
+  ASSIGN_OR_RETURN(const int64_t range, QuantileRange(unit_, quantile.numerator, quantile.denominator));
+  const int64_t selections = QuantileSelections(unit_, quantile.groups.groups);
+  for (int64_t i = 0; i < selections; ++i)
+    RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
+
+  ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
+                   ExactCodeCounts(*table_, domain_, quantile, *executor_));
+  const auto codes = static_cast<size_t>(CodesOf(domain_, quantile.column));
+  std::vector<int64_t> selected;
+  for (std::span<const int64_t> left = counts; !left.empty(); left = left.subspan(codes)) {
+    const std::vector<int64_t> scores =
+        QuantileScores({quantile.numerator, quantile.denominator}, left.first(codes));
+    ASSIGN_OR_RETURN(const size_t code, DrawExponential(bits_, scores, FactorForRange(epsilon, range)));
+    selected.push_back(static_cast<int64_t>(code));
+  }
+  return selected;
 }
 
 absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,

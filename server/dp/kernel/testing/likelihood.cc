@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/kernel/group_sizes.h"
+#include "dp/kernel/grouped_draws.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/kernel/testing/transcript.h"
 #include "dp/kernel/utility/lattice_utility.h"
@@ -88,17 +89,59 @@ absl::StatusOr<Interval> Of(const RecordCountDraw& draw, const Context& context)
   return NoiseLogProbability(draw.noise, draw.value, context.table.rows());
 }
 
+// ln P of these values of these numbers, each with noise of its own.
+absl::StatusOr<Interval> OfNumbers(const NoiseSpec& noise, std::span<const int64_t> values,
+                                   std::span<const int64_t> numbers) {
+  if (values.size() != numbers.size())
+    return absl::InvalidArgumentError("a draw has not one value for each of its numbers");
+  Interval deviations(0);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    deviations = deviations + Deviation(noise.mechanism, values[i], numbers[i]);
+  return LogProbabilityOf(noise, deviations, static_cast<int64_t>(numbers.size()));
+}
+
+absl::StatusOr<Interval> Of(const SumsDraw& draw, const Context& context) {
+  RETURN_IF_ERROR(Validate(draw.noise));
+  RETURN_IF_ERROR(Validate(context.domain, draw.sum));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> sums, ExactSums(context.table, context.domain, draw.sum));
+  return OfNumbers(draw.noise, draw.values, sums);
+}
+
+absl::StatusOr<Interval> Of(const UnitCountsDraw& draw, const Context& context) {
+  RETURN_IF_ERROR(Validate(draw.noise));
+  RETURN_IF_ERROR(Validate(context.domain, draw.groups));
+  RETURN_IF_ERROR(CheckUnits(context.table, context.unit));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
+                   ExactUnitCounts(context.table, context.domain, draw.groups));
+  return OfNumbers(draw.noise, draw.values, counts);
+}
+
+absl::StatusOr<Interval> Of(const QuantilesDraw& draw, const Context& context) {
+  RETURN_IF_ERROR(Validate(context.domain, draw.quantile));
+  const auto codes = static_cast<size_t>(CodesOf(context.domain, draw.quantile.column));
+  const auto is_code = [codes](int64_t code) { return code >= 0 && static_cast<size_t>(code) < codes; };
+  if (draw.epsilon.units() <= 0 || std::ssize(draw.selected) != draw.quantile.groups.groups ||
+      !std::ranges::all_of(draw.selected, is_code))
+    return absl::InvalidArgumentError("a selection without an epsilon, or of none of its candidates");
+  ASSIGN_OR_RETURN(const int64_t range,
+                   QuantileRange(context.unit, draw.quantile.numerator, draw.quantile.denominator));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
+                   ExactCodeCounts(context.table, context.domain, draw.quantile));
+  Interval sum(0);
+  for (size_t group = 0; group < draw.selected.size(); ++group) {
+    const std::vector<int64_t> scores = QuantileScores({draw.quantile.numerator, draw.quantile.denominator},
+                                                       std::span(counts).subspan(group * codes, codes));
+    sum = sum + SelectionLogProbability(scores, FactorForRange(draw.epsilon, range),
+                                        static_cast<size_t>(draw.selected[group]));
+  }
+  return sum;
+}
+
 absl::StatusOr<Interval> Of(const GroupSizesDraw& draw, const Context& context) {
   RETURN_IF_ERROR(Validate(draw.noise));
   RETURN_IF_ERROR(CheckSizeBins(draw.least_sizes));
   RETURN_IF_ERROR(CheckRole(draw.role, context.table));
-  if (draw.values.size() != draw.least_sizes.size())
-    return absl::InvalidArgumentError("a draw has not one value for each bin of sizes");
-  const std::vector<int64_t> counts = GroupSizes(context.table, draw.least_sizes);
-  Interval deviations(0);
-  for (size_t i = 0; i < counts.size(); ++i)
-    deviations = deviations + Deviation(draw.noise.mechanism, draw.values[i], counts[i]);
-  return LogProbabilityOf(draw.noise, deviations, static_cast<int64_t>(counts.size()));
+  return OfNumbers(draw.noise, draw.values, GroupSizes(context.table, draw.least_sizes));
 }
 
 absl::StatusOr<Interval> Of(const SelectionDraw& draw, const Context& context) {

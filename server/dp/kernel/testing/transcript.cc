@@ -88,6 +88,27 @@ absl::StatusOr<size_t> RecordingQueries::SelectByUtility(const Utility& utility,
   return selected;
 }
 
+absl::StatusOr<std::vector<int64_t>> RecordingQueries::NoisySums(const GroupedSum& sum,
+                                                                 const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(std::vector<int64_t> values, queries_.NoisySums(sum, noise));
+  transcript_.push_back(SumsDraw{sum, noise, values});
+  return values;
+}
+
+absl::StatusOr<std::vector<int64_t>> RecordingQueries::NoisyUnitCounts(const RecordGroups& groups,
+                                                                       const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(std::vector<int64_t> values, queries_.NoisyUnitCounts(groups, noise));
+  transcript_.push_back(UnitCountsDraw{groups, noise, values});
+  return values;
+}
+
+absl::StatusOr<std::vector<int64_t>> RecordingQueries::SelectQuantiles(const GroupedQuantile& quantile,
+                                                                       Epsilon epsilon) {
+  ASSIGN_OR_RETURN(std::vector<int64_t> selected, queries_.SelectQuantiles(quantile, epsilon));
+  transcript_.push_back(QuantilesDraw{quantile, epsilon, selected});
+  return selected;
+}
+
 absl::StatusOr<int64_t> RecordingQueries::NoisyRecordCount(const NoiseSpec& noise) {
   ASSIGN_OR_RETURN(const int64_t value, queries_.NoisyRecordCount(noise));
   transcript_.push_back(RecordCountDraw{noise, value});
@@ -175,6 +196,30 @@ absl::StatusOr<size_t> ReplayingQueries::SelectByUtility(const Utility& utility,
   ASSIGN_OR_RETURN(const UtilityDraw draw, Next<UtilityDraw>([&](const UtilityDraw& recorded) {
                      return recorded.utility == utility && std::ranges::equal(recorded.bonuses, bonuses) &&
                             recorded.epsilon == epsilon;
+                   }));
+  return draw.selected;
+}
+
+absl::StatusOr<std::vector<int64_t>> ReplayingQueries::NoisySums(const GroupedSum& sum,
+                                                                 const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(const SumsDraw draw, Next<SumsDraw>([&](const SumsDraw& recorded) {
+                     return recorded.sum == sum && recorded.noise == noise;
+                   }));
+  return draw.values;
+}
+
+absl::StatusOr<std::vector<int64_t>> ReplayingQueries::NoisyUnitCounts(const RecordGroups& groups,
+                                                                       const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(const UnitCountsDraw draw, Next<UnitCountsDraw>([&](const UnitCountsDraw& recorded) {
+                     return recorded.groups == groups && recorded.noise == noise;
+                   }));
+  return draw.values;
+}
+
+absl::StatusOr<std::vector<int64_t>> ReplayingQueries::SelectQuantiles(const GroupedQuantile& quantile,
+                                                                       Epsilon epsilon) {
+  ASSIGN_OR_RETURN(const QuantilesDraw draw, Next<QuantilesDraw>([&](const QuantilesDraw& recorded) {
+                     return recorded.quantile == quantile && recorded.epsilon == epsilon;
                    }));
   return draw.selected;
 }

@@ -17,6 +17,7 @@
 #include "dp/accounting/units.h"
 #include "dp/domain/domain.h"
 #include "dp/kernel/private_queries.h"
+#include "dp/queries/grouped_sums.h"
 
 namespace curator::dp {
 
@@ -62,8 +63,25 @@ struct GroupSizesDraw {
   std::vector<int64_t> values;
 };
 
-using Draw = std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDraw, GroupSelectionDraw,
-                          FamilySelectionDraw, UtilityDraw, GroupSizesDraw>;
+struct SumsDraw {
+  GroupedSum sum;
+  NoiseSpec noise;
+  std::vector<int64_t> values;
+};
+struct UnitCountsDraw {
+  RecordGroups groups;
+  NoiseSpec noise;
+  std::vector<int64_t> values;
+};
+struct QuantilesDraw {
+  GroupedQuantile quantile;
+  Epsilon epsilon;
+  std::vector<int64_t> selected;
+};
+
+using Draw =
+    std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDraw, GroupSelectionDraw,
+                 FamilySelectionDraw, UtilityDraw, GroupSizesDraw, SumsDraw, UnitCountsDraw, QuantilesDraw>;
 using Transcript = std::vector<Draw>;
 
 // Forwards every query to `queries` and appends each draw to `transcript`. Both must outlive it.
@@ -90,6 +108,11 @@ class RecordingQueries : public PrivateQueries {
                                                                   Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,
                                          Epsilon epsilon) override;
+  absl::StatusOr<std::vector<int64_t>> NoisySums(const GroupedSum& sum, const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<int64_t>> NoisyUnitCounts(const RecordGroups& groups,
+                                                       const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<int64_t>> SelectQuantiles(const GroupedQuantile& quantile,
+                                                       Epsilon epsilon) override;
   absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<int64_t>> NoisyGroupSizes(GroupRole role, std::span<const int64_t> least_sizes,
                                                        const NoiseSpec& noise) override;
@@ -123,6 +146,11 @@ class ReplayingQueries final : public PrivateQueries {
                                                                   Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,
                                          Epsilon epsilon) override;
+  absl::StatusOr<std::vector<int64_t>> NoisySums(const GroupedSum& sum, const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<int64_t>> NoisyUnitCounts(const RecordGroups& groups,
+                                                       const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<int64_t>> SelectQuantiles(const GroupedQuantile& quantile,
+                                                       Epsilon epsilon) override;
   absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<int64_t>> NoisyGroupSizes(GroupRole role, std::span<const int64_t> least_sizes,
                                                        const NoiseSpec& noise) override;

@@ -157,21 +157,13 @@ absl::StatusOr<LatticeUtility> WithoutBonuses(const CellFrequency& utility, cons
 
 absl::StatusOr<LatticeUtility> WithoutBonuses(const QuantileValue& utility, const Domain& domain,
                                               const UnitBound& unit) {
-  if (utility.denominator < 2 || utility.denominator > kLargestQuantileDenominator || utility.numerator < 1 ||
-      utility.numerator >= utility.denominator) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a quantile must lie strictly between 0 and 1, with a denominator of at most ",
-                     kLargestQuantileDenominator));
-  }
-  // Every record counts, so a unit must not own any number of them.
-  RETURN_IF_ERROR(MarginalsSensitivity(unit, 1).status());
+  ASSIGN_OR_RETURN(const int64_t range, QuantileRange(unit, utility.numerator, utility.denominator));
   ASSIGN_OR_RETURN(const int64_t cells, CellsOf(domain, {utility.attribute}));
-  const LatticeQuantile quantile{utility.numerator, utility.denominator};
   return LatticeUtility{.attributes = {utility.attribute},
                         .candidates = static_cast<size_t>(cells),
-                        .kind = quantile,
+                        .kind = LatticeQuantile{utility.numerator, utility.denominator},
                         .bonuses = {},
-                        .range = RangeOf(quantile, unit)};
+                        .range = range};
 }
 
 LatticeUtility OfGroups(uint32_t attribute, QuestionOnGroups question) {
@@ -214,6 +206,22 @@ absl::StatusOr<std::vector<int64_t>> RoundedBonuses(std::span<const double> bonu
 }
 
 }  // namespace
+
+absl::StatusOr<int64_t> QuantileRange(const UnitBound& unit, int64_t numerator, int64_t denominator) {
+  if (denominator < 2 || denominator > kLargestQuantileDenominator || numerator < 1 ||
+      numerator >= denominator) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a quantile must lie strictly between 0 and 1, with a denominator of at most ",
+                     kLargestQuantileDenominator));
+  }
+  // Every record counts, so a unit must not own any number of them.
+  RETURN_IF_ERROR(MarginalsSensitivity(unit, 1).status());
+  return RangeOf(LatticeQuantile{numerator, denominator}, unit);
+}
+
+int64_t QuantileSelections(const UnitBound& unit, int64_t groups) {
+  return unit.relation == NeighbourRelation::kReplaceOne && groups > 1 ? 2 : 1;
+}
 
 absl::StatusOr<LatticeUtility> ToLattice(const Utility& utility, std::span<const double> bonuses,
                                          const Domain& domain, const UnitBound& unit) {

@@ -92,22 +92,6 @@ std::vector<int64_t> FrequenciesOverUnits(const LatticeFrequency& utility, const
   return scores;
 }
 
-std::vector<int64_t> QuantileScores(const LatticeQuantile& utility, std::span<const int64_t> counts) {
-  int64_t records = 0;
-  for (const int64_t count : counts) records += count;
-  std::vector<int64_t> scores;
-  scores.reserve(counts.size());
-  int64_t below = 0;
-  for (const int64_t count : counts) {
-    const int64_t aim = utility.numerator * records;
-    const int64_t beyond =
-        std::max(utility.denominator * below - aim, aim - utility.denominator * (below + count));
-    scores.push_back(-(std::max<int64_t>(0, beyond) << kUtilityLatticeBits));
-    below += count;
-  }
-  return scores;
-}
-
 bool IsAroundRecords(const LatticeUtility& utility) {
   const auto* groups = std::get_if<LatticeGroups>(&utility.kind);
   return groups != nullptr && groups->role == GroupRole::kAroundRecord;
@@ -154,6 +138,22 @@ std::vector<int64_t> ScoresByRecord(const LatticeUtility& utility, std::span<con
 }
 
 }  // namespace
+
+std::vector<int64_t> QuantileScores(const LatticeQuantile& quantile, std::span<const int64_t> counts) {
+  int64_t records = 0;
+  for (const int64_t count : counts) records += count;
+  std::vector<int64_t> scores;
+  scores.reserve(counts.size());
+  int64_t below = 0;
+  for (const int64_t count : counts) {
+    const int64_t aim = quantile.numerator * records;
+    const int64_t beyond =
+        std::max(quantile.denominator * below - aim, aim - quantile.denominator * (below + count));
+    scores.push_back(-(std::max<int64_t>(0, beyond) << kUtilityLatticeBits));
+    below += count;
+  }
+  return scores;
+}
 
 absl::Status CheckGrouping(const LatticeUtility& utility, const SealedTable& table, const UnitBound& unit) {
   if (IsAroundRecords(utility)) {

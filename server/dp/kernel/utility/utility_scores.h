@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,5 +28,9 @@ absl::Status CheckGrouping(const LatticeUtility& utility, const SealedTable& tab
 // candidates, on the cores of `executor`). Errors: those of CountMarginal().
 absl::StatusOr<std::vector<int64_t>> ScoresOf(const LatticeUtility& utility, const SealedTable& table,
                                               const Domain& domain, Executor& executor = OnlyThisThread());
+
+// The score of each code as the value of a quantile, in steps: `counts` are the numbers of records with each
+// code, in their order.
+std::vector<int64_t> QuantileScores(const LatticeQuantile& quantile, std::span<const int64_t> counts);
 
 }  // namespace curator::dp

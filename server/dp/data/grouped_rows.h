@@ -1,0 +1,50 @@
+// What is summed over groups of a table's rows: groups, blocks within them and the numbers that rows add, as
+// functions of the rows' codes. For private tables see sum_sealed_groups.h.
+//
+// Everything here is public. Thread-safe: plain values and pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "dp/domain/attribute_set.h"
+
+namespace curator::dp {
+
+// Divides the rows of each group by the codes of a column: block b has the codes from b * width on. Rows whose
+// code is not below `codes` are in no block.
+struct RowBlocks {
+  uint32_t column = 0;
+  int64_t width = 1;  // at most 2^24
+  int64_t codes = 1;  // at most 2^24
+
+  int64_t blocks() const { return (codes + width - 1) / width; }
+};
+
+// What a row adds, by its code in a column.
+struct RowNumbers {
+  std::optional<uint32_t> column;  // none: every row adds `first`
+  int64_t codes = 0;               // rows whose code is not below this add 0
+  int32_t first = 1;               // what the code 0 adds
+  int32_t step = 0;                // how much more the next code adds
+  std::vector<int32_t> table;      // where it is not empty, what each of the `codes` adds
+};
+
+// One sum for each group, or for each block of each group: that of block b of group g is number
+// g * blocks + b. No sum exceeds 2^62: |number| < 2^31 and there are fewer than 2^31 rows.
+struct GroupedRows {
+  AttributeSet attributes;
+  std::vector<int32_t> group_of_cell;  // of each cell of the attributes' marginal; -1: in no group
+  int64_t groups = 1;
+  std::optional<RowBlocks> blocks;
+  RowNumbers numbers;
+
+  int64_t sums() const { return groups * (blocks ? blocks->blocks() : 1); }
+};
+
+// The memory that summing `cells` cells into `sums` sums takes on one core, whatever the rows are. What other
+// cores take is at most 8 MiB each, of which there are at most 15.
+int64_t SummingBytes(int64_t cells, int64_t sums);
+
+}  // namespace curator::dp
