@@ -71,6 +71,17 @@ struct DrawInWords {
     return absl::StrCat("sizes ", Of(draw.noise), absl::StrJoin(draw.least_sizes, ","), " ",
                         absl::StrJoin(draw.values, ","));
   }
+  std::string operator()(const SumsDraw& draw) const {
+    return absl::StrCat("sums ", Of(draw.noise), Of(draw.sum.groups.attributes),
+                        absl::StrJoin(draw.values, ","));
+  }
+  std::string operator()(const UnitCountsDraw& draw) const {
+    return absl::StrCat("units ", Of(draw.noise), Of(draw.groups.attributes),
+                        absl::StrJoin(draw.values, ","));
+  }
+  std::string operator()(const QuantilesDraw& draw) const {
+    return absl::StrCat("quantiles ", draw.epsilon.units(), " ", absl::StrJoin(draw.selected, ","));
+  }
 };
 
 // FNV-1a.
