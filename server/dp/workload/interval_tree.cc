@@ -193,12 +193,14 @@ void IntervalTree::VisitChildren(Ends& ends, size_t level, int64_t first, int64_
 // The final estimates of a node's children c are own_c + (final - below) v_c / spread. So where these are
 // added up with the coefficients k_c (1 in the interval, 0 outside, the share of the child at an end), the
 // final estimate of the node has the coefficient sum of k_c v_c / spread, its share, and each own_c has k_c
-// less this share. An own_c with the weight A is (spread x + below) / (1 + spread) in turn.
+// less this share. An own_c with the weight A is (spread x + below) / (1 + spread) in turn. The sum over all
+// bins is that of the top level's estimates, each with the weight 1.
 template <typename Value, typename Subtrees>
-void IntervalTree::VisitWeights(CodeInterval interval, const Value& value, const Subtrees& subtrees) const {
+void IntervalTree::VisitWeights(CodeInterval interval, double of_total, const Value& value,
+                                const Subtrees& subtrees) const {
   Ends ends = EndsOf(interval);
   const size_t top = levels() - 1;
-  VisitChildren(ends, top, 0, CountOf(top), 0, 0, subtrees);
+  VisitChildren(ends, top, 0, CountOf(top), 0, of_total, subtrees);
   for (size_t level = top;; --level) {
     const bool is_one = ends.left.node[level] == ends.right.node[level];
     for (const End* end : {&ends.left, &ends.right}) {
@@ -219,14 +221,24 @@ void IntervalTree::VisitWeights(CodeInterval interval, const Value& value, const
 }
 
 double IntervalTree::FourthFactor(CodeInterval interval) const {
-  double sum = 0;
-  const auto fourth = [](double value) { return value * value * value * value; };
+  return WeightSumsOf(interval, 0).fourth;
+}
+
+IntervalTree::WeightSums IntervalTree::WeightSumsOf(CodeInterval interval, double of_total) const {
+  WeightSums sums;
   VisitWeights(
-      interval, [&](double weight) { sum += fourth(weight); },
+      interval, of_total,
+      [&](double weight) {
+        const double square = weight * weight;
+        sums.squares += square;
+        sums.fourth += square * square;
+      },
       [&](size_t level, int64_t index, double weight, int64_t count) {
-        sum += static_cast<double>(count) * fourth(weight) * NodeAt(level, index).fourth;
+        const double square = static_cast<double>(count) * weight * weight;
+        sums.squares += square * NodeAt(level, index).variance;
+        sums.fourth += square * weight * weight * NodeAt(level, index).fourth;
       });
-  return sum;
+  return sums;
 }
 
 void IntervalTree::AddWeightsOfEstimate(size_t level, int64_t index, double weight, double count,
@@ -246,10 +258,10 @@ void IntervalTree::AddWeightsOfEstimate(size_t level, int64_t index, double weig
   if (has_last) AddWeightsOfEstimate(level - 1, last - 1, passed, count, weights);
 }
 
-std::vector<WeightedValues> IntervalTree::WeightsOf(CodeInterval interval) const {
+std::vector<WeightedValues> IntervalTree::WeightsOf(CodeInterval interval, double of_total) const {
   std::vector<WeightedValues> weights;
   VisitWeights(
-      interval,
+      interval, of_total,
       [&](double weight) {
         weights.push_back({weight, 1});
       },

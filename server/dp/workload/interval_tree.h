@@ -50,8 +50,16 @@ class IntervalTree {
   // VarianceFactor() is that of their squares. Steps: levels.
   double FourthFactor(CodeInterval interval) const;
 
-  // These weights, Compacted(). At most the square of the number of levels times 4.
-  std::vector<WeightedValues> WeightsOf(CodeInterval interval) const;
+  // These weights, Compacted(). At most the square of the number of levels times 4. Where `of_total` is not 0,
+  // those of the estimated sum over the interval plus `of_total` times that over all bins.
+  std::vector<WeightedValues> WeightsOf(CodeInterval interval, double of_total = 0) const;
+
+  // The sums of the squares and of the fourth powers of these weights. Steps: levels.
+  struct WeightSums {
+    double squares = 0;
+    double fourth = 0;
+  };
+  WeightSums WeightSumsOf(CodeInterval interval, double of_total) const;
 
  private:
   // The best estimate of a node's count from its own subtree.
@@ -105,7 +113,8 @@ class IntervalTree {
   // subtrees(level, index, weight, count) for the others: `count` nodes alike, of which `index` is one, whose
   // estimates from their subtrees have the weight.
   template <typename Value, typename Subtrees>
-  void VisitWeights(CodeInterval interval, const Value& value, const Subtrees& subtrees) const;
+  void VisitWeights(CodeInterval interval, double of_total, const Value& value,
+                    const Subtrees& subtrees) const;
   template <typename Subtrees>
   void VisitChildren(Ends& ends, size_t level, int64_t first, int64_t last, double share, double passed,
                      const Subtrees& subtrees) const;

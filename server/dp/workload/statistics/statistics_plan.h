@@ -1,8 +1,9 @@
 // How sets of statistics are measured: a list of draws, each with its own noise, whose costs add up.
 //
 //   count            a sum of ones for each group
-//   sum              a sum of values; where 0 is further than kLargestSummand steps from them, of values minus
-//                    a centre, and the count
+//   sum              a sum of values; where the mean is asked too, where 0 is further than kLargestSummand
+//                    steps from them, or where the count is measured anyway and it has less noise so, of values
+//                    minus the middle of their bounds, and the count
 //   mean             a sum of values minus the middle of their bounds, and the count
 //   variance         these two, and a sum of squares
 //   quantile         the counts of blocks of codes, level by level of a tree (interval_tree.h), which all
@@ -59,10 +60,17 @@ struct StatisticsDraw {
 // measured in the way whose rank error, for noise of `mechanism`, is less at 95%: of public facts, the numbers
 // of codes and groups, the relation and the unit. Errors: INVALID_ARGUMENT ("[1].strategy", within the sets)
 // where the way that a set names cannot answer it within the limits (kMostSelectedCodes; kMostGroupCells
-// measured values a level).
+// measured values a level), and ("[1].statistics") beyond kMostStatisticValues of all draws.
+inline constexpr int64_t kMostStatisticValues = int64_t{1} << 24;  // 8 bytes each are stored
 absl::StatusOr<std::vector<StatisticsDraw>> DrawsFor(const Domain& domain, const UnitBound& unit,
                                                      Mechanism mechanism,
                                                      std::span<const AskedStatistics> sets);
+
+// The centre of a column's sums, in steps: the middle of its bounds.
+int64_t MiddleOf(const NumberColumn& column);
+
+// What counts the records that have a number in a column, or all records.
+SummedValue CountOf(const Domain& domain, std::optional<uint32_t> column);
 
 // How many shares of the budget these draws take.
 int64_t SharesOf(std::span<const StatisticsDraw> draws);
@@ -83,7 +91,8 @@ struct StatisticsPurchase {
 };
 
 // Buys each draw with `share`, an epsilon (discrete Laplace noise) or a rho (discrete Gaussian noise). The
-// selections of one share cost at most the share, exactly counted (ExponentialMechanismEvent under zCDP).
+// selections of one share cost at most the share; of a rho each costs epsilon^2 / 8 of it, which holds under
+// every rule that counts rho. A noise parameter that fits no quotient of 64 bits is rounded up.
 // Errors: INVALID_ARGUMENT ("spend") when a share is too small to buy noise within kMaxNoiseScale and
 // kMaxNoiseVariance; those of the sensitivities.
 absl::StatusOr<StatisticsPurchase> BuyStatistics(const Domain& domain, const UnitBound& unit,
