@@ -46,8 +46,8 @@ absl::StatusOr<bool> DeliverPlot(Session& session, const Answer& answer, const v
   ASSIGN_OR_RETURN(const std::vector<BarChart> charts, ChartsOf(answer, schema, ChartLimits()));
   if (charts.empty()) {
     session.error
-        << "nothing to plot: the request has no marginal over one attribute, and no other table with "
-           "one label\n";
+        << "nothing to plot: the request has no marginal over one attribute, no statistics by one attribute, "
+           "and no other table with one label\n";
     return false;
   }
   if (file == nullptr) {
@@ -100,7 +100,8 @@ void AddDelivery(CLI::App* command, DeliveryChoice& delivery, const std::string&
           [&delivery](const std::vector<std::string>& given) {
             delivery.plot = given.empty() || given.front().empty() ? "" : given.front();
           },
-          "Draw the one-way marginals with their intervals: as bars on the terminal, or into an SVG file")
+          "Draw the one-way marginals, and statistics by one attribute, with their intervals: as bars on the "
+          "terminal, or into an SVG file")
       ->type_name("[FILE.svg]")
       ->expected(0, 1)
       ->check([](const std::string& text) {

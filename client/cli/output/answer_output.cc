@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "client/cli/output/answer_rows.h"
 #include "client/cli/output/json_writer.h"
+#include "client/cli/output/statistics_table.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 
@@ -63,7 +64,7 @@ void WriteRows(const AnswerRows& rows, JsonWriter& json) {
   for (size_t row = 0; row < rows.size(); ++row) {
     for (size_t i = 0; i < labels.size(); ++i) labels[i] = rows.Label(i, row);
     json.BeginObject();
-    WriteMembers({{"values", labels}, {"count", rows.Count(row)}}, json);
+    WriteMembers({{"values", labels}, {rows.is_statistics() ? "value" : "count", rows.Count(row)}}, json);
     if (const auto deviation = rows.StandardDeviation(row))
       WriteMembers({{"standard_deviation", *deviation}}, json);
     if (const auto interval = rows.Interval(row))
@@ -93,7 +94,23 @@ void WriteMarginal(const AnswerRows& rows, JsonWriter& json) {
   json.EndObject();
 }
 
-void WriteQuerySet(const AnswerRows& rows, JsonWriter& json) {
+// The measures that statistics are of, which are of the clipped values.
+void WriteClipped(const QuerySetAnswer& set, const v1::Schema& schema, JsonWriter& json) {
+  json.Key("clipped");
+  json.BeginArray();
+  for (const v1::Measure* measure : MeasuresNamed(set, schema)) {
+    json.BeginObject();
+    WriteMembers({{"measure", measure->name()},
+                  {"low", measure->low()},
+                  {"high", measure->high()},
+                  {"resolution", measure->resolution()}},
+                 json);
+    json.EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteQuerySet(const AnswerRows& rows, const v1::Schema& schema, JsonWriter& json) {
   const v1::QuerySetHeader& header = rows.set()->header;
   json.BeginObject();
   WriteMembers({{"query_set", int64_t{header.query_set()}},
@@ -105,6 +122,7 @@ void WriteQuerySet(const AnswerRows& rows, JsonWriter& json) {
                 {"confidence_level", rows.level()}},
                json);
   WriteNoiseOf(rows, json);
+  if (rows.is_statistics()) WriteClipped(*rows.set(), schema, json);
   json.Key("answers");
   WriteRows(rows, json);
   json.EndObject();
@@ -182,10 +200,11 @@ std::vector<std::optional<size_t>> PositionsOf(const std::vector<std::string>& a
                                                const AnswerRows& rows) {
   std::vector<std::optional<size_t>> positions;
   const auto begin = rows.columns().begin() + static_cast<std::ptrdiff_t>(rows.first_attribute());
+  const auto end = rows.columns().begin() + static_cast<std::ptrdiff_t>(rows.attributes_end());
   for (const std::string& attribute : attributes) {
-    const auto found = std::find(begin, rows.columns().end(), attribute);
+    const auto found = std::find(begin, end, attribute);
     positions.emplace_back();
-    if (found != rows.columns().end()) positions.back() = static_cast<size_t>(found - rows.columns().begin());
+    if (found != end) positions.back() = static_cast<size_t>(found - rows.columns().begin());
   }
   return positions;
 }
@@ -248,23 +267,42 @@ absl::Status WriteAnswerJson(const Answer& answer, const v1::Schema& schema, std
   json.EndArray();
   json.Key("query_sets");
   json.BeginArray();
-  for (const QuerySetAnswer& set : answer.query_sets) WriteQuerySet(AnswerRows::Of(set, answer.header), json);
+  for (const QuerySetAnswer& set : answer.query_sets)
+    WriteQuerySet(AnswerRows::Of(set, answer.header), schema, json);
   json.EndArray();
   json.EndObject();
   out << "\n";
   return absl::OkStatus();
 }
 
+namespace {
+
+// A table with a row for each group, and what has to be said beneath it.
+absl::Status AddStatistics(const AnswerRows& rows, const v1::AnswerHeader& header, const v1::Schema& schema,
+                           Document& document) {
+  ASSIGN_OR_RETURN(Table table, StatisticsTable(*rows.set(), header, {}, kDisplayedRows));
+  table.displayed_rows = kDisplayedRows;
+  document.tables.push_back(std::move(table));
+  for (std::string& note : StatisticsNotes(*rows.set(), MeasuresNamed(*rows.set(), schema))) {
+    if (std::ranges::find(document.notes, note) == document.notes.end())
+      document.notes.push_back(std::move(note));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status WriteAnswerTables(const Answer& answer, const v1::Schema& schema, const Terminal& terminal,
                                std::ostream& out) {
   Document document;
   size_t more = 0;
   RETURN_IF_ERROR(ForEachTable(answer, schema, [&](const AnswerRows& rows) {
-    if (document.tables.size() < kDisplayedTables) {
-      document.tables.push_back(TableOf(rows, answer.header));
-    } else {
+    if (document.tables.size() >= kDisplayedTables) {
       ++more;
+      return absl::OkStatus();
     }
+    if (rows.is_statistics()) return AddStatistics(rows, answer.header, schema, document);
+    document.tables.push_back(TableOf(rows, answer.header));
     return absl::OkStatus();
   }));
   if (more > 0) {

@@ -1,6 +1,7 @@
 #include "client/cli/output/answer_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "client/cli/output/statistics_table.h"
 #include "rpc/convert_attribute.h"
 
 namespace curator::cli {
@@ -65,7 +67,8 @@ bool HasErrorsOfAModel(const Marginal& marginal, const v1::AnswerHeader& header)
 AnswerRows::AnswerRows(const AnswerValues& values, const v1::AnswerHeader& header, const v1::Noise* noise)
     : values_(&values), noise_(noise) {
   has_errors_ = header.post_processing().empty();
-  const bool known = noise != nullptr || !values.confidence_half_widths.empty();
+  const bool known =
+      noise != nullptr || !values.confidence_half_widths.empty() || !values.interval_lows.empty();
   if (has_errors_ && known) level_ = noise != nullptr ? noise->confidence_level() : header.confidence_level();
   errors_are_equal_ = AllEqual(values.confidence_half_widths) && AllEqual(values.standard_deviations);
 }
@@ -86,22 +89,25 @@ absl::StatusOr<AnswerRows> AnswerRows::Of(const Marginal& marginal, const v1::An
 AnswerRows AnswerRows::Of(const QuerySetAnswer& set, const v1::AnswerHeader& header) {
   AnswerRows rows(set, header, set.header.has_noise() ? &set.header.noise() : nullptr);
   // The noise is that of a measurement, which is not that of an answer.
-  if (set.confidence_half_widths.empty()) rows.level_ = 0;
+  if (set.confidence_half_widths.empty() && set.interval_lows.empty()) rows.level_ = 0;
   rows.set_ = &set;
   rows.name_ = set.header.query_class();
   rows.query_set_ = set.header.query_set();
   rows.columns_.assign(set.header.columns().begin(), set.header.columns().end());
   rows.first_attribute_ = HasWords(set.header) ? 1 : 0;
+  rows.is_statistics_ = IsStatistics(set) && !rows.columns_.empty();
   return rows;
 }
 
 std::string AnswerRows::Words(size_t row) const {
   if (first_attribute_ > 0) return Label(0, row);
+  if (is_statistics_) return Label(columns_.size() - 1, row);
   return absl::StrJoin(columns_, ",");
 }
 
 std::string AnswerRows::method() const {
   if (!has_errors_) return "post-processed";
+  if (is_statistics_) return "derived";
   if (noise_ == nullptr) return values_->confidence_half_widths.empty() ? "model" : "derived";
   return set_ == nullptr || set_->header.strategy() == v1::STRATEGY_DIRECT ? "measured" : "derived";
 }
@@ -112,6 +118,7 @@ const std::string& AnswerRows::Label(size_t column, size_t row) const {
 
 Value AnswerRows::Count(size_t row) const {
   if (!values_->counts.empty()) return values_->counts[row];
+  if (std::isnan(values_->estimates[row])) return std::monostate();
   return values_->estimates[row];
 }
 
@@ -120,19 +127,24 @@ double AnswerRows::CountAsDouble(size_t row) const {
 }
 
 std::optional<double> AnswerRows::HalfWidth(size_t row) const {
-  if (level_ == 0) return std::nullopt;
+  if (level_ == 0 || !values_->interval_lows.empty()) return std::nullopt;
   if (!values_->confidence_half_widths.empty()) return values_->confidence_half_widths[row];
   return noise_->confidence_half_width();
 }
 
 std::optional<double> AnswerRows::StandardDeviation(size_t row) const {
   if (!has_errors_) return std::nullopt;
-  if (!values_->standard_deviations.empty()) return values_->standard_deviations[row];
+  if (!values_->standard_deviations.empty()) {
+    const double deviation = values_->standard_deviations[row];
+    return std::isnan(deviation) ? std::nullopt : std::optional(deviation);
+  }
   if (level_ == 0 || marginal_ == nullptr) return std::nullopt;
   return noise_->standard_deviation();
 }
 
 std::optional<AnswerInterval> AnswerRows::Interval(size_t row) const {
+  if (level_ > 0 && !values_->interval_lows.empty())
+    return AnswerInterval{values_->interval_lows[row], values_->interval_highs[row]};
   const std::optional<double> half = HalfWidth(row);
   if (!half) return std::nullopt;
   return AnswerInterval{CountAsDouble(row) - *half, CountAsDouble(row) + *half};
@@ -165,7 +177,8 @@ std::vector<std::string> AttributeColumnsOf(const Answer& answer, const v1::Sche
   for (const Marginal& marginal : answer.marginals)
     for (const std::string& name : marginal.header.attributes()) add(name);
   for (const QuerySetAnswer& set : answer.query_sets) {
-    for (int i = HasWords(set.header) ? 1 : 0; i < set.header.columns_size(); ++i) add(set.header.columns(i));
+    const int end = set.header.columns_size() - (IsStatistics(set) ? 1 : 0);
+    for (int i = HasWords(set.header) ? 1 : 0; i < end; ++i) add(set.header.columns(i));
   }
   std::vector<std::string> ordered;
   for (const v1::Attribute& attribute : schema.attributes()) {

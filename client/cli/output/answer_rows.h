@@ -20,7 +20,7 @@
 namespace curator::cli {
 
 // The interval around one number at the stated level. It may extend below 0, although the true count does
-// not.
+// not. Those of statistics may be infinite.
 struct AnswerInterval {
   double lower = 0;
   double upper = 0;
@@ -60,19 +60,22 @@ class AnswerRows {
   // "marginals", "ranges", ...
   std::string query_class() const { return set_ == nullptr ? "marginals" : set_->header.query_class(); }
   // What the number counts, beside its values of the attribute columns: the conditions of a predicate, the
-  // words of a threshold or of a parity; of other classes the attributes, "age,sex".
+  // words of a threshold or of a parity, the name of a statistic; of other classes the attributes, "age,sex".
   std::string Words(size_t row) const;
   // How the number came about: "measured", with noise of its own; "derived" from measurements, as a sum or by
   // least squares; "post-processed"; or from a "model".
   std::string method() const;
-  // Of columns(), the first one that is an attribute; those before it are Words().
+  // Of columns(), the first one that is an attribute, and the end of those that are; the others are Words().
   size_t first_attribute() const { return first_attribute_; }
+  size_t attributes_end() const { return is_statistics_ ? columns_.size() - 1 : columns_.size(); }
+  bool is_statistics() const { return is_statistics_; }
   // Its index in the request's workload.
   int query_set() const { return query_set_; }
-  // The names of the label columns: attributes, or "where", "at least", "parity".
+  // The names of the label columns: attributes, or "where", "at least", "parity", "statistic".
   const std::vector<std::string>& columns() const { return columns_; }
   size_t size() const { return values_->size(); }
   const std::string& Label(size_t column, size_t row) const;
+  // None for a statistic that is no number, which is NaN as a double.
   Value Count(size_t row) const;
   double CountAsDouble(size_t row) const;
 
@@ -104,6 +107,7 @@ class AnswerRows {
   int query_set_ = 0;
   std::vector<std::string> columns_;
   size_t first_attribute_ = 0;
+  bool is_statistics_ = false;
   bool has_errors_ = true;  // false for post-processed answers
   double level_ = 0;
   bool errors_are_of_a_model_ = false;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "client/cli/output/statistics_table.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 
@@ -36,12 +37,37 @@ BarChart ChartOf(const AnswerRows& rows, const v1::AnswerHeader& header, size_t 
   return chart;
 }
 
+// A chart for each statistic, of groups by one attribute.
+absl::Status AddStatistics(const AnswerRows& rows, const v1::AnswerHeader& header, const ChartLimits& limits,
+                           std::vector<BarChart>& charts) {
+  ASSIGN_OR_RETURN(const StatisticGroups groups, StatisticGroups::Of(*rows.set()));
+  if (groups.attributes().size() != 1) return absl::OkStatus();
+  const size_t shown = std::min(groups.size(), limits.bars);
+  for (size_t i = 0; i < groups.statistics().size() && charts.size() < limits.charts; ++i) {
+    BarChart chart;
+    chart.title = Printable(absl::StrCat(groups.statistics()[i], " by ", groups.attributes().front()));
+    chart.remark = RemarkOf(rows, header);
+    chart.more_bars = groups.size() - shown;
+    for (size_t group = 0; group < shown; ++group) {
+      const size_t row = groups.Answer(i, group);
+      chart.bars.push_back({Printable(groups.Label(0, group)), rows.CountAsDouble(row), rows.Interval(row)});
+    }
+    charts.push_back(std::move(chart));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+std::string NumberText(const Bar& bar) {
+  return std::isnan(bar.value) ? "none" : RoundedText(bar.value);
+}
 
 absl::StatusOr<std::vector<BarChart>> ChartsOf(const Answer& answer, const v1::Schema& schema,
                                                const ChartLimits& limits) {
   std::vector<BarChart> charts;
   RETURN_IF_ERROR(ForEachTable(answer, schema, [&](const AnswerRows& rows) {
+    if (rows.is_statistics()) return AddStatistics(rows, answer.header, limits, charts);
     if (rows.columns().size() == 1 && charts.size() < limits.charts)
       charts.push_back(ChartOf(rows, answer.header, limits.bars));
     return absl::OkStatus();
@@ -52,10 +78,12 @@ absl::StatusOr<std::vector<BarChart>> ChartsOf(const Answer& answer, const v1::S
 Span SpanOf(const BarChart& chart) {
   Span span;
   for (const Bar& bar : chart.bars) {
-    const double low = bar.interval ? bar.interval->lower : bar.value;
-    const double high = bar.interval ? bar.interval->upper : bar.value;
-    span.low = std::min({span.low, low, bar.value});
-    span.high = std::max({span.high, high, bar.value});
+    const AnswerInterval interval = bar.interval.value_or(AnswerInterval{bar.value, bar.value});
+    for (const double end : {interval.lower, bar.value, interval.upper}) {
+      if (!std::isfinite(end)) continue;
+      span.low = std::min(span.low, end);
+      span.high = std::max(span.high, end);
+    }
   }
   if (span.low == span.high) span.high = span.low + 1;
   return span;
@@ -89,7 +117,8 @@ class ColumnAxis {
 
   // 0 for the first column to columns() for the end of the last one.
   int EdgeOf(double value) const {
-    const double share = (value - span_.low) / (span_.high - span_.low);
+    const double within = std::clamp(value, span_.low, span_.high);
+    const double share = (within - span_.low) / (span_.high - span_.low);
     return std::clamp(static_cast<int>(std::lround(share * columns_)), 0, columns_);
   }
   int ColumnOf(double value) const { return std::min(EdgeOf(value), columns_ - 1); }
@@ -102,8 +131,11 @@ class ColumnAxis {
 
 // The bar's columns, in runs of one style.
 std::string BarText(const Bar& bar, const ColumnAxis& axis, const Glyphs& glyphs, const Terminal& terminal) {
+  if (std::isnan(bar.value)) return "";
   const int from = std::min(axis.EdgeOf(0), axis.EdgeOf(bar.value));
   const int to = std::max(axis.EdgeOf(0), axis.EdgeOf(bar.value));
+  const bool goes_down = bar.interval && std::isinf(bar.interval->lower);
+  const bool goes_up = bar.interval && std::isinf(bar.interval->upper);
   const int lower = bar.interval ? axis.ColumnOf(bar.interval->lower) : axis.columns();
   const int upper = bar.interval ? axis.ColumnOf(bar.interval->upper) : -1;
   std::string text;
@@ -121,8 +153,11 @@ std::string BarText(const Bar& bar, const ColumnAxis& axis, const Glyphs& glyphs
     if (inside) {
       put(uncertain ? glyphs.shaded : glyphs.solid, Style::kGreen);
     } else if (uncertain) {
-      const bool is_end = column == upper || column == lower;
-      put(!is_end ? glyphs.line : column == upper ? glyphs.upper_end : glyphs.lower_end, Style::kYellow);
+      const bool is_end = (column == upper && !goes_up) || (column == lower && !goes_down);
+      put(!is_end                       ? glyphs.line
+          : column == upper && !goes_up ? glyphs.upper_end
+                                        : glyphs.lower_end,
+          Style::kYellow);
     } else {
       put(" ", Style::kPlain);
     }
@@ -139,7 +174,7 @@ void DrawOnTerminal(const BarChart& chart, const Terminal& terminal, std::ostrea
   size_t number_width = 0;
   for (const Bar& bar : chart.bars) {
     label_width = std::max(label_width, std::min(DisplayWidth(bar.label), kWidestTerminalLabel));
-    number_width = std::max(number_width, RoundedText(bar.value).size());
+    number_width = std::max(number_width, NumberText(bar).size());
   }
   constexpr size_t kGaps = 4;
   const size_t taken = label_width + number_width + kGaps;
@@ -151,7 +186,7 @@ void DrawOnTerminal(const BarChart& chart, const Terminal& terminal, std::ostrea
   out << "\n";
   for (const Bar& bar : chart.bars) {
     const std::string label = Shortened(bar.label, label_width, glyphs.cut);
-    const std::string number = RoundedText(bar.value);
+    const std::string number = NumberText(bar);
     std::string line = absl::StrCat(label, Padding(DisplayWidth(label), label_width), "  ",
                                     Padding(number.size(), number_width), number, "  ",
                                     BarText(bar, axis, glyphs, terminal));

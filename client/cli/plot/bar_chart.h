@@ -20,9 +20,14 @@ namespace curator::cli {
 
 struct Bar {
   std::string label;  // printable
+  // NaN for a statistic that is no number: there is no bar, and "none" in its place.
   double value = 0;
+  // Of statistics the ends may be infinite: the line goes on to the end of the chart.
   std::optional<AnswerInterval> interval;
 };
+
+// "12.35", or "none".
+std::string NumberText(const Bar& bar);
 
 struct BarChart {
   std::string title;   // "age"; "prefixes of age"
@@ -36,12 +41,13 @@ struct ChartLimits {
   size_t bars = 200;  // of each
 };
 
-// The charts of one-way marginals, prefixes and all other tables with one label column, in the order of the
-// answer; tables beyond the limit are omitted. DATA_LOSS when the answer does not fit the schema.
+// The charts of one-way marginals, prefixes and all other tables with one label column, and of each statistic by
+// one attribute, in the order of the answer; those beyond the limit are omitted. DATA_LOSS when the answer does
+// not fit the schema.
 absl::StatusOr<std::vector<BarChart>> ChartsOf(const Answer& answer, const v1::Schema& schema,
                                                const ChartLimits& limits);
 
-// The range of the chart's bars and intervals, 0 included; never empty.
+// The range of the chart's bars and the finite ends of their intervals, 0 included; never empty.
 struct Span {
   double low = 0;
   double high = 0;

@@ -45,7 +45,10 @@ class Axis {
     high_ = std::ceil(span.high / step_) * step_;
   }
 
-  double X(double value) const { return left_ + (value - low_) / (high_ - low_) * (right_ - left_); }
+  // Infinite numbers are at the ends of the axis.
+  double X(double value) const {
+    return left_ + (std::clamp(value, low_, high_) - low_) / (high_ - low_) * (right_ - left_);
+  }
 
   std::vector<double> Ticks() const {
     std::vector<double> ticks;
@@ -75,11 +78,22 @@ double LabelWidth(const BarChart& chart) {
 }
 
 std::string TooltipOf(const Bar& bar) {
-  std::string text = absl::StrCat(bar.label, ": ", RoundedText(bar.value));
+  const auto end = [](double number) {
+    return std::isinf(number) ? std::string("unbounded") : RoundedText(number);
+  };
+  std::string text = absl::StrCat(bar.label, ": ", NumberText(bar));
   if (bar.interval)
-    absl::StrAppend(&text, " (", RoundedText(bar.interval->lower), " to ", RoundedText(bar.interval->upper),
-                    ")");
+    absl::StrAppend(&text, " (", end(bar.interval->lower), " to ", end(bar.interval->upper), ")");
   return text;
+}
+
+// A line with ends; an infinite end has none.
+void DrawInterval(const AnswerInterval& interval, const Axis& axis, double middle, SvgDocument& svg) {
+  const double low = axis.X(interval.lower);
+  const double high = axis.X(interval.upper);
+  svg.Line("interval", low, middle, high, middle);
+  if (!std::isinf(interval.lower)) svg.Line("interval", low, middle - 4, low, middle + 4);
+  if (!std::isinf(interval.upper)) svg.Line("interval", high, middle - 4, high, middle + 4);
 }
 
 void DrawBar(const Bar& bar, const Axis& axis, double left, double top, SvgDocument& svg) {
@@ -87,6 +101,11 @@ void DrawBar(const Bar& bar, const Axis& axis, double left, double top, SvgDocum
   svg.Open("g", {});
   svg.Element("title", {}, TooltipOf(bar));
   svg.Text("label", "end", left - 6, middle + 4, Shortened(bar.label, kWidestLabel, kEllipsis));
+  if (std::isnan(bar.value)) {
+    svg.Text("remark", "start", axis.X(0) + 6, middle + 4, NumberText(bar));
+    svg.Close();
+    return;
+  }
   const double from = std::min(axis.X(0), axis.X(bar.value));
   const double to = std::max(axis.X(0), axis.X(bar.value));
   svg.Element("rect", {{"class", "bar"},
@@ -94,13 +113,7 @@ void DrawBar(const Bar& bar, const Axis& axis, double left, double top, SvgDocum
                        {"y", Px(middle - kBarHeight / 2)},
                        {"width", Px(to - from)},
                        {"height", Px(kBarHeight)}});
-  if (bar.interval) {
-    const double low = axis.X(bar.interval->lower);
-    const double high = axis.X(bar.interval->upper);
-    svg.Line("interval", low, middle, high, middle);
-    svg.Line("interval", low, middle - 4, low, middle + 4);
-    svg.Line("interval", high, middle - 4, high, middle + 4);
-  }
+  if (bar.interval) DrawInterval(*bar.interval, axis, middle, svg);
   svg.Close();
 }
 
@@ -132,7 +145,7 @@ std::string SvgOf(const std::vector<BarChart>& charts) {
     absl::StrAppend(&titles, titles.empty() ? "" : ", ", chart.title);
   }
   SvgDocument svg(kWidth, height, {{"role", "img"}});
-  svg.Element("title", {}, absl::StrCat("Noisy counts: ", titles));
+  svg.Element("title", {}, absl::StrCat("Noisy answers: ", titles));
   svg.Element("style", {}, kStyle);
   svg.Element("rect", {{"width", "100%"}, {"height", "100%"}, {"fill", "#fff"}});
   double top = kMargin;
