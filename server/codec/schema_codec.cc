@@ -22,6 +22,8 @@ constexpr int64_t kSecondVersion = 2;
 // Its attributes also say which cells are missing and how cells are written, and the schema ends with the
 // separator and with whether the domain is from records. Dates and ordered categories need it.
 constexpr int64_t kThirdVersion = 3;
+// It ends with the measures. A schema without any is encoded in an earlier one.
+constexpr int64_t kFourthVersion = 4;
 
 // Permanent: stored documents contain them.
 enum KindTag : int64_t {
@@ -81,14 +83,15 @@ void WriteTexts(CanonicalWriter& writer, const std::vector<std::string>& texts) 
   for (const std::string& text : texts) writer.Text(text);
 }
 
-void WriteCells(CanonicalWriter& writer, const dp::Attribute& attribute) {
-  writer.Integer(attribute.missing() ? 1 : 0);
-  if (attribute.missing()) {
-    WriteTexts(writer, attribute.missing()->tokens);
-    writer.Integer(attribute.missing()->bin ? 1 : 0);
-    if (attribute.missing()->bin) writer.Text(*attribute.missing()->bin);
+// Of an attribute or a measure.
+void WriteCells(CanonicalWriter& writer, const std::optional<dp::Missing>& missing,
+                const dp::Reading& reading) {
+  writer.Integer(missing ? 1 : 0);
+  if (missing) {
+    WriteTexts(writer, missing->tokens);
+    writer.Integer(missing->bin ? 1 : 0);
+    if (missing->bin) writer.Text(*missing->bin);
   }
-  const dp::Reading& reading = attribute.reading();
   writer.Text(reading.column);
   writer.Integer(reading.fold_case ? 1 : 0);
   writer.Integer(static_cast<int64_t>(reading.synonyms.size()));
@@ -99,6 +102,16 @@ void WriteCells(CanonicalWriter& writer, const dp::Attribute& attribute) {
   writer.Integer(reading.decimal_sign);
   writer.Integer(reading.thousands_separator);
   WriteTexts(writer, reading.date_formats);
+}
+
+void WriteMeasures(CanonicalWriter& writer, const std::vector<dp::Measure>& measures) {
+  writer.Integer(static_cast<int64_t>(measures.size()));
+  for (const dp::Measure& measure : measures) {
+    writer.Text(measure.name());
+    const dp::EvenSteps& bounds = measure.bounds();
+    for (const double number : {bounds.min, bounds.max, bounds.step}) writer.Real(number);
+    WriteCells(writer, measure.missing(), measure.reading());
+  }
 }
 
 void WriteUnit(CanonicalWriter& writer, const dp::RecordUnit&) {
@@ -139,6 +152,7 @@ bool NeedsSecondVersion(const dp::Attribute& attribute) {
 
 // The first that can encode it.
 int64_t VersionOf(const dp::Schema& schema) {
+  if (!schema.domain.measures().empty()) return kFourthVersion;
   const std::vector<dp::Attribute>& attributes = schema.domain.attributes();
   if (schema.separator != ',' || schema.domain_from_records ||
       std::ranges::any_of(attributes, NeedsThirdVersion))
@@ -148,7 +162,7 @@ int64_t VersionOf(const dp::Schema& schema) {
 }
 
 int64_t VersionOf(std::string_view bytes) {
-  for (const int64_t version : {kThirdVersion, kSecondVersion}) {
+  for (const int64_t version : {kFourthVersion, kThirdVersion, kSecondVersion}) {
     if (CanonicalReader(bytes, kTag, version).ok()) return version;
   }
   return kFirstVersion;
@@ -228,6 +242,14 @@ dp::NumericKind ReadNumeric(CanonicalReader& reader) {
   return kind;
 }
 
+dp::EvenSteps ReadSteps(CanonicalReader& reader) {
+  dp::EvenSteps steps;
+  steps.min = reader.Real();
+  steps.max = reader.Real();
+  steps.step = reader.Real();
+  return steps;
+}
+
 dp::AttributeKind ReadKind(CanonicalReader& reader) {
   switch (reader.Integer()) {
     case kCategorical:
@@ -245,13 +267,8 @@ dp::AttributeKind ReadKind(CanonicalReader& reader) {
     }
     case kNumeric:
       return ReadNumeric(reader);
-    case kEvenNumeric: {
-      dp::EvenSteps even;
-      even.min = reader.Real();
-      even.max = reader.Real();
-      even.step = reader.Real();
-      return dp::NumericKind{.edges = {}, .even = even};
-    }
+    case kEvenNumeric:
+      return dp::NumericKind{.edges = {}, .even = ReadSteps(reader)};
     case kCoded:
       return dp::CodedKind{.size = reader.Integer()};
     default:
@@ -307,6 +324,46 @@ DeclaredAttribute ReadAttribute(CanonicalReader& reader, int64_t version) {
   return declared;
 }
 
+struct DeclaredMeasure {
+  std::string name;
+  dp::EvenSteps bounds;
+  std::optional<dp::Missing> missing;
+  dp::Reading reading;
+};
+
+std::vector<DeclaredMeasure> ReadMeasures(CanonicalReader& reader) {
+  std::vector<DeclaredMeasure> measures;
+  constexpr int64_t kLeastMeasureBytes = 8 * 8;  // a name, three numbers, and how cells are read
+  for (int64_t left = reader.Count(kLeastMeasureBytes); left > 0; --left) {
+    DeclaredMeasure declared;
+    declared.name = reader.Text();
+    declared.bounds = ReadSteps(reader);
+    declared.missing = ReadMissing(reader);
+    declared.reading = ReadReading(reader);
+    measures.push_back(std::move(declared));
+  }
+  return measures;
+}
+
+absl::StatusOr<dp::Domain> DomainOf(std::vector<DeclaredAttribute> attributes,
+                                    std::vector<DeclaredMeasure> measures) {
+  std::vector<dp::Attribute> created;
+  for (DeclaredAttribute& one : attributes) {
+    ASSIGN_OR_RETURN(dp::Attribute attribute,
+                     dp::Attribute::Create(std::move(one.name), std::move(one.kind), std::move(one.missing),
+                                           std::move(one.reading)));
+    created.push_back(std::move(attribute));
+  }
+  std::vector<dp::Measure> columns;
+  for (DeclaredMeasure& one : measures) {
+    ASSIGN_OR_RETURN(
+        dp::Measure measure,
+        dp::Measure::Create(std::move(one.name), one.bounds, std::move(one.missing), std::move(one.reading)));
+    columns.push_back(std::move(measure));
+  }
+  return dp::Domain::Create(std::move(created), std::move(columns));
+}
+
 absl::StatusOr<dp::Schema> ReadSchema(std::string_view bytes) {
   const int64_t version = VersionOf(bytes);
   CanonicalReader reader(bytes, kTag, version);
@@ -318,16 +375,11 @@ absl::StatusOr<dp::Schema> ReadSchema(std::string_view bytes) {
   std::optional<dp::Nesting> nesting = version >= kSecondVersion ? ReadNesting(reader) : std::nullopt;
   const char separator = version >= kThirdVersion ? ReadSeparator(reader) : ',';
   const bool domain_from_records = version >= kThirdVersion && ReadFlag(reader);
+  std::vector<DeclaredMeasure> measures;
+  if (version >= kFourthVersion) measures = ReadMeasures(reader);
   RETURN_IF_ERROR(reader.Finish());
 
-  std::vector<dp::Attribute> attributes;
-  for (DeclaredAttribute& one : declared) {
-    ASSIGN_OR_RETURN(dp::Attribute attribute,
-                     dp::Attribute::Create(std::move(one.name), std::move(one.kind), std::move(one.missing),
-                                           std::move(one.reading)));
-    attributes.push_back(std::move(attribute));
-  }
-  ASSIGN_OR_RETURN(dp::Domain domain, dp::Domain::Create(std::move(attributes)));
+  ASSIGN_OR_RETURN(dp::Domain domain, DomainOf(std::move(declared), std::move(measures)));
   ASSIGN_OR_RETURN(dp::Schema schema,
                    dp::CreateSchema(std::move(domain), std::move(unit), std::move(nesting)));
   schema.separator = separator;
@@ -344,7 +396,7 @@ std::string EncodeSchema(const dp::Schema& schema) {
   for (const dp::Attribute& attribute : schema.domain.attributes()) {
     writer.Text(attribute.name());
     std::visit([&](const auto& kind) { WriteKind(writer, kind); }, attribute.kind());
-    if (version >= kThirdVersion) WriteCells(writer, attribute);
+    if (version >= kThirdVersion) WriteCells(writer, attribute.missing(), attribute.reading());
   }
   std::visit([&](const auto& unit) { WriteUnit(writer, unit); }, schema.unit);
   if (version >= kSecondVersion) WriteNesting(writer, schema.nesting);
@@ -352,6 +404,7 @@ std::string EncodeSchema(const dp::Schema& schema) {
     writer.Integer(schema.separator);
     writer.Integer(schema.domain_from_records ? 1 : 0);
   }
+  if (version >= kFourthVersion) WriteMeasures(writer, schema.domain.measures());
   return std::move(writer).Take();
 }
 

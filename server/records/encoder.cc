@@ -14,9 +14,6 @@
 namespace curator::records {
 namespace {
 
-constexpr int32_t kIgnored = -1;
-constexpr int32_t kId = -2;
-
 constexpr size_t kMaxNamed = 10;  // columns named in one message
 
 std::string Quoted(const std::vector<std::string>& names) {
@@ -57,8 +54,22 @@ TakesNames NamesIn(std::string_view header, char separator) {
 std::vector<std::string> ReportedColumns(const dp::Schema& schema) {
   std::vector<std::string> names;
   for (const dp::Attribute& attribute : schema.domain.attributes()) names.push_back(attribute.name());
+  for (const dp::Measure& measure : schema.domain.measures()) names.push_back(measure.name());
   names.push_back(dp::IdColumnOf(schema).value_or(""));
   return names;
+}
+
+// The columns that a file must have, in the order in which an error lists them.
+std::vector<std::string> NeededColumns(const dp::Schema& schema) {
+  std::vector<std::string> needed;
+  std::unordered_set<std::string_view> seen;
+  const auto need = [&](const std::string& column) {
+    if (seen.insert(column).second) needed.push_back(column);
+  };
+  for (const dp::Attribute& attribute : schema.domain.attributes()) need(attribute.column());
+  for (const dp::Measure& measure : schema.domain.measures()) need(measure.column());
+  if (const std::optional<std::string> id = dp::IdColumnOf(schema)) need(*id);
+  return needed;
 }
 
 }  // namespace
@@ -69,15 +80,17 @@ RecordEncoder::RecordEncoder(const dp::Schema& schema, const ImportOptions& opti
       only_(options.only),
       sink_(std::move(sink)),
       id_column_(dp::IdColumnOf(schema)),
-      codes_(schema.domain.size()),
+      codes_(schema.domain.size() + schema.domain.measures().size()),
+      cells_clipped_(schema.domain.measures().size()),
       rejections_(ReportedColumns(schema)) {}
 
 absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) {
-  std::unordered_map<std::string, int32_t> wanted;
-  for (size_t i = 0; i < schema_.domain.size(); ++i) {
-    wanted.emplace(schema_.domain.attributes()[i].column(), static_cast<int32_t>(i));
-  }
-  if (id_column_) wanted.emplace(*id_column_, kId);
+  std::unordered_map<std::string, Roles> wanted;
+  for (size_t i = 0; i < schema_.domain.size(); ++i)
+    wanted[schema_.domain.attributes()[i].column()].attribute = static_cast<uint32_t>(i);
+  for (size_t i = 0; i < schema_.domain.measures().size(); ++i)
+    wanted[schema_.domain.measures()[i].column()].measure = static_cast<uint32_t>(i);
+  if (id_column_) wanted[*id_column_].is_id = true;
 
   std::unordered_map<std::string, size_t> seen;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -87,16 +100,15 @@ absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) 
       return CsvError(1, absl::StrCat("the header names \"", name, "\" twice, as columns ", first->second + 1,
                                       " and ", i + 1));
     }
-    const auto role = wanted.find(name);
-    role_of_column_.push_back(role == wanted.end() ? kIgnored : role->second);
-    if (role == wanted.end()) report_.ignored_columns.push_back(name);
+    const auto roles = wanted.find(name);
+    roles_.push_back(roles == wanted.end() ? Roles() : roles->second);
+    if (roles == wanted.end()) report_.ignored_columns.push_back(name);
   }
 
   std::vector<std::string> missing;
-  for (const dp::Attribute& attribute : schema_.domain.attributes()) {
-    if (!seen.contains(attribute.column())) missing.push_back(attribute.column());
+  for (const std::string& column : NeededColumns(schema_)) {
+    if (!seen.contains(column)) missing.push_back(column);
   }
-  if (id_column_ && !seen.contains(*id_column_)) missing.push_back(*id_column_);
   if (missing.empty()) return absl::OkStatus();
   return InvalidField("csv",
                       absl::StrCat("the header lacks ", missing.size() == 1 ? "the column " : "the columns ",
@@ -104,14 +116,12 @@ absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) 
 }
 
 std::string RecordEncoder::AdviceOn(std::string_view header) const {
+  const std::vector<std::string> needed = NeededColumns(schema_);
   for (const char other : {';', '\t', '|', ','}) {
     if (other == schema_.separator) continue;
     const TakesNames names = NamesIn(header, other);
-    const bool has_all =
-        std::ranges::all_of(schema_.domain.attributes(),
-                            [&names](const dp::Attribute& each) { return names.Has(each.column()); }) &&
-        (!id_column_ || names.Has(*id_column_));
-    if (!has_all) continue;
+    if (!std::ranges::all_of(needed, [&names](const std::string& column) { return names.Has(column); }))
+      continue;
     const std::string text = other == '\t' ? "\\t" : std::string(1, other);
     return absl::StrCat("; the header has the columns when it is split at ",
                         other == '\t' ? "tabs" : absl::StrCat("\"", text, "\""),
@@ -121,24 +131,44 @@ std::string RecordEncoder::AdviceOn(std::string_view header) const {
 }
 
 void RecordEncoder::TakeField(size_t column, std::string_view text) {
-  const int32_t role = role_of_column_[column];
-  if (role == kIgnored) return;
-  if (role == kId) {
+  const Roles& roles = roles_[column];
+  const size_t before = faults_.size();
+  if (roles.is_id) {
     id_ = dp::TrimBlanks(text);
     if (id_.empty()) faults_.push_back({codes_.size(), "is empty"});
-    return;
   }
-  const auto index = static_cast<size_t>(role);
-  const std::optional<uint32_t> code = CodeOf(static_cast<uint32_t>(role), text);
+  if (roles.attribute) TakeAttribute(*roles.attribute, text);
+  if (roles.measure) TakeMeasure(*roles.measure, text, before);
+}
+
+void RecordEncoder::TakeAttribute(uint32_t attribute, std::string_view text) {
+  const std::optional<uint32_t> code = CodeOf(attribute, text);
   if (!code) {
-    faults_.push_back({index, schema_.domain.attributes()[index].WhyOutside(text)});
+    faults_.push_back({attribute, schema_.domain.attributes()[attribute].WhyOutside(text)});
     return;
   }
-  codes_[index] = *code;
-  const bool is_elsewhere = only_ && only_->attribute == static_cast<uint32_t>(role) &&
+  codes_[attribute] = *code;
+  const bool is_elsewhere = only_ && only_->attribute == attribute &&
                             !std::binary_search(only_->bins.begin(), only_->bins.end(), int64_t{*code});
   if (is_elsewhere)
-    faults_.push_back({index, absl::StrCat("does not lie in the part \"", only_->part, "\"")});
+    faults_.push_back({attribute, absl::StrCat("does not lie in the part \"", only_->part, "\"")});
+}
+
+void RecordEncoder::TakeMeasure(uint32_t measure, std::string_view text, size_t before) {
+  const dp::Measure& declared = schema_.domain.measures()[measure];
+  const size_t column = schema_.domain.size() + measure;
+  const std::optional<dp::Measure::Encoded> encoded = declared.Encode(text);
+  if (encoded) {
+    codes_[column] = encoded->code;
+    if (encoded->is_clipped) clipped_.push_back(measure);
+    return;
+  }
+  Fault fault{column, declared.WhyOutside(text)};
+  // The attribute of this name may have refused the same cell in the same words.
+  const bool is_said = std::ranges::any_of(std::span(faults_).subspan(before), [&](const Fault& other) {
+    return other.reason == fault.reason && NameOf(other.column) == declared.name();
+  });
+  if (!is_said) faults_.push_back(std::move(fault));
 }
 
 std::optional<uint32_t> RecordEncoder::CodeOf(uint32_t attribute, std::string_view text) {
@@ -153,7 +183,9 @@ std::optional<uint32_t> RecordEncoder::CodeOf(uint32_t attribute, std::string_vi
 absl::Status RecordEncoder::TakeRow(int64_t line) {
   ++report_.rows_read;
   const int64_t clamped = std::exchange(responses_clamped_, 0);
+  const std::vector<uint32_t> clipped = std::exchange(clipped_, {});
   if (!faults_.empty()) return RefuseRow(line);
+  for (const uint32_t measure : clipped) ++cells_clipped_[measure];
   ++report_.rows_accepted;
   report_.responses_clamped += clamped;
   return sink_(codes_, id_);
@@ -162,11 +194,17 @@ absl::Status RecordEncoder::TakeRow(int64_t line) {
 ImportReport RecordEncoder::report() const {
   ImportReport report = report_;
   report.rejections = rejections_.List();
+  for (size_t i = 0; i < cells_clipped_.size(); ++i) {
+    if (cells_clipped_[i] > 0)
+      report.cells_clipped.emplace(schema_.domain.measures()[i].name(), cells_clipped_[i]);
+  }
   return report;
 }
 
 const std::string& RecordEncoder::NameOf(size_t column) const {
-  return column < schema_.domain.size() ? schema_.domain.attributes()[column].name() : *id_column_;
+  if (column < schema_.domain.size()) return schema_.domain.attributes()[column].name();
+  const size_t measure = column - schema_.domain.size();
+  return measure < schema_.domain.measures().size() ? schema_.domain.measures()[measure].name() : *id_column_;
 }
 
 absl::Status RecordEncoder::RefuseRow(int64_t line) {

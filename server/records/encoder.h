@@ -1,4 +1,4 @@
-// Encodes the rows of a CSV file as bin numbers, according to a schema.
+// Encodes the rows of a CSV file as codes, according to a schema.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace curator::records {
 
-// Receives each accepted row: a code for each attribute, and the text of the id column
+// Receives each accepted row: a code for each attribute, then for each measure, and the text of the id column
 // (dp::IdColumnOf(schema); empty where the schema has none).
 using RowSink = std::function<absl::Status(std::span<const uint32_t> codes, std::string_view id)>;
 
@@ -41,12 +41,21 @@ class RecordEncoder final : public CsvSink {
   ImportReport report() const;
 
  private:
-  // A cell for which the row is rejected. Columns are numbered as the attributes, the id column after them.
+  // What a column of the file is read for: an attribute, a measure, both, the ids, or nothing.
+  struct Roles {
+    std::optional<uint32_t> attribute;
+    std::optional<uint32_t> measure;
+    bool is_id = false;
+  };
+  // A cell for which the row is rejected. Columns are numbered as those of tables, the id column after them.
   struct Fault {
     size_t column = 0;
     std::string reason;
   };
 
+  void TakeAttribute(uint32_t attribute, std::string_view text);
+  // The first `before` faults of the row are of other cells.
+  void TakeMeasure(uint32_t measure, std::string_view text, size_t before);
   std::optional<uint32_t> CodeOf(uint32_t attribute, std::string_view text);
   const std::string& NameOf(size_t column) const;
   absl::Status RefuseRow(int64_t line);
@@ -57,15 +66,17 @@ class RecordEncoder final : public CsvSink {
   const RowSink sink_;
   const std::optional<std::string> id_column_;
 
-  std::vector<int32_t> role_of_column_;  // an attribute's index, or one of the roles below zero
+  std::vector<Roles> roles_;  // of each column of the file
 
   // The current row.
   std::vector<uint32_t> codes_;
   std::string id_;
   std::vector<Fault> faults_;      // in it, from left to right
   int64_t responses_clamped_ = 0;  // in it
+  std::vector<uint32_t> clipped_;  // in it: measures
 
-  ImportReport report_;  // without the rejections
+  ImportReport report_;                 // without what the next two say
+  std::vector<int64_t> cells_clipped_;  // of each measure
   RejectionCounts rejections_;
 };
 

@@ -13,10 +13,12 @@ namespace {
 
 constexpr char kTag[] = "curator.imports";
 // The second version also says how many responses were clamped. The third has rejections, sources, times and
-// sequence numbers, and the imports that were undone.
+// sequence numbers, and the imports that were undone. The fourth also says how many cells were clipped, and is
+// written where some were.
 constexpr int64_t kFirstVersion = 1;
 constexpr int64_t kSecondVersion = 2;
 constexpr int64_t kThirdVersion = 3;
+constexpr int64_t kFourthVersion = 4;
 
 // Permanent: they are in stored files.
 constexpr int64_t TagOf(RecordSource source) {
@@ -64,7 +66,7 @@ std::vector<Rejection> ReadRejections(CanonicalReader& reader) {
   return rejections;
 }
 
-void WriteReport(CanonicalWriter& writer, const ImportReport& report) {
+void WriteReport(CanonicalWriter& writer, const ImportReport& report, int64_t version) {
   writer.Integer(report.rows_read);
   writer.Integer(report.rows_accepted);
   writer.Integer(report.rows_rejected);
@@ -78,6 +80,12 @@ void WriteReport(CanonicalWriter& writer, const ImportReport& report) {
   for (const std::string& column : report.ignored_columns) writer.Text(column);
   writer.Integer(report.responses_clamped);
   WriteRejections(writer, report.rejections);
+  if (version < kFourthVersion) return;
+  writer.Integer(static_cast<int64_t>(report.cells_clipped.size()));
+  for (const auto& [measure, cells] : report.cells_clipped) {
+    writer.Text(measure);
+    writer.Integer(cells);
+  }
 }
 
 ImportReport ReadReport(CanonicalReader& reader, int64_t version) {
@@ -95,6 +103,11 @@ ImportReport ReadReport(CanonicalReader& reader, int64_t version) {
   for (int64_t left = reader.Count(); left > 0; --left) report.ignored_columns.push_back(reader.Text());
   if (version >= kSecondVersion) report.responses_clamped = reader.Integer();
   if (version >= kThirdVersion) report.rejections = ReadRejections(reader);
+  if (version < kFourthVersion) return report;
+  for (int64_t left = reader.Count(); left > 0; --left) {
+    std::string measure = reader.Text();
+    report.cells_clipped.insert_or_assign(std::move(measure), reader.Integer());
+  }
   return report;
 }
 
@@ -125,9 +138,15 @@ std::vector<UndoneImport> ReadUndone(CanonicalReader& reader) {
   return undone;
 }
 
+int64_t VersionOf(const Manifest& manifest) {
+  const bool has_clipped = std::ranges::any_of(
+      manifest.imports, [](const ImportEntry& entry) { return !entry.report.cells_clipped.empty(); });
+  return has_clipped ? kFourthVersion : kThirdVersion;
+}
+
 // The version that it was written in; the first where it is in none.
 int64_t VersionOf(std::string_view document) {
-  for (const int64_t version : {kThirdVersion, kSecondVersion}) {
+  for (const int64_t version : {kFourthVersion, kThirdVersion, kSecondVersion}) {
     if (CanonicalReader(document, kTag, version).ok()) return version;
   }
   return kFirstVersion;
@@ -212,13 +231,14 @@ absl::StatusOr<Manifest> ReadManifest(const std::filesystem::path& path) {
 }
 
 absl::Status WriteManifest(const std::filesystem::path& path, const Manifest& manifest, int64_t most_bytes) {
-  CanonicalWriter writer(kTag, kThirdVersion);
+  const int64_t version = VersionOf(manifest);
+  CanonicalWriter writer(kTag, version);
   writer.Integer(static_cast<int64_t>(manifest.imports.size()));
   for (const ImportEntry& entry : manifest.imports) {
     writer.Text(entry.request_id);
     writer.Text(entry.content_digest);
     writer.Text(entry.segment_digest);
-    WriteReport(writer, entry.report);
+    WriteReport(writer, entry.report, version);
     writer.Integer(TagOf(entry.source));
     writer.Integer(entry.time_us);
     writer.Integer(entry.sequence);

@@ -51,7 +51,7 @@ absl::StatusOr<dp::SealedTableHandle> JoinTables(const std::vector<LoadedTable>&
     const std::vector<uint32_t> numbers =
         part.units == nullptr ? std::vector<uint32_t>() : units.NumbersOf(*part.units);
     const dp::ReadableScope scope(*part.table);
-    for (size_t i = 0; i < joined.attributes(); ++i) {
+    for (size_t i = 0; i < joined.columns(); ++i) {
       const size_t bytes = static_cast<size_t>(part.table->rows()) * dp::BytesOf(joined.width(i));
       joined.AppendCodes(i, std::span(scope.columns().columns[i].codes, bytes));
     }

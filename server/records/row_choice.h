@@ -51,7 +51,7 @@ class RowChoice {
   static void Decide(Limited& limited);
 
   RowHash hash_;
-  std::vector<size_t> widths_;  // of the codes of each attribute, in bytes
+  std::vector<size_t> widths_;  // of the codes of each column, in bytes
   ByUnit<Limited> limits_;
   std::string bytes_;  // of one row
 };

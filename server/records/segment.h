@@ -21,14 +21,14 @@ namespace curator::records {
 
 // The properties that a segment must share with its dataset.
 struct TableShape {
-  std::vector<int64_t> sizes;  // of each attribute
+  std::vector<int64_t> sizes;  // of each column
   dp::RowOwner owner = dp::RowOwner::kItself;
   bool operator==(const TableShape&) const = default;
 };
 
 TableShape ShapeOf(const dp::Schema& schema);
 
-// Rows stored together: for each attribute one run of codes, in its width.
+// Rows stored together: for each column one run of codes, in its width.
 struct RowBlock {
   size_t rows = 0;
   std::vector<std::vector<std::byte>> codes;

@@ -180,7 +180,7 @@ absl::StatusOr<SnapshotFacts> WriteSnapshot(const std::filesystem::path& path, c
   const uint64_t header_bytes = header_text.size();
   RETURN_IF_ERROR(writer.Write(std::as_bytes(std::span(&header_bytes, 1))));
   RETURN_IF_ERROR(writer.Write(std::as_bytes(std::span(header_text))));
-  for (size_t i = 0; i < records.columns.attributes(); ++i)
+  for (size_t i = 0; i < records.columns.columns(); ++i)
     RETURN_IF_ERROR(writer.Write(records.columns.codes(i)));
   RETURN_IF_ERROR(writer.Write(std::as_bytes(std::span(records.group_of_row))));
 

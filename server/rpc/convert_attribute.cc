@@ -120,15 +120,17 @@ absl::StatusOr<dp::AttributeKind> KindFromProto(const v1::Attribute& attribute) 
   return InvalidField("", "needs one of categorical, integer, numeric, coded or date");
 }
 
-std::optional<dp::Missing> MissingFromProto(const v1::Attribute& attribute) {
-  if (!attribute.has_missing()) return std::nullopt;
-  const v1::Missing& proto = attribute.missing();
+// Of an attribute or a measure.
+template <typename Column>
+std::optional<dp::Missing> MissingFromProto(const Column& column) {
+  if (!column.has_missing()) return std::nullopt;
+  const v1::Missing& proto = column.missing();
   dp::Missing missing{.tokens = {proto.tokens().begin(), proto.tokens().end()}, .bin = std::nullopt};
   if (proto.has_bin()) missing.bin = proto.bin();
   return missing;
 }
 
-// A character, of which Attribute::Create() knows the allowed ones; `otherwise` where the text is empty.
+// A character, of which dp knows the allowed ones; `otherwise` where the text is empty.
 absl::StatusOr<char> CharacterOf(const std::string& field, const std::string& text, char otherwise,
                                  const std::string& allowed) {
   if (text.empty()) return otherwise;
@@ -148,6 +150,13 @@ absl::StatusOr<dp::Reading> ReadingFromProto(const v1::Reading& proto) {
                                "blank for a no-break space"));
   reading.date_formats.assign(proto.date_formats().begin(), proto.date_formats().end());
   return reading;
+}
+
+v1::Missing ToProto(const dp::Missing& missing) {
+  v1::Missing proto;
+  for (const std::string& token : missing.tokens) proto.add_tokens(token);
+  if (missing.bin) proto.set_bin(*missing.bin);
+  return proto;
 }
 
 v1::Reading ToProto(const dp::Reading& reading) {
@@ -214,11 +223,25 @@ v1::Attribute ToProto(const dp::Attribute& attribute) {
   v1::Attribute proto;
   proto.set_name(attribute.name());
   std::visit(KindToProto{proto}, attribute.kind());
-  if (attribute.missing()) {
-    for (const std::string& token : attribute.missing()->tokens) proto.mutable_missing()->add_tokens(token);
-    if (attribute.missing()->bin) proto.mutable_missing()->set_bin(*attribute.missing()->bin);
-  }
+  if (attribute.missing()) *proto.mutable_missing() = ToProto(*attribute.missing());
   if (attribute.reading() != dp::Reading{}) *proto.mutable_reading() = ToProto(attribute.reading());
+  return proto;
+}
+
+absl::StatusOr<dp::Measure> FromProto(const v1::Measure& measure) {
+  ASSIGN_OR_RETURN(dp::Reading reading, ReadingFromProto(measure.reading()));
+  return dp::Measure::Create(measure.name(), {measure.low(), measure.high(), measure.resolution()},
+                             MissingFromProto(measure), std::move(reading));
+}
+
+v1::Measure ToProto(const dp::Measure& measure) {
+  v1::Measure proto;
+  proto.set_name(measure.name());
+  proto.set_low(measure.bounds().min);
+  proto.set_high(measure.bounds().max);
+  proto.set_resolution(measure.bounds().step);
+  if (measure.missing()) *proto.mutable_missing() = ToProto(*measure.missing());
+  if (measure.reading() != dp::Reading{}) *proto.mutable_reading() = ToProto(measure.reading());
   return proto;
 }
 

@@ -1,4 +1,4 @@
-// Attributes of a schema, between their wire form and dp/domain. The server and the `curator` program share
+// Attributes and measures of a schema, between their wire form and dp/domain. The server and the `curator` program share
 // it, so that both make the same bins and labels of a schema (docs/adr/0006).
 //
 // Thread-safe: pure functions.
@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "curator/v1/schema.pb.h"
 #include "dp/domain/attribute.h"
+#include "dp/domain/measure.h"
 
 namespace curator::rpc {
 
@@ -14,5 +15,9 @@ namespace curator::rpc {
 // invalid.
 absl::StatusOr<dp::Attribute> FromProto(const v1::Attribute& attribute);
 v1::Attribute ToProto(const dp::Attribute& attribute);
+
+// INVALID_ARGUMENT with a field path below the measure ("resolution").
+absl::StatusOr<dp::Measure> FromProto(const v1::Measure& measure);
+v1::Measure ToProto(const dp::Measure& measure);
 
 }  // namespace curator::rpc

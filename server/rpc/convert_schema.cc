@@ -83,7 +83,13 @@ absl::StatusOr<dp::Schema> FromProto(const v1::Schema& schema) {
     if (!attribute.ok()) return WithinField(path, attribute.status());
     attributes.push_back(*std::move(attribute));
   }
-  ASSIGN_OR_RETURN(dp::Domain domain, dp::Domain::Create(std::move(attributes)));
+  std::vector<dp::Measure> measures;
+  for (int i = 0; i < schema.measures_size(); ++i) {
+    absl::StatusOr<dp::Measure> measure = FromProto(schema.measures(i));
+    if (!measure.ok()) return WithinField(absl::StrCat("measures[", i, "]"), measure.status());
+    measures.push_back(*std::move(measure));
+  }
+  ASSIGN_OR_RETURN(dp::Domain domain, dp::Domain::Create(std::move(attributes), std::move(measures)));
   ASSIGN_OR_RETURN(std::optional<dp::Nesting> nesting, NestingFromProto(schema, domain));
   ASSIGN_OR_RETURN(dp::Schema converted,
                    dp::CreateSchema(std::move(domain), UnitFromProto(schema.unit()), std::move(nesting)));
@@ -97,6 +103,7 @@ v1::Schema ToProto(const dp::Schema& schema) {
   for (const dp::Attribute& attribute : schema.domain.attributes()) {
     *proto.add_attributes() = ToProto(attribute);
   }
+  for (const dp::Measure& measure : schema.domain.measures()) *proto.add_measures() = ToProto(measure);
   std::visit(UnitToProto{*proto.mutable_unit()}, schema.unit);
   if (schema.nesting) {
     v1::Nesting& nesting = *proto.mutable_nesting();

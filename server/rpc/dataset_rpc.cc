@@ -43,6 +43,7 @@ v1::ImportRecordsResponse ReportProto(const records::ImportReport& report) {
   }
   for (const std::string& column : report.ignored_columns) proto.add_ignored_columns(column);
   proto.set_responses_clamped(report.responses_clamped);
+  proto.mutable_cells_clipped()->insert(report.cells_clipped.begin(), report.cells_clipped.end());
   proto.set_same_file_as(report.same_file_as);
   for (const records::Rejection& rejection : report.rejections) {
     v1::Rejection* added = proto.add_rejections();

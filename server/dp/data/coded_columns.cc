@@ -46,6 +46,12 @@ uint32_t ColumnView::operator[](int64_t row) const {
 }
 
 std::vector<int64_t> SizesOf(const Domain& domain) {
+  std::vector<int64_t> sizes = AttributeSizesOf(domain);
+  for (const Measure& measure : domain.measures()) sizes.push_back(measure.size());
+  return sizes;
+}
+
+std::vector<int64_t> AttributeSizesOf(const Domain& domain) {
   std::vector<int64_t> sizes;
   for (const Attribute& attribute : domain.attributes()) sizes.push_back(attribute.size());
   return sizes;
@@ -56,12 +62,12 @@ CodedColumns::CodedColumns(std::vector<int64_t> sizes) : sizes_(std::move(sizes)
 absl::Status CodedColumns::AppendRow(std::span<const uint32_t> codes) {
   if (codes.size() != sizes_.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a row of ", codes.size(), " codes for a table of ", sizes_.size(), " attributes"));
+        absl::StrCat("a row of ", codes.size(), " codes for a table of ", sizes_.size(), " columns"));
   }
   for (size_t i = 0; i < codes.size(); ++i) {
     if (codes[i] >= sizes_[i]) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a code of attribute ", i, " is not below its size, ", sizes_[i]));
+          absl::StrCat("a code of column ", i, " is not below its size, ", sizes_[i]));
     }
   }
   for (size_t i = 0; i < codes.size(); ++i) {
@@ -71,8 +77,8 @@ absl::Status CodedColumns::AppendRow(std::span<const uint32_t> codes) {
   return absl::OkStatus();
 }
 
-void CodedColumns::AppendCodes(size_t attribute, std::span<const std::byte> codes) {
-  codes_[attribute].insert(codes_[attribute].end(), codes.begin(), codes.end());
+void CodedColumns::AppendCodes(size_t column, std::span<const std::byte> codes) {
+  codes_[column].insert(codes_[column].end(), codes.begin(), codes.end());
 }
 
 absl::Status CodedColumns::Check() const {
@@ -80,11 +86,11 @@ absl::Status CodedColumns::Check() const {
     const size_t bytes = BytesOf(width(i));
     if (codes_[i].size() % bytes != 0 || static_cast<int64_t>(codes_[i].size() / bytes) != rows()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the column of attribute ", i, " has another length than the first"));
+          absl::StrCat("column ", i, " has another length than the first"));
     }
     if (!codes_[i].empty() && LargestCode(width(i), codes_[i]) >= sizes_[i]) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a code of attribute ", i, " is not below its size, ", sizes_[i]));
+          absl::StrCat("a code of column ", i, " is not below its size, ", sizes_[i]));
     }
   }
   if (rows() > kMaxRows) return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxRows, " rows"));
@@ -103,8 +109,8 @@ ColumnsView CodedColumns::View() const {
   return view;
 }
 
-void CodedColumns::Drop(size_t attribute) {
-  codes_[attribute] = std::vector<std::byte>();
+void CodedColumns::Drop(size_t column) {
+  codes_[column] = std::vector<std::byte>();
 }
 
 }  // namespace curator::dp

@@ -1,4 +1,5 @@
-// Tables as columns of codes, each in the narrowest width that holds its attribute's bins.
+// Tables as columns of codes, each in the narrowest width that holds its codes. A private table has a column
+// for each attribute of its domain, then one for each measure; a public one has its attributes alone.
 //
 // The common form of private and public tables; it protects nothing by itself.
 #pragma once
@@ -26,7 +27,7 @@ constexpr size_t BytesOf(CodeWidth width) {
 // More rows than this are refused, so that a row's number and any count fit 32 bits.
 inline constexpr int64_t kMaxRows = (int64_t{1} << 31) - 1;
 
-// Codes of one attribute, as many as the table has rows, each below `size`.
+// Codes of one column, as many as the table has rows, each below `size`.
 struct ColumnView {
   const std::byte* codes = nullptr;
   CodeWidth width = CodeWidth::kOneByte;
@@ -40,39 +41,42 @@ struct ColumnsView {
   std::vector<ColumnView> columns;
 };
 
-// The sizes of a domain's attributes, in order.
+// The sizes of all columns of a table, in their order: the numbers of their codes.
 std::vector<int64_t> SizesOf(const Domain& domain);
+
+// Without the measures.
+std::vector<int64_t> AttributeSizesOf(const Domain& domain);
 
 // Columns that grow. Not thread-safe.
 class CodedColumns {
  public:
-  // `sizes`: of each attribute, from 1 to kMaxAttributeSize.
+  // `sizes`: of each column, from 1 to kMaxAttributeSize.
   explicit CodedColumns(std::vector<int64_t> sizes);
 
-  // One more row. INVALID_ARGUMENT, and no row, unless there is one code below its size for each attribute.
+  // One more row. INVALID_ARGUMENT, and no row, unless there is one code below its size for each column.
   absl::Status AppendRow(std::span<const uint32_t> codes);
 
   // Reserves memory for `bytes` bytes of one column.
-  void Reserve(size_t attribute, size_t bytes) { codes_[attribute].reserve(bytes); }
+  void Reserve(size_t column, size_t bytes) { codes_[column].reserve(bytes); }
 
   // More codes of one column, as raw bytes in its width. Unchecked until Check().
-  void AppendCodes(size_t attribute, std::span<const std::byte> codes);
+  void AppendCodes(size_t column, std::span<const std::byte> codes);
 
   // INVALID_ARGUMENT unless all columns are equally long, at most kMaxRows long, and hold codes below their
   // sizes.
   absl::Status Check() const;
 
-  size_t attributes() const { return sizes_.size(); }
+  size_t columns() const { return sizes_.size(); }
   const std::vector<int64_t>& sizes() const { return sizes_; }
-  CodeWidth width(size_t attribute) const { return WidthFor(sizes_[attribute]); }
-  std::span<const std::byte> codes(size_t attribute) const { return codes_[attribute]; }
+  CodeWidth width(size_t column) const { return WidthFor(sizes_[column]); }
+  std::span<const std::byte> codes(size_t column) const { return codes_[column]; }
   int64_t rows() const;  // of the first column; of all, once checked
 
   // Valid until the columns change.
   ColumnsView View() const;
 
   // Frees the memory of one column.
-  void Drop(size_t attribute);
+  void Drop(size_t column);
 
  private:
   std::vector<int64_t> sizes_;

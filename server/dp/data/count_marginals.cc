@@ -77,9 +77,10 @@ constexpr int64_t kMostNumbersOfAPass = 1 << 22;  // of its counters together: 1
 constexpr int kMostCores = 16;
 constexpr int64_t kWorthAnotherCore = 1 << 22;  // rows times joints: more than a millisecond
 
-absl::Status CheckRequest(const std::vector<int64_t>& sizes, const Domain& domain,
-                          const std::vector<AttributeSet>& sets) {
-  if (sizes != SizesOf(domain)) return absl::FailedPreconditionError("the table has another domain");
+// `sizes` are those of the table's columns, `expected` those that a table of the domain has.
+absl::Status CheckRequest(const std::vector<int64_t>& sizes, const std::vector<int64_t>& expected,
+                          const Domain& domain, const std::vector<AttributeSet>& sets) {
+  if (sizes != expected) return absl::FailedPreconditionError("the table has another domain");
   int64_t total = 0;
   for (const AttributeSet& set : sets) {
     RETURN_IF_ERROR(domain.CheckSet(set));
@@ -201,7 +202,7 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const SealedTab
                                                                  const Domain& domain,
                                                                  const std::vector<AttributeSet>& sets,
                                                                  Executor& executor) {
-  RETURN_IF_ERROR(CheckRequest(table.sizes(), domain, sets));
+  RETURN_IF_ERROR(CheckRequest(table.sizes(), SizesOf(domain), domain, sets));
   const ReadableScope readable(table);
   return CountColumns(readable.columns(), domain, sets, executor);
 }
@@ -210,7 +211,7 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> CountMarginals(const PublicTab
                                                                  const Domain& domain,
                                                                  const std::vector<AttributeSet>& sets,
                                                                  Executor& executor) {
-  RETURN_IF_ERROR(CheckRequest(table.sizes(), domain, sets));
+  RETURN_IF_ERROR(CheckRequest(table.sizes(), AttributeSizesOf(domain), domain, sets));
   return CountColumns(table.columns(), domain, sets, executor);
 }
 

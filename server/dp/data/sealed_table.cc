@@ -84,7 +84,7 @@ absl::StatusOr<SealedTableHandle> SealedTableBuilder::Build() && {
   table->sizes_ = columns_.sizes();
 
   size_t end = 0;
-  for (size_t i = 0; i < columns_.attributes(); ++i) {
+  for (size_t i = 0; i < columns_.columns(); ++i) {
     table->column_starts_.push_back(end);
     end = Aligned(end + columns_.codes(i).size());
   }
@@ -92,7 +92,7 @@ absl::StatusOr<SealedTableHandle> SealedTableBuilder::Build() && {
   ASSIGN_OR_RETURN(table->pages_, ProtectedPages::Allocate(end + group_of_row_.size() * sizeof(uint32_t)));
 
   const std::span<std::byte> bytes = table->pages_->bytes();
-  for (size_t i = 0; i < columns_.attributes(); ++i) {
+  for (size_t i = 0; i < columns_.columns(); ++i) {
     std::ranges::copy(columns_.codes(i), bytes.data() + table->column_starts_[i]);
     columns_.Drop(i);
   }

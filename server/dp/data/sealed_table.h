@@ -83,7 +83,7 @@ enum class RowOwner {
 // Fills a table and seals it. Not thread-safe.
 class SealedTableBuilder {
  public:
-  // `sizes`: of each attribute, from 1 to kMaxAttributeSize.
+  // `sizes`: of each column, from 1 to kMaxAttributeSize.
   explicit SealedTableBuilder(std::vector<int64_t> sizes, RowOwner owner = RowOwner::kItself);
   explicit SealedTableBuilder(const Domain& domain, RowOwner owner = RowOwner::kItself)
       : SealedTableBuilder(SizesOf(domain), owner) {}

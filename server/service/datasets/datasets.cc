@@ -42,12 +42,14 @@ absl::Status CheckLines(const std::string& field, const std::vector<std::string>
   return absl::OkStatus();
 }
 
-absl::Status CheckCellTexts(const std::string& path, const dp::Attribute& attribute) {
-  if (attribute.missing()) {
-    RETURN_IF_ERROR(CheckLines(path + ".missing.tokens", attribute.missing()->tokens));
-    RETURN_IF_ERROR(CheckLine(path + ".missing.bin", attribute.missing()->bin.value_or("")));
+// Of an attribute or a measure.
+template <typename Column>
+absl::Status CheckCellTexts(const std::string& path, const Column& column) {
+  if (column.missing()) {
+    RETURN_IF_ERROR(CheckLines(path + ".missing.tokens", column.missing()->tokens));
+    RETURN_IF_ERROR(CheckLine(path + ".missing.bin", column.missing()->bin.value_or("")));
   }
-  const dp::Reading& reading = attribute.reading();
+  const dp::Reading& reading = column.reading();
   RETURN_IF_ERROR(CheckLine(path + ".reading.column", reading.column));
   for (size_t i = 0; i < reading.synonyms.size(); ++i)
     RETURN_IF_ERROR(
@@ -62,6 +64,12 @@ absl::Status CheckLabels(const dp::Schema& schema) {
   if (const auto* group = std::get_if<dp::GroupUnit>(&schema.unit))
     RETURN_IF_ERROR(CheckLine("schema.unit.group.id_column", group->id_column));
   if (schema.nesting) RETURN_IF_ERROR(CheckLine("schema.nesting.group_column", schema.nesting->group_column));
+  const std::vector<dp::Measure>& measures = schema.domain.measures();
+  for (size_t i = 0; i < measures.size(); ++i) {
+    const std::string path = absl::StrCat("schema.measures[", i, "]");
+    RETURN_IF_ERROR(CheckLine(path + ".name", measures[i].name()));
+    RETURN_IF_ERROR(CheckCellTexts(path, measures[i]));
+  }
   const std::vector<dp::Attribute>& attributes = schema.domain.attributes();
   for (size_t i = 0; i < attributes.size(); ++i) {
     const std::string path = absl::StrCat("schema.attributes[", i, "]");

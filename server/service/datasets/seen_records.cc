@@ -51,6 +51,12 @@ absl::StatusOr<dp::Attribute> PlainlyWritten(const dp::Attribute& attribute) {
   return dp::Attribute::Create(attribute.name(), attribute.kind(), std::move(missing));
 }
 
+absl::StatusOr<dp::Measure> PlainlyWritten(const dp::Measure& measure) {
+  std::optional<dp::Missing> missing;
+  if (measure.missing()) missing.emplace();
+  return dp::Measure::Create(measure.name(), measure.bounds(), std::move(missing));
+}
+
 }  // namespace
 
 std::string ValuesHash(const dp::Schema& schema) {
@@ -60,7 +66,12 @@ std::string ValuesHash(const dp::Schema& schema) {
     // One whose categories are all the usual tokens has none left: it stays as it is.
     attributes.push_back(plain.ok() ? *std::move(plain) : attribute);
   }
-  const absl::StatusOr<dp::Domain> domain = dp::Domain::Create(std::move(attributes));
+  std::vector<dp::Measure> measures;
+  for (const dp::Measure& measure : schema.domain.measures()) {
+    absl::StatusOr<dp::Measure> plain = PlainlyWritten(measure);
+    measures.push_back(plain.ok() ? *std::move(plain) : measure);
+  }
+  const absl::StatusOr<dp::Domain> domain = dp::Domain::Create(std::move(attributes), std::move(measures));
   const dp::Schema values{.domain = domain.ok() ? *domain : schema.domain, .unit = dp::RecordUnit{}};
   return Sha256(codec::EncodeSchema(values));
 }

@@ -102,10 +102,10 @@ absl::StatusOr<Prior> FromRelease(ReleaseView release, const dp::Domain& domain,
   ASSIGN_OR_RETURN(const std::vector<size_t> positions, Positions(domain, offered, name));
   const int64_t rows = std::clamp(synthesis.records, kFewestSampled, kMostSampled);
   int64_t bytes = 0;  // twice, while columns grow
-  for (const int64_t size : dp::SizesOf(domain))
+  for (const int64_t size : dp::AttributeSizesOf(domain))
     bytes += 2 * rows * static_cast<int64_t>(dp::BytesOf(dp::WidthFor(size)));
   RETURN_IF_ERROR(AddTo(release.memory, bytes));
-  dp::CodedColumns columns(dp::SizesOf(domain));
+  dp::CodedColumns columns(dp::AttributeSizesOf(domain));
   std::vector<uint32_t> row(positions.size());
   const auto append = [&](std::span<const uint32_t> codes) -> absl::Status {
     RETURN_IF_ERROR(CheckGoesOn(client_left));
@@ -131,7 +131,7 @@ absl::StatusOr<Prior> FromDataset(Services& services, const DatasetView& dataset
   ASSIGN_OR_RETURN(const std::shared_ptr<const dp::PublicTable> whole,
                    services.store.LoadPublic(dataset.record.id, dataset.record.content_hash));
   const dp::ColumnsView view = whole->columns();
-  dp::CodedColumns columns(dp::SizesOf(domain));
+  dp::CodedColumns columns(dp::AttributeSizesOf(domain));
   for (size_t i = 0; i < positions.size(); ++i) {
     RETURN_IF_ERROR(CheckGoesOn(client_left));
     const dp::ColumnView& column = view.columns[positions[i]];

@@ -54,7 +54,7 @@ absl::Status SortInPieces(std::vector<uint32_t>& items, IsBefore is_before, Pace
 }  // namespace
 
 absl::Status CheckPrior(const Domain& domain, const PublicTable& table) {
-  if (table.sizes() != SizesOf(domain))
+  if (table.sizes() != AttributeSizesOf(domain))
     return InvalidField("settings.prior", "the prior's attributes have other sizes than the dataset's");
   if (table.rows() == 0) return InvalidField("settings.prior", "the prior has no records");
   if (table.rows() > kMostPriorRows) {
