@@ -40,7 +40,7 @@ struct Quotient {
 };
 
 Quotient QuotientBy(int64_t width) {
-  const int shift = 24 + std::bit_width(static_cast<uint64_t>(width - 1));
+  const auto shift = 24 + static_cast<int>(std::bit_width(static_cast<uint64_t>(width - 1)));
   const auto divisor = static_cast<uint64_t>(width);
   return {.factor = ((uint64_t{1} << shift) + divisor - 1) / divisor, .shift = shift};
 }
