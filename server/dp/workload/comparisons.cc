@@ -74,7 +74,8 @@ absl::StatusOr<Cut> CutOfInteger(const Compared& compared, const IntegerKind& ki
   const Int128 next = std::min<Int128>(first + kind.bin_width, end);
   std::vector<std::string> nearest;
   const auto add = [&](Int128 at) {
-    nearest.push_back(compared.With(compared.op, absl::StrCat(static_cast<int64_t>(at - after))));
+    const auto value = static_cast<int64_t>(at - after);
+    if (value == at - after) nearest.push_back(compared.With(compared.op, absl::StrCat(value)));
   };
   if (!IsBelow(compared.op) || first > kind.min) add(first);
   if (IsBelow(compared.op) || next < end) add(next);
