@@ -423,8 +423,10 @@ std::vector<v1::Cost> ToProto(const service::Price& price, PriceTense tense) {
     cost.set_rule(ToProto(counter.rule));
     cost.set_counter(counter.counter);
     cost.set_amount(dp::FormatCounter(counter.counter, counter.cost));
+    cost.set_share_of_promise(counter.ShareOfPromise());
     if (counter.Fits() || tense == PriceTense::kHasCost) {
       cost.set_remaining(dp::FormatCounter(counter.counter, counter.remaining_before - counter.cost));
+      cost.set_share_left(counter.ShareLeft());
     }
     costs.push_back(std::move(cost));
   }

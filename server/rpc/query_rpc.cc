@@ -96,6 +96,38 @@ absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double leve
   return absl::OkStatus();
 }
 
+// Keeps what is measured, and nothing of a spend.
+void RemoveErrors(v1::EstimateWorkloadResponse& response) {
+  for (auto& marginal : *response.mutable_marginals()) marginal.clear_noise();
+  for (auto& set : *response.mutable_query_sets()) {
+    set.clear_noise();
+    set.clear_standard_deviation();
+    set.clear_largest_standard_deviation();
+    set.clear_confidence_half_width();
+  }
+}
+
+void AddPrice(const service::WorkloadEstimate& estimate, v1::EstimateWorkloadResponse& response) {
+  for (v1::Cost& cost : ToProto(estimate.price, PriceTense::kWouldCost))
+    *response.add_costs() = std::move(cost);
+  response.set_event(dp::Describe(estimate.plan.bought.event));
+  response.set_fits(estimate.price.Fits());
+  *response.mutable_spend() = ToProto(estimate.plan.spend);
+}
+
+void AddChoices(const service::SpendChoices& choices, v1::EstimateWorkloadResponse& response) {
+  response.set_max_error(choices.max_error);
+  for (const service::SpendChoice& choice : choices.choices) {
+    v1::EstimateWorkloadResponse::Choice& proto = *response.add_choices();
+    *proto.mutable_spend() = ToProto(choice.spend);
+    for (v1::Cost& cost : ToProto(choice.price, PriceTense::kWouldCost)) *proto.add_costs() = std::move(cost);
+    proto.set_fits(choice.price.Fits());
+    proto.set_share_of_left(choice.share_of_left);
+    proto.set_standard_deviation(choice.standard_deviation);
+    proto.set_max_error(choice.max_error);
+  }
+}
+
 absl::Status EstimateWorkload(service::Services& services, const Call& call,
                               const v1::EstimateWorkloadRequest& request,
                               v1::EstimateWorkloadResponse& response) {
@@ -104,26 +136,18 @@ absl::Status EstimateWorkload(service::Services& services, const Call& call,
   ASSIGN_OR_RETURN(const service::WorkloadEstimate estimate, service::EstimateWorkload(services, workload));
   RETURN_IF_ERROR(AddForecasts(estimate, level, response));
   response.set_total_cells(estimate.plan.shape.measured_values);
-  for (v1::Cost& cost : ToProto(estimate.price, PriceTense::kWouldCost))
-    *response.add_costs() = std::move(cost);
-  response.set_event(dp::Describe(estimate.plan.bought.event));
-  response.set_fits(estimate.price.Fits());
+  if (estimate.ladder.empty()) {
+    AddPrice(estimate, response);
+  } else {
+    RemoveErrors(response);
+  }
   response.set_refused_by_rule(estimate.refused_by_rule);
   rpc::SetFacts(estimate.dataset().record.facts, response);
   response.set_marginals_left_out(estimate.marginals_left_out);
-  *response.mutable_spend() = ToProto(estimate.plan.spend);
   if (estimate.free_from) response.add_free_from(*estimate.free_from);
   const double confidence = workload.target ? workload.target->confidence : level;
   ASSIGN_OR_RETURN(const service::SpendChoices choices, service::SpendChoicesFor(estimate, confidence));
-  response.set_max_error(choices.max_error);
-  for (const service::SpendChoice& choice : choices.choices) {
-    v1::EstimateWorkloadResponse::Choice& proto = *response.add_choices();
-    *proto.mutable_spend() = ToProto(choice.spend);
-    for (v1::Cost& cost : ToProto(choice.price, PriceTense::kWouldCost)) *proto.add_costs() = std::move(cost);
-    proto.set_fits(choice.price.Fits());
-    proto.set_standard_deviation(choice.standard_deviation);
-    proto.set_max_error(choice.max_error);
-  }
+  AddChoices(choices, response);
   return absl::OkStatus();
 }
 
@@ -136,6 +160,7 @@ v1::AnswerChunk HeaderOf(const ledger::Release& release, const std::string& requ
   header.set_request_id(request_id);
   header.set_replayed(replayed);
   for (v1::Cost& cost : ToProto(price, PriceTense::kHasCost)) *header.add_costs() = std::move(cost);
+  for (const double share : price.SharesOfPromise()) header.add_share_of_promise(share);
   CountSets(answer.asked, header);
   header.set_event(answer.event);
   return chunk;

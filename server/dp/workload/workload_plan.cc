@@ -242,29 +242,41 @@ std::variant<Epsilon, Rho> ShareOf(const Budget& budget, int64_t shares) {
   return Rho(std::get<ZcdpBudget>(budget).rho.units() / shares);
 }
 
+Mechanism NoiseOf(const Budget& budget) {
+  return std::holds_alternative<PureBudget>(budget) ? Mechanism::kDiscreteLaplace
+                                                    : Mechanism::kDiscreteGaussian;
+}
+
 }  // namespace
+
+absl::StatusOr<DrawsPurchase> BuyDraws(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                       std::span<const AskedStatistics> sets,
+                                       std::span<const StatisticsDraw> draws, const Spend& spend) {
+  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
+  ASSIGN_OR_RETURN(StatisticsPurchase bought,
+                   BuyStatistics(domain, unit, sets, draws, ShareOf(budget, SharesOf(draws))));
+  ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, bought.draws, std::nullopt));
+  NoisePurchase purchase{
+      .noise = {.mechanism = NoiseOf(budget)}, .draws = bought.draws, .event = std::move(event)};
+  if (bought.is_linear)
+    purchase.linear = LinearDraws{.draws = std::move(bought.draws), .removals = std::move(bought.removals)};
+  return DrawsPurchase{std::move(purchase), std::move(bought.bought)};
+}
 
 absl::StatusOr<WorkloadPlan> PlanStatistics(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                             std::span<const AskedStatistics> sets, const Spend& spend,
                                             std::optional<Mechanism> mechanism) {
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
-  const Mechanism noise =
-      std::holds_alternative<PureBudget>(budget) ? Mechanism::kDiscreteLaplace : Mechanism::kDiscreteGaussian;
-  if (mechanism) RETURN_IF_ERROR(CheckBuys(noise, *mechanism));
-  absl::StatusOr<std::vector<StatisticsDraw>> draws = DrawsFor(domain, unit, noise, sets);
+  if (mechanism) RETURN_IF_ERROR(CheckBuys(NoiseOf(budget), *mechanism));
+  absl::StatusOr<std::vector<StatisticsDraw>> draws = DrawsFor(domain, unit, NoiseOf(budget), sets);
   if (!draws.ok()) return WithinField("workload.query_sets", draws.status());
-  ASSIGN_OR_RETURN(StatisticsPurchase bought,
-                   BuyStatistics(domain, unit, sets, *draws, ShareOf(budget, SharesOf(*draws))));
-  ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, bought.draws, std::nullopt));
-  NoisePurchase purchase{.noise = {.mechanism = noise}, .draws = bought.draws, .event = std::move(event)};
-  if (bought.is_linear)
-    purchase.linear = LinearDraws{.draws = std::move(bought.draws), .removals = std::move(bought.removals)};
+  ASSIGN_OR_RETURN(DrawsPurchase purchase, BuyDraws(domain, unit, rule, sets, *draws, spend));
   return WorkloadPlan{.shape = {},
                       .spend = spend,
-                      .bought = std::move(purchase),
+                      .bought = std::move(purchase.bought),
                       .classes = {},
                       .statistics = *std::move(draws),
-                      .bought_draws = std::move(bought.bought)};
+                      .bought_draws = std::move(purchase.draws)};
 }
 
 absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,

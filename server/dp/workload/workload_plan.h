@@ -97,6 +97,16 @@ absl::StatusOr<WorkloadPlan> PlanStatistics(const Domain& domain, const UnitBoun
                                             std::span<const AskedStatistics> sets, const Spend& spend,
                                             std::optional<Mechanism> mechanism);
 
+// What `spend` buys for `draws`, which DrawsFor() gave for `sets` and the mechanism of the spend, as
+// PlanStatistics() buys it. Errors: those of BuyStatistics() and ChargeFor().
+struct DrawsPurchase {
+  NoisePurchase bought;
+  std::vector<BoughtDraw> draws;
+};
+absl::StatusOr<DrawsPurchase> BuyDraws(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                       std::span<const AskedStatistics> sets,
+                                       std::span<const StatisticsDraw> draws, const Spend& spend);
+
 // The error that a request is to reach: all answers of the request together stay within `max_error` of the
 // truth with at least the probability `confidence`.
 struct Target {

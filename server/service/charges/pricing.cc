@@ -15,9 +15,13 @@
 namespace curator::service {
 namespace {
 
-absl::StatusOr<int64_t> RemainingIn(const ledger::Account& account, std::string_view counter) {
+int64_t RemainingIn(const ledger::CounterBalance& balance) {
+  return balance.limit - balance.spent - balance.held;
+}
+
+absl::StatusOr<ledger::CounterBalance> CounterIn(const ledger::Account& account, std::string_view counter) {
   for (const ledger::CounterBalance& balance : account.counters) {
-    if (balance.counter == counter) return balance.limit - balance.spent - balance.held;
+    if (balance.counter == counter) return balance;
   }
   return absl::DataLossError(absl::StrCat("account ", account.id, " has no counter ", std::string(counter)));
 }
@@ -30,7 +34,43 @@ Balances ByCounter(const std::vector<ledger::AccountBalance>& balances) {
   return by_counter;
 }
 
+// The least cost of a new charge in some counter: the same amount under each rule, epsilon squared, and half
+// of it as rho. None where the counter has none.
+std::optional<int64_t> LeastIn(std::string_view counter) {
+  static const std::map<std::string, int64_t, std::less<>> kLeast = {
+      {"epsilon", dp::kEpsilonUnitsPerOne / 100'000},
+      {"epsilon_squared", 100},
+      {"rho", 50},
+      {"delta", dp::kDeltaUnitsPerOne / 1'000'000'000'000}};
+  const auto found = kLeast.find(counter);
+  return found == kLeast.end() ? std::nullopt : std::optional(found->second);
+}
+
+double ShareOf(int64_t amount, int64_t limit) {
+  return limit <= 0 ? 0 : static_cast<double>(amount) / static_cast<double>(limit);
+}
+
 }  // namespace
+
+double PricedCounter::ShareOfPromise() const {
+  return ShareOf(cost, limit);
+}
+
+double PricedCounter::ShareLeft() const {
+  return ShareOf(remaining_before - cost, limit);
+}
+
+std::vector<double> Price::SharesOfPromise() const {
+  std::vector<double> shares;
+  int64_t last = 0;
+  for (const PricedCounter& counter : counters) {
+    const bool is_new = shares.empty() || counter.account_id != last;
+    if (is_new) shares.push_back(0);
+    shares.back() = std::max(shares.back(), counter.ShareOfPromise());
+    last = counter.account_id;
+  }
+  return shares;
+}
 
 bool Price::Fits() const {
   return std::all_of(counters.begin(), counters.end(),
@@ -109,13 +149,14 @@ absl::StatusOr<Price> PriceOf(const DatasetView& dataset, const std::vector<ledg
     }
     RETURN_IF_ERROR(costs.status());
     for (const dp::CounterAmount& cost : *costs) {
-      ASSIGN_OR_RETURN(const int64_t remaining, RemainingIn(account, cost.counter));
+      ASSIGN_OR_RETURN(const ledger::CounterBalance balance, CounterIn(account, cost.counter));
       price.counters.push_back({.account = AccountName(dataset, account),
                                 .rule = rule.kind,
                                 .account_id = account.id,
                                 .counter = cost.counter,
                                 .cost = cost.amount,
-                                .remaining_before = remaining});
+                                .remaining_before = RemainingIn(balance),
+                                .limit = balance.limit});
     }
   }
   return price;
@@ -128,13 +169,14 @@ absl::StatusOr<Price> PricePaid(const DatasetView& dataset, const std::vector<le
     for (const ledger::Posting& posting : charge.postings) {
       if (account.id != posting.account_id) continue;
       ASSIGN_OR_RETURN(const dp::RuleSpec rule, codec::DecodeRule(account.rule));
-      ASSIGN_OR_RETURN(const int64_t remaining, RemainingIn(account, posting.counter));
+      ASSIGN_OR_RETURN(const ledger::CounterBalance balance, CounterIn(account, posting.counter));
       price.counters.push_back({.account = AccountName(dataset, account),
                                 .rule = rule.kind,
                                 .account_id = account.id,
                                 .counter = posting.counter,
                                 .cost = posting.cost,
-                                .remaining_before = remaining + posting.cost});
+                                .remaining_before = RemainingIn(balance) + posting.cost,
+                                .limit = balance.limit});
     }
   }
   return price;
@@ -157,27 +199,28 @@ Price PriceAfter(Price priced, const std::vector<ledger::AccountBalance>& balanc
     const auto found = by_counter.find({counter.account_id, counter.counter});
     if (found == by_counter.end()) continue;
     const ledger::CounterBalance& balance = *found->second;
-    counter.remaining_before = balance.limit - balance.spent - balance.held + counter.cost;
+    counter.remaining_before = RemainingIn(balance) + counter.cost;
+    counter.limit = balance.limit;
   }
   return priced;
 }
 
+bool ReachesLeastCost(const Price& price) {
+  return std::any_of(price.counters.begin(), price.counters.end(), [](const PricedCounter& counter) {
+    const std::optional<int64_t> least = LeastIn(counter.counter);
+    return least && counter.cost >= *least;
+  });
+}
+
 absl::Status CheckLeastCost(ledger::Ledger& ledger, const Price& price, const Principal& principal,
                             std::string_view request_id, std::string_view field) {
-  // The same amount under each rule: epsilon squared, and half of it as rho.
-  static const std::map<std::string, int64_t, std::less<>> kLeast = {
-      {"epsilon", dp::kEpsilonUnitsPerOne / 100'000},
-      {"epsilon_squared", 100},
-      {"rho", 50},
-      {"delta", dp::kDeltaUnitsPerOne / 1'000'000'000'000}};
+  if (ReachesLeastCost(price)) return absl::OkStatus();
   std::string least;
   for (const PricedCounter& counter : price.counters) {
-    const auto found = kLeast.find(counter.counter);
-    if (found == kLeast.end()) continue;
-    if (counter.cost >= found->second) return absl::OkStatus();
-    if (least.empty()) {
-      least = absl::StrCat(counter.counter, " ", dp::FormatCounter(counter.counter, found->second));
-    }
+    const std::optional<int64_t> amount = LeastIn(counter.counter);
+    if (!amount) continue;
+    least = absl::StrCat(counter.counter, " ", dp::FormatCounter(counter.counter, *amount));
+    break;
   }
   // Found, or an error that does not say whether it is there.
   const absl::Status earlier = ledger.FindCharge(principal, request_id).status();

@@ -26,8 +26,12 @@ struct PricedCounter {
   std::string counter;
   int64_t cost = 0;
   int64_t remaining_before = 0;  // when priced: others may charge meanwhile
+  int64_t limit = 0;             // of the counter, then
 
   bool Fits() const { return cost <= remaining_before; }
+  // `cost` and what remains after it as shares of the limit, 0.02 for 2%. 0 where the limit is 0.
+  double ShareOfPromise() const;
+  double ShareLeft() const;
 };
 
 struct Price {
@@ -35,6 +39,8 @@ struct Price {
 
   bool Fits() const;
   std::vector<ledger::Posting> Postings() const;
+  // Of each account, in the order in which they have counters here: the largest share of a counter.
+  std::vector<double> SharesOfPromise() const;
 };
 
 // The accounts that a charge by `principal` on `dataset` may post to: the dataset's own or its parts', and
@@ -72,6 +78,9 @@ Price PriceAfter(Price priced, const std::vector<ledger::AccountBalance>& balanc
 
 // The account's name on the wire and in messages: "dataset/census", "dataset/census/analyst/ana".
 std::string AccountName(const DatasetView& dataset, const ledger::Account& account);
+
+// Whether the price is at least what CheckLeastCost() asks for.
+bool ReachesLeastCost(const Price& price);
 
 // A new charge asks for at least epsilon 0.00001, rho 0.00000000005, or delta 1e-12 of some account: a
 // history never shrinks, and noise at smaller amounts hides whatever a request measures. INVALID_ARGUMENT,

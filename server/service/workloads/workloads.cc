@@ -22,6 +22,7 @@
 #include "service/workloads/answers.h"
 #include "service/workloads/free_answers.h"
 #include "service/workloads/resolve_workload.h"
+#include "service/workloads/spend_choices.h"
 
 namespace curator::service {
 namespace {
@@ -255,9 +256,11 @@ absl::Status CheckReadingSteps(const WorkloadEstimate& estimate) {
                    "over the same attributes side by side"));
 }
 
-absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp::Domain& domain,
-                                        const dp::UnitBound& unit, const dp::RuleSpec& rule,
-                                        const std::vector<dp::AskedSet>& asked) {
+absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp::Spend& spend,
+                                        const dp::RuleSpec& rule, const Question& question) {
+  const dp::Domain& domain = question.dataset().schema.domain;
+  const dp::UnitBound& unit = question.dataset().unit_bound;
+  const std::vector<dp::AskedSet>& asked = question.asked;
   if (dp::AreStatistics(asked)) {
     if (request.target) {
       return InvalidField(
@@ -265,20 +268,19 @@ absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp
           "is an error in records, and statistics have errors in other units: give a spend; an "
           "estimate without one shows what some would buy");
     }
-    return dp::PlanStatistics(domain, unit, rule, dp::StatisticsOf(asked), request.spend, request.mechanism);
+    return dp::PlanStatistics(domain, unit, rule, dp::StatisticsOf(asked), spend, request.mechanism);
   }
   return request.target ? dp::PlanForTarget(domain, unit, rule, QuerySetsOf(asked), *request.target,
                                             request.mechanism, request.client_left)
-                        : dp::PlanWorkload(domain, unit, rule, QuerySetsOf(asked), request.spend,
-                                           request.mechanism, request.client_left);
+                        : dp::PlanWorkload(domain, unit, rule, QuerySetsOf(asked), spend, request.mechanism,
+                                           request.client_left);
 }
 
-absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, Question question) {
+absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, const dp::Spend& spend,
+                                              Question question) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(question.scope.accounts));
-  const dp::Domain& domain = question.dataset().schema.domain;
-  const dp::UnitBound& unit = question.dataset().unit_bound;
-  ASSIGN_OR_RETURN(dp::WorkloadPlan plan, PlanOf(request, domain, unit, rule, question.asked));
-  RETURN_IF_ERROR(CheckReleaseFits(domain, question.asked, plan));
+  ASSIGN_OR_RETURN(dp::WorkloadPlan plan, PlanOf(request, spend, rule, question));
+  RETURN_IF_ERROR(CheckReleaseFits(question.dataset().schema.domain, question.asked, plan));
   ASSIGN_OR_RETURN(Price price, PriceOf(question.dataset(), question.scope.accounts, plan.bought.event,
                                         plan.bought.linear));
   return WorkloadEstimate{std::move(question.known), std::move(question.scope), std::move(question.asked),
@@ -557,7 +559,7 @@ class AnsweredCall {
   // Plans, and then does ChargeAndRelease().
   absl::StatusOr<WorkloadAnswer> Paid(Question question, const std::optional<ledger::Charge>& earlier) {
     ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services_, request_, question));
-    ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request_, std::move(question)));
+    ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request_, request_.spend, std::move(question)));
     if (!MayBeRepeated(earlier, estimate, request_)) RETURN_IF_ERROR(CheckReadingSteps(estimate));
     // Under the id of an earlier charge nothing new is charged.
     if (!earlier) {
@@ -634,10 +636,14 @@ absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const Work
                    FreeAnswerFor(services, request, question, NumbersIn(found.earlier)));
   std::optional<std::string> free_from = IdOf(std::move(free));
   ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services, request, question));
-  ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, std::move(question)));
+  const bool has_price = request.target || request.spend != dp::Spend();
+  const dp::Spend spend =
+      has_price ? request.spend : LadderKind(question.scope.accounts, request.mechanism);
+  ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, spend, std::move(question)));
   if (estimate.plan.classes.empty())
     estimate.plan.classes = dp::ErrorClassesOf(estimate.dataset().schema.domain, estimate.plan.shape);
   RETURN_IF_ERROR(CheckReadingSteps(estimate));
+  if (!has_price) RETURN_IF_ERROR(SetLadder(estimate));
   estimate.memory = std::move(memory);
   estimate.free_from = std::move(free_from);
   estimate.marginals_left_out = MarginalsLeftOut(estimate.dataset().schema.domain, request.queries);

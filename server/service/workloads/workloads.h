@@ -46,6 +46,12 @@ struct WorkloadRequest {
   std::stop_token client_left;
 };
 
+// What a share of what is left would buy.
+struct LadderStep {
+  int64_t percent_of_left = 0;
+  dp::Spend spend;
+};
+
 struct WorkloadEstimate {
   std::shared_ptr<const KnownDataset> known;
   RequestScope scope;
@@ -56,11 +62,16 @@ struct WorkloadEstimate {
   std::string refused_by_rule = {};      // where EstimateWorkload() made it: the name of a rule; or empty
   int64_t marginals_left_out = 0;        // the same, of all k-way marginals: those above their max_cells
   RequestMemory memory = {};             // that the plan takes
+  // Of a request that names neither a spend nor a target: `plan` and `price` are then those of its first
+  // step, and `refused_by_rule` is about that.
+  std::vector<LadderStep> ladder = {};
 
   const DatasetView& dataset() const { return known->view; }
 };
 
-// From public facts alone: works before a record is imported, costs nothing, and accesses no record. Errors:
+// From public facts alone, but for what is left of the accounts: works before a record is imported, costs
+// nothing, and accesses no record. A request that names neither a spend nor a target gets a ladder
+// (spend_choices.h: SetLadder()). Errors: FAILED_PRECONDITION where too little is left for one;
 // INVALID_ARGUMENT for what dp::PlanningBytes() predicts to take more than kMostFreeBytes; UNAVAILABLE when
 // other requests hold the memory that it would take.
 absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const WorkloadRequest& request);
