@@ -30,7 +30,17 @@ const char kWorkloadFileExample[] =
     "                                            {\"attribute\": \"region\", \"in\": [1, 2]}]}],\n"
     "                    \"by\": [\"sex\"]}}]}";
 
+const char kStatisticsFileExample[] =
+    "  {\"querySets\": [\n"
+    "    {\"statistics\": {\"statistics\": [{\"count\": {}}, {\"mean\": \"income\"},\n"
+    "                                   {\"quantiles\": {\"of\": \"income\", \"at\": [\"0.25\", "
+    "\"0.75\"]}}],\n"
+    "                    \"by\": [\"region\"],\n"
+    "                    \"where\": {\"allOf\": [{\"attribute\": \"sex\", \"in\": [\"Female\"]}]}}}]}";
+
 namespace {
+
+constexpr char kBeforeStatistics[] = "\n\nStatistics of groups in such a file:\n";
 
 constexpr char kBeforeFileExample[] =
     "A file of queries (--file) is JSON: query sets, each of one class, that are answered in their order:\n";
@@ -91,10 +101,12 @@ void AddQuestions(CLI::Option_group& group, WorkloadChoice& workload) {
                   "Parities (Hadamard) of all sets of up to K attributes, of two values each")
       ->type_name("K")
       ->check(CLI::PositiveNumber);
-  AddTexts(group, "--where", workload.where, "TEXT",
-           "How many records fulfil all conditions: 'age in [30,40] and sex = Female and zone in {1,2}', "
-           "'visit in [2019-03-01,2019-03-31]'; may be repeated",
-           [](const std::string& text) { return Complaint(ParseWhere(text).status()); });
+  AddTexts(
+      group, "--where", workload.where, "TEXT",
+      "How many records fulfil conditions: 'age in [30,40] and sex = Female and zone in {1,2}', "
+      "'(age >= 65 or smoker = yes) and weight is not missing', 'visit in [2019-03-01,2019-03-31]'; may be "
+      "repeated",
+      [](const std::string& text) { return Complaint(ParseWhere(text).status()); });
 }
 
 void AddNames(CLI::App* command, const std::string& option, std::vector<std::string>& names,
@@ -142,6 +154,19 @@ void NameKWay(const std::string& path, const std::string& option, const std::str
   fields.Add(path + all + ".max_cells", "--max-cells");
 }
 
+void NameStatistics(const WorkloadChoice& choice, const std::string& path, FieldOptions& fields) {
+  const std::vector<NamedStatistic> statistics = StatisticsOf(choice.statistics);
+  fields.Add(path, statistics.front().option);
+  fields.Add(path + ".strategy", "--quantiles-by");
+  fields.Add(path + ".statistics.by", "--by");
+  if (!choice.where.empty()) fields.Add(path + ".statistics.where", Given("--where", choice.where.front()));
+  for (size_t i = 0; i < statistics.size(); ++i) {
+    const NamedStatistic& named = statistics[i];
+    fields.Add(absl::StrCat(path, ".statistics.statistics[", i, "]"),
+               named.argument.empty() ? named.option : Given(named.option, named.argument));
+  }
+}
+
 // Of the query sets of short options, in their order.
 void NameOptions(const WorkloadChoice& choice, int place, FieldOptions& fields) {
   const auto next = [&place, &fields] {
@@ -159,6 +184,7 @@ void NameOptions(const WorkloadChoice& choice, int place, FieldOptions& fields) 
     fields.Add(path + ".thresholds.by", "--by");
   }
   if (choice.parities > 0) NameKWay(next(), "--parities", ".parities.up_to_k_way", fields);
+  if (choice.statistics.asks()) return NameStatistics(choice, next(), fields);
   if (choice.where.empty()) return;
   const std::string path = next();
   fields.Add(path, "--where");
@@ -171,7 +197,7 @@ void NameOptions(const WorkloadChoice& choice, int place, FieldOptions& fields) 
 int OptionSets(const WorkloadChoice& choice) {
   const size_t lists = choice.ranges.size() + choice.prefixes.size() + choice.thresholds.size();
   return static_cast<int>(lists) + (choice.marginals > 0 ? 1 : 0) + (choice.parities > 0 ? 1 : 0) +
-         (choice.where.empty() ? 0 : 1);
+         (choice.where.empty() && !choice.statistics.asks() ? 0 : 1);
 }
 
 void AddKWay(int k, const std::vector<std::string>& attributes, v1::AllKWay* all) {
@@ -199,10 +225,9 @@ void AddNamedSets(const WorkloadChoice& choice, v1::Workload& workload) {
 absl::Status AddThresholds(const WorkloadChoice& choice, const v1::Schema& schema, v1::Workload& workload) {
   for (const std::string& text : choice.thresholds) {
     ASSIGN_OR_RETURN(ParsedThresholds parsed, ParseThresholds(text));
-    RETURN_IF_ERROR(CheckEnds(parsed.conditions, schema));
+    RETURN_IF_ERROR(CheckEnds(parsed, schema));
     v1::Thresholds& thresholds = *workload.add_query_sets()->mutable_thresholds();
-    for (v1::Condition& condition : parsed.conditions.conditions)
-      *thresholds.add_conditions() = std::move(condition);
+    for (v1::Condition& condition : parsed.conditions) *thresholds.add_conditions() = std::move(condition);
     for (const int32_t least : parsed.at_least) thresholds.add_at_least(least);
     thresholds.set_k(parsed.each);
     AddNames(choice.by, thresholds.mutable_by());
@@ -212,28 +237,44 @@ absl::Status AddThresholds(const WorkloadChoice& choice, const v1::Schema& schem
 
 // All of --where are one query set: their sensitivity is that of all of them together.
 absl::Status AddPredicates(const WorkloadChoice& choice, const v1::Schema& schema, v1::Workload& workload) {
-  if (choice.where.empty()) return absl::OkStatus();
+  if (choice.where.empty() || choice.statistics.asks()) return absl::OkStatus();
   v1::Predicates& predicates = *workload.add_query_sets()->mutable_predicates();
   for (const std::string& text : choice.where) {
-    ASSIGN_OR_RETURN(ParsedConditions parsed, ParseWhere(text));
+    ASSIGN_OR_RETURN(ParsedWhere parsed, ParseWhere(text));
     RETURN_IF_ERROR(CheckEnds(parsed, schema));
-    v1::Predicate& predicate = *predicates.add_predicates();
-    for (v1::Condition& condition : parsed.conditions) *predicate.add_all_of() = std::move(condition);
+    *predicates.add_predicates() = std::move(parsed.predicate);
   }
   AddNames(choice.by, predicates.mutable_by());
   return absl::OkStatus();
 }
 
+absl::Status AddStatisticsTo(const WorkloadChoice& choice, const v1::Schema& schema, v1::Workload& workload) {
+  if (!choice.statistics.asks()) return absl::OkStatus();
+  v1::QuerySet& set = *workload.add_query_sets();
+  for (NamedStatistic& named : StatisticsOf(choice.statistics))
+    *set.mutable_statistics()->add_statistics() = std::move(named.statistic);
+  AddNames(choice.by, set.mutable_statistics()->mutable_by());
+  if (choice.where.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(ParsedWhere parsed, ParseWhere(choice.where.front()));
+  RETURN_IF_ERROR(CheckEnds(parsed, schema));
+  *set.mutable_statistics()->mutable_where() = std::move(parsed.predicate);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need) {
+void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need, AskedOf asked_of) {
   CLI::Option_group* group = command->add_option_group("Questions", "The queries; any mixture of these");
   AddQuestions(*group, workload);
+  if (asked_of == AskedOf::kRecords) AddStatistics(command, *group, workload.statistics);
   if (need == WorkloadNeed::kRequired) group->require_option(1, 0);
   AddNames(command, "--attributes", workload.attributes,
            "Attributes of --marginals and --parities; all of the dataset when absent");
   AddNames(command, "--by", workload.by,
-           "--where and --thresholds are answered for each combination of these attributes' values");
+           asked_of == AskedOf::kRecords
+               ? "--where, --thresholds and statistics are answered for each combination of these "
+                 "attributes' values"
+               : "--where and --thresholds are answered for each combination of these attributes' values");
   command
       ->add_option("--max-cells", workload.max_cells,
                    "Leave out those of --marginals that have more cells than this")
@@ -248,11 +289,21 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need)
                           "summed, or to a tree of intervals. Default: auto, the least expected error");
   command->footer(absl::StrCat(command->get_footer(), "\n\n", kBeforeFileExample, kWorkloadFileExample,
                                kAfterFileExample));
+  if (asked_of == AskedOf::kRecords)
+    command->footer(absl::StrCat(command->get_footer(), kBeforeStatistics, kStatisticsFileExample));
 }
 
 void CheckWorkload(const WorkloadChoice& workload) {
-  if (!workload.by.empty() && workload.where.empty() && workload.thresholds.empty())
-    throw CLI::ValidationError("--by", "goes with --where or --thresholds");
+  const bool has_statistics = workload.statistics.asks();
+  if (!workload.by.empty() && workload.where.empty() && workload.thresholds.empty() && !has_statistics)
+    throw CLI::ValidationError("--by", "goes with --where, --thresholds or statistics, such as --mean");
+  if (has_statistics && workload.where.size() > 1) {
+    throw CLI::ValidationError("--where",
+                               "is given once with statistics: they are of the records that fulfil it");
+  }
+  if (workload.statistics.quantiles_by != v1::STRATEGY_UNSPECIFIED && workload.statistics.medians.empty() &&
+      workload.statistics.quantiles.empty() && workload.file.empty())
+    throw CLI::ValidationError("--quantiles-by", "goes with --median or --quantiles");
   if (!workload.attributes.empty() && workload.asks() && workload.marginals == 0 && workload.parities == 0)
     throw CLI::ValidationError("--attributes", "goes with --marginals or --parities");
   if (workload.max_cells && workload.marginals == 0)
@@ -271,8 +322,10 @@ absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::
             workload.add_query_sets()->mutable_parities()->mutable_up_to_k_way());
   }
   RETURN_IF_ERROR(AddPredicates(choice, schema, workload));
+  RETURN_IF_ERROR(AddStatisticsTo(choice, schema, workload));
   for (v1::QuerySet& set : *workload.mutable_query_sets()) {
-    if (!set.has_marginals() && set.strategy() == v1::STRATEGY_UNSPECIFIED) set.set_strategy(choice.strategy);
+    if (set.has_marginals() || set.strategy() != v1::STRATEGY_UNSPECIFIED) continue;
+    set.set_strategy(set.has_statistics() ? choice.statistics.quantiles_by : choice.strategy);
   }
   return workload;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/text.h"
@@ -36,7 +37,8 @@ bool IsWordByte(char c) {
          std::string_view("_-+.:/&%").find(c) != std::string_view::npos;
 }
 
-bool IsKeyword(std::string_view word) {
+// That needs quotes to be a name or a value.
+bool IsReserved(std::string_view word) {
   return word == "and" || word == "in" || word == "of" || word == "each";
 }
 
@@ -72,6 +74,33 @@ class Reader {
     return true;
   }
 
+  // A word that joins or compares, in any case. No name or value is in its place.
+  bool IsKeyword(std::string_view word) const {
+    return token_.kind == TokenKind::kWord && absl::EqualsIgnoreCase(token_.text, std::string(word));
+  }
+  bool TakeKeyword(std::string_view word) {
+    if (!ok() || !IsKeyword(word)) return false;
+    Advance();
+    return true;
+  }
+  void ExpectKeyword(std::string_view word, std::string_view after) {
+    if (ok() && !TakeKeyword(word))
+      Fail(absl::StrCat("expected '", std::string(word), "' ", std::string(after)));
+  }
+
+  bool IsComparison() const {
+    constexpr std::string_view kSigns[] = {"=", "!=", "<>", "<", "<=", ">", ">="};
+    return token_.kind == TokenKind::kSign && std::ranges::find(kSigns, token_.text) != std::end(kSigns);
+  }
+
+  // Whether "not" negates what follows, and is no attribute of this name.
+  bool IsNegation() const {
+    if (!IsKeyword("not")) return false;
+    Reader ahead = *this;
+    ahead.Advance();
+    return !ahead.IsComparison() && !ahead.IsWord("in");
+  }
+
   void ExpectSign(std::string_view sign, std::string_view after) {
     if (ok() && !TakeSign(sign))
       Fail(absl::StrCat("expected '", std::string(sign), "' ", std::string(after)));
@@ -84,7 +113,7 @@ class Reader {
   // A name or value.
   std::string ExpectText(const std::string& what) {
     if (!ok()) return "";
-    const bool word = token_.kind == TokenKind::kWord && !IsKeyword(token_.text);
+    const bool word = token_.kind == TokenKind::kWord && !IsReserved(token_.text);
     if (!word && token_.kind != TokenKind::kQuoted) {
       const bool keyword = token_.kind == TokenKind::kWord;
       Fail(keyword ? absl::StrCat("expected ", what, "; the word ", token_.text, " needs quotes to be one")
@@ -137,12 +166,14 @@ class Reader {
       while (next_ < text_.size() && IsWordByte(text_[next_])) token_.text.push_back(text_[next_++]);
       return;
     }
-    if (std::string_view("[](){},=<>").find(c) == std::string_view::npos)
+    const std::string_view rest = text_.substr(next_);
+    if (std::string_view("[](){},=<>").find(c) == std::string_view::npos && !rest.starts_with("!="))
       return FailAt(next_, "this character needs quotes around the text that it is part of");
     token_.kind = TokenKind::kSign;
-    token_.text.push_back(text_[next_++]);
-    if ((c == '<' || c == '>') && next_ < text_.size() && text_[next_] == '=')
-      token_.text.push_back(text_[next_++]);
+    const bool is_pair =
+        rest.starts_with("<=") || rest.starts_with(">=") || rest.starts_with("!=") || rest.starts_with("<>");
+    token_.text = rest.substr(0, is_pair ? 2 : 1);
+    next_ += token_.text.size();
   }
 
   void ReadQuoted(char quote) {
@@ -168,14 +199,8 @@ class Reader {
 struct OneCondition {
   v1::Condition condition;
   UpperEnd upper = UpperEnd::kAbsent;
+  bool is_negated = false;
 };
-
-void ReadSet(Reader& reader, v1::Condition& condition) {
-  do {
-    condition.add_in()->set_string_value(reader.ExpectText("a value"));
-  } while (reader.TakeSign(","));
-  reader.ExpectSign("}", "or ',' after a value of the set");
-}
 
 UpperEnd ReadInterval(Reader& reader, v1::Condition& condition) {
   v1::Interval& interval = *condition.mutable_between();
@@ -191,41 +216,197 @@ UpperEnd ReadInterval(Reader& reader, v1::Condition& condition) {
   return upper;
 }
 
+void ReadList(Reader& reader, const std::string& close, v1::Condition& condition) {
+  do {
+    condition.add_in()->set_string_value(reader.ExpectText("a value"));
+  } while (reader.TakeSign(","));
+  reader.ExpectSign(close, "or ',' after a value of the list");
+}
+
+UpperEnd ReadBetween(Reader& reader, v1::Condition& condition) {
+  v1::Interval& interval = *condition.mutable_between();
+  interval.mutable_from()->set_string_value(reader.ExpectText("the lower end after 'between'"));
+  reader.ExpectKeyword("and", "between the ends of the interval");
+  interval.mutable_to()->set_string_value(reader.ExpectText("the upper end"));
+  return UpperEnd::kIncluded;
+}
+
+UpperEnd ReadIn(Reader& reader, v1::Condition& condition) {
+  if (reader.TakeSign("[")) return ReadInterval(reader, condition);
+  if (reader.TakeSign("{")) {
+    ReadList(reader, "}", condition);
+  } else if (reader.TakeSign("(")) {
+    ReadList(reader, ")", condition);
+  } else if (reader.ok()) {
+    reader.Fail("expected '[' with an interval or '{' or '(' with a list after 'in'");
+  }
+  return UpperEnd::kAbsent;
+}
+
+// Lists and intervals where these say it, as texts were sent before there were other comparisons.
+void ReadComparison(Reader& reader, OneCondition& read) {
+  const std::string sign = reader.token().text;
+  reader.TakeSign(sign);
+  const std::string value = reader.ExpectText(absl::StrCat("a value after '", sign, "'"));
+  if (sign == "=") {
+    read.condition.add_in()->set_string_value(value);
+  } else if (sign == ">=") {
+    read.condition.mutable_between()->mutable_from()->set_string_value(value);
+  } else if (sign == ">" || sign == "!=" || sign == "<>") {
+    v1::Comparison& compare = *read.condition.mutable_compare();
+    compare.set_operator_(sign == ">" ? v1::Comparison::GREATER : v1::Comparison::NOT_EQUAL);
+    compare.mutable_value()->set_string_value(value);
+  } else {
+    read.condition.mutable_between()->mutable_to()->set_string_value(value);
+    read.upper = sign == "<=" ? UpperEnd::kIncluded : UpperEnd::kExcluded;
+  }
+}
+
+void ReadIsMissing(Reader& reader, OneCondition& read) {
+  read.is_negated = reader.TakeKeyword("not");
+  read.condition.set_is_missing(true);
+  if (reader.ok() && !reader.TakeKeyword("missing"))
+    reader.Fail(read.is_negated ? "expected 'missing' after 'is not'"
+                                : "expected 'missing' or 'not missing' after 'is'");
+}
+
 OneCondition ReadCondition(Reader& reader) {
   OneCondition read;
   const std::string attribute = reader.ExpectText("an attribute");
   read.condition.set_attribute(attribute);
-  if (reader.TakeWord("in")) {
-    if (reader.TakeSign("{")) {
-      ReadSet(reader, read.condition);
-    } else if (reader.TakeSign("[")) {
-      read.upper = ReadInterval(reader, read.condition);
-    } else if (reader.ok()) {
-      reader.Fail("expected '[' with an interval or '{' with a set after 'in'");
-    }
-  } else if (reader.TakeSign("=")) {
-    read.condition.add_in()->set_string_value(reader.ExpectText("a value after '='"));
-  } else if (reader.TakeSign(">=")) {
-    read.condition.mutable_between()->mutable_from()->set_string_value(
-        reader.ExpectText("a value after '>='"));
-  } else if (reader.IsSign("<=") || reader.IsSign("<")) {
-    read.upper = reader.IsSign("<=") ? UpperEnd::kIncluded : UpperEnd::kExcluded;
-    const std::string sign = reader.token().text;
-    reader.TakeSign(sign);
-    read.condition.mutable_between()->mutable_to()->set_string_value(
-        reader.ExpectText(absl::StrCat("a value after '", sign, "'")));
-  } else if (reader.IsSign(">")) {
-    reader.Fail("there is no '>': intervals include their lower end; write '>='");
-  } else if (reader.ok()) {
-    reader.Fail(absl::StrCat("expected 'in', '=', '>=', '<=' or '<' after the attribute ", attribute,
-                             " (a text with blanks needs quotes)"));
+  if (!reader.ok()) return read;
+  if (reader.IsComparison()) {
+    ReadComparison(reader, read);
+    return read;
+  }
+  if (reader.TakeKeyword("is")) {
+    ReadIsMissing(reader, read);
+    return read;
+  }
+  read.is_negated = reader.TakeKeyword("not");
+  if (reader.TakeKeyword("in")) {
+    read.upper = ReadIn(reader, read.condition);
+  } else if (reader.TakeKeyword("between")) {
+    read.upper = ReadBetween(reader, read.condition);
+  } else if (read.is_negated) {
+    reader.Fail("expected 'in' or 'between' after 'not'");
+  } else {
+    reader.Fail(
+        absl::StrCat("expected 'in', 'between', 'is', '=', '!=', '<', '<=', '>' or '>=' after the attribute ",
+                     attribute, " (a text with blanks needs quotes)"));
   }
   return read;
 }
 
-void Append(OneCondition read, ParsedConditions& parsed) {
-  parsed.conditions.push_back(std::move(read.condition));
-  parsed.upper_ends.push_back(read.upper);
+// Expressions with the upper ends of their conditions, in the order of the text.
+class ExpressionReader {
+ public:
+  explicit ExpressionReader(Reader& reader) : reader_(reader) {}
+
+  v1::Expression ReadAll() {
+    v1::Expression expression = ReadAnyOf();
+    reader_.ExpectEnd("expected 'and', 'or' or the end (a text with blanks needs quotes)");
+    return expression;
+  }
+
+  std::vector<UpperEnd> TakeUpperEnds() { return std::move(upper_ends_); }
+
+ private:
+  v1::Expression ReadAnyOf() {
+    v1::Expression first = ReadAllOf();
+    if (!reader_.IsKeyword("or")) return first;
+    v1::Expression any;
+    v1::Expressions& operands = *any.mutable_any_of();
+    AddAnyOf(std::move(first), operands);
+    while (reader_.TakeKeyword("or")) AddAnyOf(ReadAllOf(), operands);
+    return any;
+  }
+
+  v1::Expression ReadAllOf() {
+    v1::Expression first = ReadOne();
+    if (!reader_.IsKeyword("and")) return first;
+    v1::Expression all;
+    v1::Expressions& operands = *all.mutable_all_of();
+    AddAllOf(std::move(first), operands);
+    while (reader_.TakeKeyword("and")) AddAllOf(ReadOne(), operands);
+    return all;
+  }
+
+  // The recursion ends with the nesting.
+  v1::Expression ReadOne() {
+    v1::Expression expression;
+    if (!reader_.ok()) return expression;
+    const bool is_not = reader_.IsNegation();
+    if (!is_not && !reader_.IsSign("(")) return ReadConditionOf();
+    if (nested_ == kDeepestWhere) {
+      reader_.Fail(absl::StrCat("this is inside of ", kDeepestWhere,
+                                " parentheses and 'not's, and cannot be inside of more"));
+      return expression;
+    }
+    ++nested_;
+    if (is_not) {
+      reader_.TakeKeyword("not");
+      *expression.mutable_not_() = ReadOne();
+    } else {
+      reader_.TakeSign("(");
+      expression = ReadAnyOf();
+      reader_.ExpectSign(")", "or 'and' or 'or' after a condition (a text with blanks needs quotes)");
+    }
+    --nested_;
+    return expression;
+  }
+
+  v1::Expression ReadConditionOf() {
+    OneCondition read = ReadCondition(reader_);
+    v1::Expression expression;
+    v1::Expression& inner = read.is_negated ? *expression.mutable_not_() : expression;
+    *inner.mutable_condition() = std::move(read.condition);
+    upper_ends_.push_back(read.upper);
+    return expression;
+  }
+
+  // Parentheses that do not matter leave no level.
+  static void AddAnyOf(v1::Expression operand, v1::Expressions& operands) {
+    if (!operand.has_any_of()) {
+      *operands.add_expressions() = std::move(operand);
+      return;
+    }
+    for (v1::Expression& each : *operand.mutable_any_of()->mutable_expressions())
+      *operands.add_expressions() = std::move(each);
+  }
+
+  static void AddAllOf(v1::Expression operand, v1::Expressions& operands) {
+    if (!operand.has_all_of()) {
+      *operands.add_expressions() = std::move(operand);
+      return;
+    }
+    for (v1::Expression& each : *operand.mutable_all_of()->mutable_expressions())
+      *operands.add_expressions() = std::move(each);
+  }
+
+  Reader& reader_;
+  std::vector<UpperEnd> upper_ends_;
+  int nested_ = 0;
+};
+
+// A list of conditions where the expression joins conditions by "and" alone.
+v1::Predicate PredicateOf(v1::Expression expression) {
+  v1::Predicate predicate;
+  if (expression.has_condition()) {
+    *predicate.add_all_of() = std::move(*expression.mutable_condition());
+    return predicate;
+  }
+  const auto& operands = expression.all_of().expressions();
+  const bool is_list =
+      expression.has_all_of() &&
+      std::all_of(operands.begin(), operands.end(), [](const auto& each) { return each.has_condition(); });
+  if (!is_list) {
+    *predicate.mutable_expression() = std::move(expression);
+    return predicate;
+  }
+  for (v1::Expression& each : *expression.mutable_all_of()->mutable_expressions())
+    *predicate.add_all_of() = std::move(*each.mutable_condition());
+  return predicate;
 }
 
 absl::Status EndError(const v1::Condition& condition, const std::string& why) {
@@ -273,17 +454,57 @@ absl::Status CheckEndOfDates(const v1::Attribute& attribute, bool excluded, v1::
   return absl::OkStatus();
 }
 
+// Whether "below a value" is a comparison: of integers and of categories that are in an order.
+bool IsCompared(const v1::Attribute& attribute, const v1::Interval& interval) {
+  return !interval.has_from() &&
+         (attribute.has_integer() || (attribute.has_categorical() && attribute.categorical().ordered()));
+}
+
+absl::Status CheckUpperEnd(const v1::Schema& schema, UpperEnd upper, v1::Condition& condition) {
+  const auto attribute =
+      std::find_if(schema.attributes().begin(), schema.attributes().end(),
+                   [&](const v1::Attribute& candidate) { return candidate.name() == condition.attribute(); });
+  if (attribute == schema.attributes().end() || upper == UpperEnd::kAbsent) return absl::OkStatus();
+  const bool excluded = upper == UpperEnd::kExcluded;
+  if (attribute->has_date()) return CheckEndOfDates(*attribute, excluded, condition);
+  const std::string end = condition.between().to().string_value();
+  if (excluded && IsCompared(*attribute, condition.between())) {
+    condition.clear_between();
+    condition.mutable_compare()->set_operator_(v1::Comparison::LESS);
+    condition.mutable_compare()->mutable_value()->set_string_value(end);
+    return absl::OkStatus();
+  }
+  if (!attribute->has_numeric() && excluded)
+    return EndError(condition,
+                    absl::StrCat("its values are counted one by one, so the last one that is meant "
+                                 "ends the interval: write ']' or '<=' with the one before ",
+                                 end));
+  if (attribute->has_numeric() && !excluded && !IsLargestEdge(*attribute, end))
+    return EndError(
+        condition, absl::StrCat("its bins end before their upper edge: write '", end, ")' or '< ", end, "'"));
+  return absl::OkStatus();
+}
+
+// In the order of the text, from the end `next` on. At most as deep as a text can be nested.
+absl::Status CheckExpression(const v1::Schema& schema, const std::vector<UpperEnd>& ends, size_t& next,
+                             v1::Expression& expression) {
+  if (expression.has_condition()) return CheckUpperEnd(schema, ends[next++], *expression.mutable_condition());
+  if (expression.has_not_()) return CheckExpression(schema, ends, next, *expression.mutable_not_());
+  v1::Expressions& operands =
+      expression.has_all_of() ? *expression.mutable_all_of() : *expression.mutable_any_of();
+  for (v1::Expression& operand : *operands.mutable_expressions())
+    RETURN_IF_ERROR(CheckExpression(schema, ends, next, operand));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::StatusOr<ParsedConditions> ParseWhere(std::string_view text) {
+absl::StatusOr<ParsedWhere> ParseWhere(std::string_view text) {
   Reader reader(text);
-  ParsedConditions parsed;
-  do {
-    Append(ReadCondition(reader), parsed);
-  } while (reader.TakeWord("and"));
-  reader.ExpectEnd("expected 'and' or the end (a text with blanks needs quotes)");
+  ExpressionReader expressions(reader);
+  v1::Expression expression = expressions.ReadAll();
   if (!reader.ok()) return reader.error();
-  return parsed;
+  return ParsedWhere{PredicateOf(std::move(expression)), expressions.TakeUpperEnds()};
 }
 
 absl::StatusOr<ParsedThresholds> ParseThresholds(std::string_view text) {
@@ -301,7 +522,11 @@ absl::StatusOr<ParsedThresholds> ParseThresholds(std::string_view text) {
   }
   reader.ExpectSign("(", "before the conditions");
   do {
-    Append(ReadCondition(reader), parsed.conditions);
+    OneCondition read = ReadCondition(reader);
+    if (reader.ok() && read.is_negated)
+      reader.Fail("a condition of thresholds has no 'not' in it; '!=' and lists of the other values work");
+    parsed.conditions.push_back(std::move(read.condition));
+    parsed.upper_ends.push_back(read.upper);
   } while (reader.TakeSign(","));
   reader.ExpectSign(")", "or ',' after a condition");
   reader.ExpectEnd("expected the end after ')'");
@@ -309,28 +534,17 @@ absl::StatusOr<ParsedThresholds> ParseThresholds(std::string_view text) {
   return parsed;
 }
 
-absl::Status CheckEnds(ParsedConditions& parsed, const v1::Schema& schema) {
-  for (size_t i = 0; i < parsed.conditions.size(); ++i) {
-    v1::Condition& condition = parsed.conditions[i];
-    const auto attribute = std::find_if(
-        schema.attributes().begin(), schema.attributes().end(),
-        [&](const v1::Attribute& candidate) { return candidate.name() == condition.attribute(); });
-    if (attribute == schema.attributes().end() || parsed.upper_ends[i] == UpperEnd::kAbsent) continue;
-    const bool excluded = parsed.upper_ends[i] == UpperEnd::kExcluded;
-    if (attribute->has_date()) {
-      RETURN_IF_ERROR(CheckEndOfDates(*attribute, excluded, condition));
-      continue;
-    }
-    const std::string& end = condition.between().to().string_value();
-    if (!attribute->has_numeric() && excluded)
-      return EndError(condition,
-                      absl::StrCat("its values are counted one by one, so the last one that is meant "
-                                   "ends the interval: write ']' or '<=' with the one before ",
-                                   end));
-    if (attribute->has_numeric() && !excluded && !IsLargestEdge(*attribute, end))
-      return EndError(condition, absl::StrCat("its bins end before their upper edge: write '", end,
-                                              ")' or '< ", end, "'"));
-  }
+absl::Status CheckEnds(ParsedWhere& parsed, const v1::Schema& schema) {
+  size_t next = 0;
+  for (v1::Condition& condition : *parsed.predicate.mutable_all_of())
+    RETURN_IF_ERROR(CheckUpperEnd(schema, parsed.upper_ends[next++], condition));
+  if (!parsed.predicate.has_expression()) return absl::OkStatus();
+  return CheckExpression(schema, parsed.upper_ends, next, *parsed.predicate.mutable_expression());
+}
+
+absl::Status CheckEnds(ParsedThresholds& parsed, const v1::Schema& schema) {
+  for (size_t i = 0; i < parsed.conditions.size(); ++i)
+    RETURN_IF_ERROR(CheckUpperEnd(schema, parsed.upper_ends[i], parsed.conditions[i]));
   return absl::OkStatus();
 }
 
