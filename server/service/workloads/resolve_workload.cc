@@ -73,7 +73,6 @@ class Allowance {
 struct Place {
   const dp::Domain& domain;
   Allowance& allowance;
-  PredicateAllowance& predicates;
   std::string path;
   const dp::Schema* schema = nullptr;  // none where statistics are not answered
 };
@@ -393,10 +392,9 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const ParitiesQuery& qu
 absl::StatusOr<dp::QueryGroup> GroupOfPredicate(const Place& place, const PredicateForm& form,
                                                 const dp::AttributeSet& by, const std::string& path) {
   const size_t attributes = form.conditions ? form.conditions->size() : form.predicate.attributes.size();
-  RETURN_IF_ERROR(
-      place.allowance.Take(form.conditions ? SizeOfConjunction(place.domain, *form.conditions, by)
-                                           : SizeOfPredicate(place.domain, form.predicate, by),
-                           path));
+  RETURN_IF_ERROR(place.allowance.Take(form.conditions ? SizeOfConjunction(place.domain, *form.conditions, by)
+                                                       : SizeOfPredicate(place.domain, form.predicate, by),
+                                       path));
   RETURN_IF_ERROR(place.allowance.TakeAttributes(attributes + by.size(), path));
   return form.conditions ? Conjunction(place.domain, *form.conditions, by)
                          : PredicateQueries(place.domain, form.predicate, by);
@@ -426,15 +424,30 @@ absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const PredicatesQuery& 
   return asked;
 }
 
+absl::StatusOr<dp::AskedSet> Resolve(const Place& place, const StatisticsQuery& query) {
+  if (place.schema == nullptr) {
+    return InvalidField(
+        place.path,
+        "are answered from records, with noise: neither a synthesis nor a model takes them; ask "
+        "marginals, ranges or predicates");
+  }
+  ASSIGN_OR_RETURN(dp::AskedStatistics statistics,
+                   ResolveStatistics(*place.schema, query, place.allowance.predicates(), place.path));
+  RETURN_IF_ERROR(place.allowance.Take({.queries = dp::NumberOfAnswers(place.domain, statistics), .terms = 0},
+                                       place.path));
+  RETURN_IF_ERROR(
+      place.allowance.TakeText(static_cast<int64_t>(statistics.condition.size()), place.path + ".where"));
+  dp::AskedSet asked{.query_class = dp::QueryClass::kStatistics};
+  asked.by = statistics.by;
+  asked.statistics = std::move(statistics);
+  return asked;
+}
+
 std::string_view FieldOf(const QuerySetRequest& set) {
   constexpr std::string_view kFields[] = {".marginals", ".ranges",     ".prefixes",  ".thresholds",
                                           ".parities",  ".predicates", ".statistics"};
   return kFields[set.queries.index()];
 }
-
-}  // namespace
-
-namespace {
 
 absl::Status ValidateCounts(const dp::Domain& domain, const std::vector<dp::AskedSet>& resolved) {
   std::vector<dp::QuerySet> queries;
@@ -451,11 +464,10 @@ absl::StatusOr<std::vector<dp::AskedSet>> ResolveSets(const dp::Domain& domain, 
                         absl::StrCat("has ", sets.size(), " query sets; at most ", kLimits.most_sets,
                                      " are answered in one request"));
   Allowance allowance;
-  PredicateAllowance predicates;
   std::vector<dp::AskedSet> resolved;
   for (size_t i = 0; i < sets.size(); ++i) {
     const std::string path = absl::StrCat("workload.query_sets[", i, "]");
-    const Place place{domain, allowance, predicates, path + std::string(FieldOf(sets[i])), schema};
+    const Place place{domain, allowance, path + std::string(FieldOf(sets[i])), schema};
     ASSIGN_OR_RETURN(dp::AskedSet asked,
                      std::visit([&](const auto& query) { return Resolve(place, query); }, sets[i].queries));
     asked.queries.strategy = sets[i].strategy;
