@@ -109,5 +109,28 @@ TEST(FieldOptions, OfQuerySetsAreTheFlagsThatAskedForThem) {
   EXPECT_EQ(said("[7].strategy"), "--strategy");
 }
 
+TEST(FieldOptions, OfStatisticsAreTheFlagsThatAskedForThem) {
+  WorkloadChoice choice;
+  choice.prefixes = {"age"};
+  choice.where = {"sex = f"};
+  choice.by = {"region"};
+  choice.statistics.count = true;
+  choice.statistics.means = {"income"};
+  choice.statistics.quantiles = {"income 0.25"};
+  v1::Workload workload;
+  for (int i = 0; i < 2; ++i) workload.add_query_sets();
+  FieldOptions fields;
+  NameQuerySets(choice, workload, fields);
+  const auto said = [&](const std::string& field) {
+    return fields.WordsFor("workload.query_sets[1]" + field);
+  };
+  EXPECT_EQ(said(".statistics.statistics[0].count"), "--count");
+  EXPECT_EQ(said(".statistics.statistics[1].mean"), "--mean income");
+  EXPECT_EQ(said(".statistics.statistics[2].quantiles.of"), "--quantiles 'income 0.25'");
+  EXPECT_EQ(said(".statistics.by[0]"), "--by");
+  EXPECT_EQ(said(".statistics.where.all_of[0].in[0]"), "--where 'sex = f'");
+  EXPECT_EQ(said(".strategy"), "--quantiles-by");
+}
+
 }  // namespace
 }  // namespace curator::cli

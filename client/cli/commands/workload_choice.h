@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "client/cli/commands/field_options.h"
+#include "client/cli/commands/statistics_choice.h"
 #include "curator/v1/query.pb.h"
 #include "curator/v1/schema.pb.h"
 #include "curator/v1/workload.pb.h"
@@ -31,23 +32,28 @@ struct WorkloadChoice {
   std::vector<std::string> prefixes;             // attributes
   std::vector<std::string> thresholds;           // texts (where.h)
   std::vector<std::string> where;                // texts (where.h)
-  std::vector<std::string> by;                   // of thresholds and where
+  std::vector<std::string> by;                   // of thresholds, where and statistics
+  StatisticsChoice statistics = {};              // whose condition is `where`, if there are any
   v1::Strategy strategy = v1::STRATEGY_UNSPECIFIED;
 
   bool asks() const {
     return !file.empty() || marginals > 0 || parities > 0 || !ranges.empty() || !prefixes.empty() ||
-           !thresholds.empty() || !where.empty();
+           !thresholds.empty() || !where.empty() || statistics.asks();
   }
 };
 
-// Adds the options for queries. With kRequired the command line must have at least one query.
+// Adds the options for queries. With kRequired the command line must have at least one query. Models answer
+// counts: statistics are of the records alone.
 enum class WorkloadNeed { kRequired, kOptional };
-void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need);
+enum class AskedOf { kRecords, kModel };
+void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need,
+                 AskedOf asked_of = AskedOf::kModel);
 // Throws a CLI11 error for options that contradict each other; to be called when the command line is parsed.
 void CheckWorkload(const WorkloadChoice& workload);
 
 // The query sets of the file, then those of the short options in the order marginals, ranges, prefixes,
-// thresholds, parities, where. The strategy is set for those that have none and are not marginals.
+// thresholds, parities, where or statistics. The strategy is set for those that have none and are not
+// marginals; of statistics it is that of --quantiles-by.
 // Intervals are checked against `schema`. Errors: INVALID_ARGUMENT (conditions), those
 // of ReadWorkload().
 absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::Schema& schema);
@@ -58,6 +64,8 @@ void NameQuerySets(const WorkloadChoice& choice, const v1::Workload& workload, F
 // A workload file with a query set of each class, as the help of commands with --file shows it; its
 // attributes are integers (age), categories (sex: Female, Male) and codes (region).
 extern const char kWorkloadFileExample[];
+// A set of statistics in such a file; income is a measure.
+extern const char kStatisticsFileExample[];
 
 // --epsilon E [--delta D] | --rho R
 struct SpendChoice {

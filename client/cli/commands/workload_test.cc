@@ -168,6 +168,74 @@ TEST_F(WorkloadArguments, AnErrorThatIsNoNumberOfRecordsIsSaidToBeNone) {
               HasSubstr("--confidence: '95%' is not a number between 0 and 1, such as 0.95"));
 }
 
+TEST_F(WorkloadArguments, StatisticsOfACommandAreOneSetWithItsGroupsAndItsCondition) {
+  const v1::AnswerWorkloadRequest sent = Answering(
+      {"--mean",   "income,age",       "--count", "--quantiles", "income .25,0.5", "--quantile", "age 0.9",
+       "--median", "income",           "--sum",   "income",      "--variance",     "income",     "--count-of",
+       "income",   "--distinct-units", "--by",    "region,sex",  "--where",        "age >= 18",  "--rho",
+       "1"});
+  ASSERT_EQ(sent.workload().query_sets_size(), 1);
+  const v1::Statistics& asked = sent.workload().query_sets(0).statistics();
+  EXPECT_THAT(asked.by(), ElementsAre("region", "sex"));
+  EXPECT_EQ(asked.where().all_of_size(), 1);
+  ASSERT_EQ(asked.statistics_size(), 10);
+  EXPECT_TRUE(asked.statistics(0).has_count());
+  EXPECT_EQ(asked.statistics(1).count().of(), "income");
+  EXPECT_EQ(asked.statistics(2).sum(), "income");
+  EXPECT_EQ(asked.statistics(3).mean(), "income");
+  EXPECT_EQ(asked.statistics(4).mean(), "age");
+  EXPECT_EQ(asked.statistics(5).variance(), "income");
+  EXPECT_EQ(asked.statistics(6).median(), "income");
+  EXPECT_EQ(asked.statistics(7).quantiles().of(), "income");
+  EXPECT_THAT(asked.statistics(7).quantiles().at(), ElementsAre("0.25", "0.5"));
+  EXPECT_THAT(asked.statistics(8).quantiles().at(), ElementsAre("0.9"));
+  EXPECT_TRUE(asked.statistics(9).has_distinct_units());
+}
+
+TEST_F(WorkloadArguments, QuantilesAreMeasuredAsTheirOwnOptionSays) {
+  const auto strategies = [this](const std::vector<std::string>& arguments) {
+    std::vector<v1::Strategy> sent;
+    const v1::AnswerWorkloadRequest request = Answering(arguments);
+    for (const v1::QuerySet& set : request.workload().query_sets()) sent.push_back(set.strategy());
+    return sent;
+  };
+  EXPECT_THAT(strategies({"--ranges", "age", "--median", "income", "--strategy", "direct", "--quantiles-by",
+                          "selection", "--rho", "1"}),
+              ElementsAre(v1::STRATEGY_DIRECT, v1::STRATEGY_SELECTION));
+  EXPECT_THAT(strategies({"--median", "income", "--strategy", "direct", "--rho", "1"}),
+              ElementsAre(v1::STRATEGY_UNSPECIFIED));
+  EXPECT_THAT(Complaint({"--mean", "income", "--quantiles-by", "tree", "--rho", "1"}),
+              HasSubstr("goes with --median or --quantiles"));
+}
+
+TEST_F(WorkloadArguments, StatisticsThatCannotBeMeantAreRefused) {
+  EXPECT_THAT(Complaint({"--quantiles", "income", "--rho", "1"}), HasSubstr("such as 'income 0.25,0.75'"));
+  for (const char* share : {"1", "0", "0.0000", "0.2505", "25%", "1.5", "0.", "", "0.2,"}) {
+    EXPECT_THAT(Complaint({"--quantiles", std::string("income ") + share, "--rho", "1"}),
+                Not(::testing::IsEmpty()))
+        << share;
+  }
+  EXPECT_THAT(Complaint({"--mean", "income,income", "--rho", "1"}), HasSubstr("named twice"));
+  EXPECT_THAT(Complaint({"--mean", "income", "--where", "a = 1", "--where", "b = 2", "--rho", "1"}),
+              HasSubstr("--where: is given once with statistics"));
+  EXPECT_THAT(Complaint({"--marginals", "1", "--by", "sex", "--rho", "1"}), HasSubstr("such as --mean"));
+}
+
+TEST_F(WorkloadArguments, AModelIsAskedForNoStatistics) {
+  EXPECT_EQ(command_line_.Run("release query r1 --mean income"), ExitStatus::kUsage);
+  EXPECT_EQ(command_line_.Run("synth run c --method mwem --rho 1 --mean income"), ExitStatus::kUsage);
+}
+
+TEST_F(WorkloadArguments, TheHelpShowsAFileOfStatisticsThatCanBeRead) {
+  for (const char* line : {"workload estimate", "workload answer"}) {
+    ASSERT_EQ(command_line_.Run(std::string(line) + " --help"), ExitStatus::kDone);
+    EXPECT_THAT(command_line_.out(), HasSubstr(kStatisticsFileExample)) << line;
+  }
+  const v1::AnswerWorkloadRequest sent =
+      Answering({"--file", command_line_.File("s.json", kStatisticsFileExample), "--rho", "1"});
+  EXPECT_EQ(sent.workload().query_sets(0).statistics().statistics_size(), 3);
+}
+
 // The example of the help is one that a file may have.
 TEST_F(WorkloadArguments, TheHelpShowsAFileThatCanBeRead) {
   for (const char* line : {"workload estimate", "workload answer", "synth run", "release query"}) {

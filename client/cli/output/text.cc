@@ -214,6 +214,8 @@ std::string NameOf(v1::Strategy strategy) {
       return "histogram";
     case v1::STRATEGY_TREE:
       return "tree";
+    case v1::STRATEGY_SELECTION:
+      return "selection";
     default:
       return "auto";
   }

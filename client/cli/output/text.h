@@ -55,7 +55,7 @@ std::string NameOf(v1::Rule rule);                     // "pure", "advanced", "z
 std::string NameOf(v1::NeighbourRelation neighbours);  // "add-remove", "replace-one"
 std::string NameOf(v1::DatasetState state);            // "created", "sealed", "archived"
 std::string NameOf(v1::Mechanism mechanism);           // "laplace", "gaussian", "auto"
-std::string NameOf(v1::Strategy strategy);             // "direct", "histogram", "tree", "auto"
+std::string NameOf(v1::Strategy strategy);             // "direct", "histogram", "tree", "selection", "auto"
 std::string NameOf(v1::Charge::State state);           // "reserved", "started", "committed", ...
 std::string NameOf(v1::Operation::State state);        // "running", "done", "failed", "interrupted"
 
