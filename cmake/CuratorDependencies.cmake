@@ -21,6 +21,7 @@ pkg_check_modules(prometheus_cpp_core REQUIRED IMPORTED_TARGET prometheus-cpp-co
 pkg_check_modules(mpfr REQUIRED IMPORTED_TARGET mpfr)
 pkg_check_modules(gmp REQUIRED IMPORTED_TARGET gmp)
 find_library(LIBCSV_LIBRARY csv REQUIRED)
+find_library(LIBPG_QUERY_LIBRARY pg_query REQUIRED)
 if(CURATOR_BUILD_BENCHMARKS)
   find_package(benchmark CONFIG REQUIRED)
 endif()

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "client/cli/output/similar.h"
+#include "client/similar.h"
 
 namespace curator::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/cli/output/similar.h"
+#include "client/similar.h"
 
 namespace curator::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "client/cli/output/similar.h"
+#include "client/similar.h"
 
 #include <algorithm>
 #include <cctype>
@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace curator::cli {
+namespace curator {
 namespace {
 
 bool AreSameLetter(char a, char b) {
@@ -40,4 +40,4 @@ std::string DidYouMean(std::string_view typed, const std::vector<std::string>& n
   return near.empty() ? "" : absl::StrCat("; did you mean ", absl::StrJoin(near, " or "), "?");
 }
 
-}  // namespace curator::cli
+}  // namespace curator

@@ -1,8 +1,8 @@
-#include "client/cli/output/similar.h"
+#include "client/similar.h"
 
 #include <gtest/gtest.h>
 
-namespace curator::cli {
+namespace curator {
 namespace {
 
 TEST(DidYouMean, NamesWhatDiffersByFewLetters) {
@@ -23,4 +23,4 @@ TEST(DidYouMean, ComparesNoLongTexts) {
 }
 
 }  // namespace
-}  // namespace curator::cli
+}  // namespace curator

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-namespace curator::cli {
+namespace curator {
 
 // "; did you mean --expires?" for the names that differ from `typed` by few letters, at most three; empty
 // when none does. Upper and lower case count as the same.
 std::string DidYouMean(std::string_view typed, const std::vector<std::string>& names);
 
-}  // namespace curator::cli
+}  // namespace curator
