@@ -77,8 +77,61 @@ v1::EstimateWorkloadResponse::QuerySetForecast ForecastProto(const service::SetF
   return proto;
 }
 
+using StatisticForecasts =
+    google::protobuf::RepeatedPtrField<v1::EstimateWorkloadResponse::StatisticForecast>;
+
+v1::EstimateWorkloadResponse::StatisticForecast::Unit UnitProto(dp::ErrorUnit unit) {
+  using Forecast = v1::EstimateWorkloadResponse::StatisticForecast;
+  switch (unit) {
+    case dp::ErrorUnit::kRecords:
+      return Forecast::RECORDS;
+    case dp::ErrorUnit::kValue:
+      return Forecast::VALUE;
+    case dp::ErrorUnit::kValueTimesRecords:
+      return Forecast::VALUE_TIMES_RECORDS;
+    case dp::ErrorUnit::kSquaredValueTimesRecords:
+      return Forecast::SQUARED_VALUE_TIMES_RECORDS;
+    case dp::ErrorUnit::kRank:
+      return Forecast::RANK;
+  }
+  return Forecast::UNIT_UNSPECIFIED;
+}
+
+// Of all sets of statistics, where the draws are bought as `bought` says.
+absl::Status AddStatistics(const service::WorkloadEstimate& estimate,
+                           const std::vector<dp::BoughtDraw>& bought, double level,
+                           StatisticForecasts& forecasts) {
+  const service::DatasetView& dataset = estimate.dataset();
+  const std::vector<dp::AskedStatistics> sets = dp::StatisticsOf(estimate.asked);
+  for (size_t i = 0; i < sets.size(); ++i) {
+    ASSIGN_OR_RETURN(const std::vector<dp::StatisticForecast> of_set,
+                     dp::ForecastsOf(dataset.schema.domain, dataset.unit_bound, sets, i,
+                                     estimate.plan.statistics, bought, level));
+    for (const dp::StatisticForecast& forecast : of_set) {
+      v1::EstimateWorkloadResponse::StatisticForecast& proto = *forecasts.Add();
+      proto.set_query_set(static_cast<int32_t>(i));
+      proto.set_statistic(forecast.statistic);
+      proto.set_words(forecast.words);
+      proto.set_standard_deviation(forecast.standard_deviation);
+      proto.set_confidence_half_width(forecast.half_width);
+      proto.set_unit(UnitProto(forecast.unit));
+      proto.set_groups(forecast.groups);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double level,
                           v1::EstimateWorkloadResponse& response) {
+  if (dp::AreStatistics(estimate.asked)) {
+    int64_t values = 0;
+    const std::vector<dp::AskedStatistics> sets = dp::StatisticsOf(estimate.asked);
+    for (const dp::StatisticsDraw& draw : estimate.plan.statistics)
+      values += dp::NumberOfValues(estimate.dataset().schema.domain, sets, draw);
+    response.set_total_cells(values);
+    return AddStatistics(estimate, estimate.plan.bought_draws, level, *response.mutable_statistics());
+  }
+  response.set_total_cells(estimate.plan.shape.measured_values);
   ASSIGN_OR_RETURN(const service::NoiseSummary summary,
                    service::Summarize(estimate.plan.bought.noise, level));
   const v1::Noise noise = ToProto(summary);
@@ -96,14 +149,23 @@ absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double leve
   return absl::OkStatus();
 }
 
-// Keeps what is measured, and nothing of a spend.
+// Keeps what is measured and the stated level, and nothing of a spend.
 void RemoveErrors(v1::EstimateWorkloadResponse& response) {
-  for (auto& marginal : *response.mutable_marginals()) marginal.clear_noise();
+  const auto remove = [](v1::Noise& noise) {
+    const double level = noise.confidence_level();
+    noise.Clear();
+    noise.set_confidence_level(level);
+  };
+  for (auto& marginal : *response.mutable_marginals()) remove(*marginal.mutable_noise());
   for (auto& set : *response.mutable_query_sets()) {
-    set.clear_noise();
+    remove(*set.mutable_noise());
     set.clear_standard_deviation();
     set.clear_largest_standard_deviation();
     set.clear_confidence_half_width();
+  }
+  for (auto& statistic : *response.mutable_statistics()) {
+    statistic.clear_standard_deviation();
+    statistic.clear_confidence_half_width();
   }
 }
 
@@ -115,7 +177,8 @@ void AddPrice(const service::WorkloadEstimate& estimate, v1::EstimateWorkloadRes
   *response.mutable_spend() = ToProto(estimate.plan.spend);
 }
 
-void AddChoices(const service::SpendChoices& choices, v1::EstimateWorkloadResponse& response) {
+absl::Status AddChoices(const service::WorkloadEstimate& estimate, const service::SpendChoices& choices,
+                        double level, v1::EstimateWorkloadResponse& response) {
   response.set_max_error(choices.max_error);
   for (const service::SpendChoice& choice : choices.choices) {
     v1::EstimateWorkloadResponse::Choice& proto = *response.add_choices();
@@ -125,7 +188,9 @@ void AddChoices(const service::SpendChoices& choices, v1::EstimateWorkloadRespon
     proto.set_share_of_left(choice.share_of_left);
     proto.set_standard_deviation(choice.standard_deviation);
     proto.set_max_error(choice.max_error);
+    RETURN_IF_ERROR(AddStatistics(estimate, choice.bought_draws, level, *proto.mutable_statistics()));
   }
+  return absl::OkStatus();
 }
 
 absl::Status EstimateWorkload(service::Services& services, const Call& call,
@@ -135,7 +200,6 @@ absl::Status EstimateWorkload(service::Services& services, const Call& call,
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   ASSIGN_OR_RETURN(const service::WorkloadEstimate estimate, service::EstimateWorkload(services, workload));
   RETURN_IF_ERROR(AddForecasts(estimate, level, response));
-  response.set_total_cells(estimate.plan.shape.measured_values);
   if (estimate.ladder.empty()) {
     AddPrice(estimate, response);
   } else {
@@ -147,8 +211,7 @@ absl::Status EstimateWorkload(service::Services& services, const Call& call,
   if (estimate.free_from) response.add_free_from(*estimate.free_from);
   const double confidence = workload.target ? workload.target->confidence : level;
   ASSIGN_OR_RETURN(const service::SpendChoices choices, service::SpendChoicesFor(estimate, confidence));
-  AddChoices(choices, response);
-  return absl::OkStatus();
+  return AddChoices(estimate, choices, level, response);
 }
 
 v1::AnswerChunk HeaderOf(const ledger::Release& release, const std::string& request_id, bool replayed,
