@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/cell_reading.h"
 #include "dp/domain/near_names.h"
 #include "dp/domain/numbers.h"
 
@@ -100,6 +101,29 @@ absl::Status CheckColumns(const std::string& list, const Columns& columns,
   return absl::OkStatus();
 }
 
+bool HasNumbers(const Attribute& attribute) {
+  return !std::holds_alternative<CategoricalKind>(attribute.kind()) &&
+         !std::holds_alternative<DateKind>(attribute.kind());
+}
+
+// A column that is read as an attribute and as a measure is written in one way.
+absl::Status CheckSigns(const Domain& domain) {
+  std::unordered_map<std::string_view, const Attribute*> readers;
+  for (const Attribute& attribute : domain.attributes()) readers.emplace(attribute.column(), &attribute);
+  for (size_t i = 0; i < domain.measures().size(); ++i) {
+    const Measure& measure = domain.measures()[i];
+    const auto reader = readers.find(measure.column());
+    if (reader == readers.end() || !HasNumbers(*reader->second)) continue;
+    if (StyleOf(reader->second->reading()) == StyleOf(measure.reading())) continue;
+    return InvalidField(
+        absl::StrCat("measures[", i, "].reading"),
+        absl::StrCat("\"", measure.column(), "\" is read by the attribute \"", reader->second->name(),
+                     "\", too, with another decimal sign or thousands separator; a column is "
+                     "written in one way"));
+  }
+  return absl::OkStatus();
+}
+
 // Of the attributes or the measures, which are `list`.
 template <typename Columns>
 absl::Status CheckNames(const std::string& list, const Columns& columns, size_t most) {
@@ -184,6 +208,7 @@ absl::StatusOr<Schema> CreateSchema(Domain domain, PrivacyUnit unit, std::option
   Schema schema{.domain = std::move(domain), .unit = std::move(unit), .nesting = std::move(nesting)};
   RETURN_IF_ERROR(CheckColumns("attributes", schema.domain.attributes(), IdColumnOf(schema)));
   RETURN_IF_ERROR(CheckColumns("measures", schema.domain.measures(), IdColumnOf(schema)));
+  RETURN_IF_ERROR(CheckSigns(schema.domain));
   return schema;
 }
 

@@ -103,6 +103,67 @@ TEST(Schema, OnlyAGroupMayOwnAnyNumberOfRecords) {
   EXPECT_FALSE(CreateSchema(AgeSexIncome(), GroupUnit{"sex", kNoRecordBound}).ok()) << "an attribute";
 }
 
+Measure MeasureOf(const std::string& name, const std::string& column = "") {
+  return Measure::Create(name, {0, 100, 1}, std::nullopt, Reading{.column = column}).value();
+}
+
+Domain WithMeasures(std::vector<Measure> measures) {
+  return Domain::Create(AgeSexIncome().attributes(), std::move(measures)).value();
+}
+
+TEST(Domain, HasMeasuresBesideItsAttributes) {
+  const Domain domain = WithMeasures({MeasureOf("income"), MeasureOf("hours")});
+  EXPECT_EQ(domain.size(), 3u) << "measures are no attributes";
+  EXPECT_EQ(domain.measures().size(), 2u);
+  EXPECT_FALSE(domain.IndexOf("hours").ok());
+  EXPECT_NE(domain, AgeSexIncome());
+  EXPECT_EQ(Domain::Create({}, {MeasureOf("hours")}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Domain, NamesOfMeasuresDifferFromOneAnother) {
+  const std::vector<Attribute> attributes = AgeSexIncome().attributes();
+  EXPECT_TRUE(Domain::Create(attributes, {MeasureOf("age"), MeasureOf("income")}).ok())
+      << "an attribute's name is another matter";
+  EXPECT_EQ(FieldViolationOf(Domain::Create(attributes, {MeasureOf("a"), MeasureOf("a")}).status())->field,
+            "measures[1].name");
+  std::vector<Measure> many;
+  for (size_t i = 0; i <= kMaxMeasures; ++i) many.push_back(MeasureOf("m" + std::to_string(i)));
+  EXPECT_EQ(FieldViolationOf(Domain::Create(attributes, many).status())->field, "measures");
+  many.pop_back();
+  EXPECT_TRUE(Domain::Create(attributes, many).ok());
+}
+
+TEST(Schema, AMeasureMayReadTheColumnOfAnAttributeButNotThatOfTheIdsOrOfAnotherMeasure) {
+  const auto field = [](std::vector<Measure> measures) {
+    const absl::Status status =
+        CreateSchema(WithMeasures(std::move(measures)), PersonUnit{"pid", 3}).status();
+    return status.ok() ? "" : FieldViolationOf(status)->field;
+  };
+  EXPECT_EQ(field({MeasureOf("income"), MeasureOf("wage", "age")}), "");
+  EXPECT_EQ(field({MeasureOf("income"), MeasureOf("wage", "pid")}), "measures[1].reading.column");
+  EXPECT_EQ(field({MeasureOf("income"), MeasureOf("wage", "income")}), "measures[1].reading.column");
+  EXPECT_EQ(field({MeasureOf("pid", "x")}), "unit.person.id_column") << "an id is never released";
+}
+
+TEST(Schema, AColumnIsWrittenInOneWay) {
+  const auto numeric = [](char decimal_sign) {
+    return Attribute::Create("pay", NumericKind{.edges = {0, 1, 2}}, std::nullopt,
+                             Reading{.column = "", .decimal_sign = decimal_sign})
+        .value();
+  };
+  const auto field = [&](Attribute attribute, const std::string& column) {
+    Domain domain =
+        Domain::Create({std::move(attribute), Coded("sex", 2)}, {MeasureOf("wage", column)}).value();
+    const absl::Status status = CreateSchema(std::move(domain), RecordUnit{}).status();
+    return status.ok() ? "" : FieldViolationOf(status)->field;
+  };
+  EXPECT_EQ(field(numeric('.'), "pay"), "");
+  EXPECT_EQ(field(numeric(','), "pay"), "measures[0].reading");
+  EXPECT_EQ(field(numeric(','), "other"), "");
+  EXPECT_EQ(field(Attribute::Create("pay", CategoricalKind{{"0", "1"}}).value(), "pay"), "")
+      << "texts have no signs";
+}
+
 TEST(Schema, OnlyBoundedUnitsHaveAnIdColumn) {
   EXPECT_EQ(IdColumnOf(RecordUnit{}), std::nullopt);
   EXPECT_EQ(IdColumnOf(PersonUnit{"pid", 3}), "pid");

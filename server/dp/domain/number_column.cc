@@ -1,5 +1,7 @@
 #include "dp/domain/number_column.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <variant>
 #include <vector>
 
@@ -43,8 +45,11 @@ NumberColumn ColumnOf(const Attribute& attribute, size_t column) {
 std::vector<std::string_view> NamesOfNumberColumns(const Domain& domain) {
   std::vector<std::string_view> names;
   for (const Measure& measure : domain.measures()) names.push_back(measure.name());
+  const size_t measures = names.size();
   for (const Attribute& attribute : domain.attributes()) {
-    if (WhyNoNumbers(attribute).empty()) names.push_back(attribute.name());
+    const auto end = names.begin() + static_cast<ptrdiff_t>(measures);
+    const bool is_measure = std::find(names.begin(), end, attribute.name()) != end;
+    if (!is_measure && WhyNoNumbers(attribute).empty()) names.push_back(attribute.name());
   }
   return names;
 }
