@@ -196,8 +196,8 @@ int64_t UnitsOf(const std::variant<Epsilon, Rho>& share) {
   return std::visit([](const auto& amount) { return amount.units(); }, share);
 }
 
-// The least noise of cost `units` at most. Where the parameter does not fit as a quotient it is rounded up, by
-// less than a part in 10^7.
+// The least noise of cost `units` at most. Where the parameter does not fit as a quotient it is rounded up,
+// by less than a part in 10^7.
 std::optional<NoiseSpec> NoiseWithin(const Sensitivity& sensitivity, Mechanism mechanism, int64_t units) {
   const bool is_laplace = mechanism == Mechanism::kDiscreteLaplace;
   if (units <= 0) return std::nullopt;
@@ -276,8 +276,8 @@ class Buyer {
     return absl::OkStatus();
   }
 
-  // A unit that only enters or leaves moves a score by max(q, 1 - q) for each record, where one that is replaced
-  // moves it by 1, which is what the selection divides by under REPLACE_ONE.
+  // A unit that only enters or leaves moves a score by max(q, 1 - q) for each record, where one that is
+  // replaced moves it by 1, which is what the selection divides by under REPLACE_ONE.
   absl::Status BuySelection(const StatisticsDraw& draw, const QuantileDraw& quantile) {
     RETURN_IF_ERROR(MarginalsSensitivity(unit_, 1).status());
     const int64_t paid = SelectionsPaid(unit_, NumberOfGroups(domain_, sets_[draw.set]));

@@ -1,9 +1,9 @@
 // How sets of statistics are measured: a list of draws, each with its own noise, whose costs add up.
 //
 //   count            a sum of ones for each group
-//   sum              a sum of values; where the mean is asked too, where 0 is further than kLargestSummand
-//                    steps from them, or where the count is measured anyway and it has less noise so, of values
-//                    minus the middle of their bounds, and the count
+//   sum              a sum of values; or of values minus the middle of their bounds, and the count: where the
+//                    mean is asked too, where 0 is further than kLargestSummand steps from the values, or where
+//                    the count is measured anyway and this has less noise
 //   mean             a sum of values minus the middle of their bounds, and the count
 //   variance         these two, and a sum of squares
 //   quantile         the counts of blocks of codes, level by level of a tree (interval_tree.h), which all
@@ -29,6 +29,7 @@
 #include "dp/accounting/event.h"
 #include "dp/accounting/units.h"
 #include "dp/domain/domain.h"
+#include "dp/domain/number_column.h"
 #include "dp/noise/noise_spec.h"
 #include "dp/queries/grouped_sums.h"
 #include "dp/workload/statistics/asked_statistics.h"
@@ -57,10 +58,10 @@ struct StatisticsDraw {
 };
 
 // The draws of `sets`, each valid: of each set its own, in a fixed order. Quantiles whose way is kAuto are
-// measured in the way whose rank error, for noise of `mechanism`, is less at 95%: of public facts, the numbers
-// of codes and groups, the relation and the unit. Errors: INVALID_ARGUMENT ("[1].strategy", within the sets)
-// where the way that a set names cannot answer it within the limits (kMostSelectedCodes; kMostGroupCells
-// measured values a level), and ("[1].statistics") beyond kMostStatisticValues of all draws.
+// measured in the way whose rank error, for noise of `mechanism`, is less at 95%: of public facts, the
+// numbers of codes and groups, the relation and the unit. Errors: INVALID_ARGUMENT ("[1].strategy", within
+// the sets) where the way that a set names cannot answer it within the limits (kMostSelectedCodes;
+// kMostGroupCells measured values a level), and ("[1].statistics") beyond kMostStatisticValues of all draws.
 inline constexpr int64_t kMostStatisticValues = int64_t{1} << 24;  // 8 bytes each are stored
 absl::StatusOr<std::vector<StatisticsDraw>> DrawsFor(const Domain& domain, const UnitBound& unit,
                                                      Mechanism mechanism,
