@@ -105,6 +105,21 @@ TEST(ConvertPrice, HasARemainderUnlessItIsAForecastThatDoesNotFit) {
   EXPECT_EQ(ToProto(price, PriceTense::kHasCost)[0].remaining(), "-1");
 }
 
+TEST(ConvertPrice, HasItsSharesOfTheLimit) {
+  service::PricedCounter counter{.account = "dataset/census",
+                                 .counter = "epsilon",
+                                 .cost = 2 * dp::kEpsilonUnitsPerOne,
+                                 .remaining_before = 5 * dp::kEpsilonUnitsPerOne,
+                                 .limit = 8 * dp::kEpsilonUnitsPerOne};
+  const v1::Cost fits = ToProto(service::Price{.counters = {counter}}, PriceTense::kWouldCost).at(0);
+  EXPECT_EQ(fits.share_of_promise(), 0.25);
+  EXPECT_EQ(fits.share_left(), 0.375);
+  counter.remaining_before = dp::kEpsilonUnitsPerOne;
+  const v1::Cost does_not = ToProto(service::Price{.counters = {counter}}, PriceTense::kWouldCost).at(0);
+  EXPECT_EQ(does_not.share_of_promise(), 0.25);
+  EXPECT_EQ(does_not.share_left(), 0) << "as nothing remains";
+}
+
 TEST(ConvertQuerySets, KeepNamesAndValuesAsTheCallerWroteThem) {
   const auto workload = ParsedText<v1::Workload>(R"pb(
     query_sets {

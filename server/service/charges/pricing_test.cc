@@ -40,6 +40,27 @@ TEST_F(PricingTest, AChargeAsksForALeastAmountUnderEveryRule) {
   }
 }
 
+TEST_F(PricingTest, AnAccountsShareOfItsPromiseIsThatOfTheCounterThatItUsesMost) {
+  const Price price{
+      .counters = {
+          {.account_id = 1, .counter = "epsilon_squared", .cost = 1, .remaining_before = 50, .limit = 100},
+          {.account_id = 1, .counter = "delta", .cost = 20, .remaining_before = 30, .limit = 80},
+          {.account_id = 4, .counter = "epsilon", .cost = 5, .remaining_before = 5, .limit = 10},
+          {.account_id = 7, .counter = "delta", .cost = 0, .remaining_before = 0, .limit = 0}}};
+  EXPECT_THAT(price.SharesOfPromise(), ::testing::ElementsAre(0.25, 0.5, 0));
+  EXPECT_EQ(price.counters[1].ShareLeft(), 0.125);
+  EXPECT_EQ(price.counters[3].ShareLeft(), 0);
+}
+
+TEST_F(PricingTest, APriceHasTheLimitsOfItsAccounts) {
+  const DatasetView census = MakeSealed(People("census"));
+  const std::vector<ledger::Account> accounts = ledger_->ListAccounts(census.record.id).value();
+  const int64_t limit = accounts.at(0).counters.at(0).limit;
+  EXPECT_EQ(PriceOf(census, accounts, dp::Event{dp::PureEvent{EpsilonOf(100)}})->counters.at(0).limit, limit);
+  const ledger::Charge made = Started(census, "workload").charge;
+  EXPECT_EQ(PricePaid(census, accounts, made)->counters.at(0).limit, limit);
+}
+
 TEST_F(PricingTest, AChargeOfLessThatWasMadeBeforeIsFoundAgain) {
   const DatasetView census = MakeSealed(People("census"));
   const ledger::Charge made = Started(census, "workload").charge;
