@@ -123,7 +123,8 @@ absl::Status Run(Session& session, const EstimateWorkload& command) {
   RETURN_IF_ERROR(Fill(session, command, request).status());
   if (!command.price.is_given()) return ShowLadder(session, command, std::move(request));
   ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
-  Document document = ForecastDocument(command.dataset, estimate, command.assumed_rows);
+  Document document =
+      ForecastDocument(command.dataset, estimate, command.assumed_rows, command.confidence.value_or(0.95));
   if (session.form == OutputForm::kCsv) {
     document = Document();
     document.tables.push_back(ForecastRecords(estimate, command.assumed_rows));

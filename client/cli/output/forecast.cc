@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/output/statistics_forecast.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 
@@ -123,7 +124,7 @@ Value FormatCost(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
   return TextOrNone(text);
 }
 
-Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate) {
+Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
   Table table{"choices",
               "other budgets",
               {{"spend", "spend"},
@@ -141,6 +142,7 @@ Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate) {
                           TextOrNone(spend.rho()), FormatCost(choice.costs()), choice.standard_deviation(),
                           choice.max_error(), choice.fits()});
   }
+  AddStatisticColumns(estimate.choices(), assumed_rows, table);
   return table;
 }
 
@@ -212,10 +214,23 @@ void AddForecasts(const v1::EstimateWorkloadResponse& estimate, std::optional<in
   }
 }
 
+void AddStatisticRecords(const v1::EstimateWorkloadResponse& estimate, Records& records) {
+  for (const StatisticForecast& forecast : estimate.statistics()) {
+    records.Add({{"record", "statistic"},
+                 {"query_set", int64_t{forecast.query_set()}},
+                 {"attributes", forecast.statistic()},
+                 {"cells", forecast.groups()},
+                 {"measured_as", TextOrNone(forecast.words())},
+                 {"standard_deviation", forecast.standard_deviation()},
+                 {"confidence_half_width", forecast.confidence_half_width()},
+                 {"unit", NameOf(forecast.unit())}});
+  }
+}
+
 }  // namespace
 
 Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
-                          std::optional<int64_t> assumed_rows) {
+                          std::optional<int64_t> assumed_rows, double level) {
   Document document;
   document.fields = {{"dataset", "dataset", dataset},
                      {"marginal_count", "marginals", int64_t{estimate.marginals_size()}},
@@ -231,10 +246,14 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
                       estimate.free_from().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms}};
   if (!estimate.marginals().empty()) document.tables.push_back(MarginalTable(estimate, assumed_rows));
   if (!estimate.query_sets().empty()) document.tables.push_back(QuerySetTable(estimate, assumed_rows));
+  const bool has_statistics = !estimate.statistics().empty();
+  if (has_statistics)
+    document.tables.push_back(StatisticForecastTable(estimate.statistics(), assumed_rows, level));
   document.tables.push_back(CostTable(estimate.costs()));
-  if (!estimate.choices().empty()) document.tables.push_back(ChoiceTable(estimate));
+  if (!estimate.choices().empty()) document.tables.push_back(ChoiceTable(estimate, assumed_rows));
   AddDataFacts(estimate.domain_from_records(), estimate.rows_from_query(), document);
-  document.notes.emplace_back("errors are in counts; nothing was charged, no record was read");
+  if (has_statistics) document.notes.push_back(StatisticForecastNote(assumed_rows));
+  document.notes.emplace_back("errors of counts are in records; nothing was charged, no record was read");
   return document;
 }
 
@@ -290,6 +309,7 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                           "largest_standard_deviation",
                           "expected_absolute_error",
                           "confidence_half_width",
+                          "unit",
                           "confidence_level",
                           "share_of_rows",
                           "max_error",
@@ -317,6 +337,7 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                                 {"free_from", ListOf(estimate.free_from())},
                                 {"refused_by_rule", TextOrNone(estimate.refused_by_rule())}}));
   AddForecasts(estimate, assumed_rows, records);
+  AddStatisticRecords(estimate, records);
   for (const v1::Cost& cost : estimate.costs()) {
     records.Add({{"record", "cost"},
                  {"account", cost.account()},

@@ -14,9 +14,10 @@
 namespace curator::cli {
 
 // The price, the error of each marginal and query set, the cost for each account, and the errors at other
-// budgets. With `assumed_rows`, also errors as shares of this many records.
+// budgets. With `assumed_rows`, also errors as shares of this many records, and of means as their own. The
+// level of the intervals is `level`, where the estimate does not say it.
 Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
-                          std::optional<int64_t> assumed_rows);
+                          std::optional<int64_t> assumed_rows, double level = 0.95);
 
 // A spend, the share of what is left that it takes, and its estimate.
 struct LadderStep {
@@ -34,6 +35,7 @@ Document LadderDocument(const std::string& dataset, const std::vector<LadderStep
 //   request     total_cells, max_error, fits, epsilon, delta, rho (what would be spent), event, free_from
 //   marginal    query_set, attributes, cells, mechanism, scale, sigma_squared, errors
 //   query_set   query_set, cells (its answers), strategy, measurements, mechanism, ..., errors
+//   statistic   query_set, attributes (its name), cells (groups), measured_as, errors, unit
 //   cost        account, rule, counter, amount, remaining
 //   choice      epsilon, delta, rho, standard_deviation, max_error, fits
 Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows);

@@ -59,6 +59,64 @@ TEST(Forecast, SaysHowManyMarginalsWereLeftOut) {
   EXPECT_THAT(shown(7, OutputForm::kJson), HasSubstr("\"marginals_left_out\":7"));
 }
 
+// A count and a mean of four groups, and a median that is selected.
+v1::EstimateWorkloadResponse EstimateOfStatistics() {
+  v1::EstimateWorkloadResponse estimate;
+  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  R"json({"spend": {"rho": "0.1"}, "fits": true,
+                      "statistics": [
+                        {"statistic": "count", "words": "a count with noise", "standardDeviation": 3,
+                         "confidenceHalfWidth": 6, "unit": "RECORDS", "groups": 4},
+                        {"statistic": "mean(income)", "words": "sum and number of values, each with noise",
+                         "standardDeviation": 1000000, "confidenceHalfWidth": 2000000,
+                         "unit": "VALUE_TIMES_RECORDS", "groups": 4},
+                        {"statistic": "median(income)", "words": "selected", "confidenceHalfWidth": 15,
+                         "unit": "RANK", "groups": 4}],
+                      "choices": [{"spend": {"rho": "0.05"}, "fits": true, "statistics": [
+                        {"statistic": "count", "confidenceHalfWidth": 9, "unit": "RECORDS", "groups": 4},
+                        {"statistic": "mean(income)", "confidenceHalfWidth": 3000000,
+                         "unit": "VALUE_TIMES_RECORDS", "groups": 4}]}]})json",
+                  &estimate)
+                  .ok());
+  return estimate;
+}
+
+std::string ShownOf(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> rows,
+                    OutputForm form) {
+  std::ostringstream out;
+  std::ostringstream error;
+  Print(ForecastDocument("census", estimate, rows, 0.9), form, Terminal(), out, error);
+  return out.str();
+}
+
+TEST(Forecast, TheErrorOfAMeanIsDividedByTheRecordsOfItsGroup) {
+  const std::string unknown = ShownOf(EstimateOfStatistics(), std::nullopt, OutputForm::kTable);
+  EXPECT_THAT(unknown,
+              AllOf(HasSubstr("90% within +-"), HasSubstr("6 records\n"), HasSubstr("15 records in rank\n"),
+                    HasSubstr("2,000,000 / records in the group\n"), HasSubstr("--assume-rows")));
+  // 40,000 records in 4 groups are 10,000 each.
+  const std::string assumed = ShownOf(EstimateOfStatistics(), 40000, OutputForm::kTable);
+  EXPECT_THAT(assumed, AllOf(HasSubstr("  100   200\n"), HasSubstr("40000 records in all")));
+  EXPECT_THAT(assumed, ::testing::Not(HasSubstr("/ records in the group")));
+}
+
+TEST(Forecast, ChoicesHaveTheErrorsOfEachStatistic) {
+  const std::string shown = ShownOf(EstimateOfStatistics(), 40000, OutputForm::kTable);
+  EXPECT_THAT(shown, AllOf(HasSubstr("mean(income) within +-"), HasSubstr("9 records"), HasSubstr("300\n")));
+  const std::string json = ShownOf(EstimateOfStatistics(), 40000, OutputForm::kJson);
+  EXPECT_THAT(json, AllOf(HasSubstr("\"mean(income)\":3000000"), HasSubstr("\"unit\":\"value x records\""),
+                          HasSubstr("\"half_width_at_rows\":200")));
+}
+
+TEST(Forecast, OfStatisticsIsInTheOneCsvTable) {
+  const Table table = ForecastRecords(EstimateOfStatistics(), std::nullopt);
+  Document document;
+  document.tables.push_back(table);
+  std::ostringstream out;
+  Print(document, OutputForm::kCsv, Terminal(), out, out);
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("\nstatistic,0,mean(income),4,"), HasSubstr("value x records")));
+}
+
 TEST(Forecast, OneCsvTableHoldsEverything) {
   std::ostringstream out;
   std::ostringstream error;

@@ -1,0 +1,127 @@
+#include "client/cli/output/statistics_forecast.h"
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/output/statistics_table.h"
+#include "client/cli/output/tables.h"
+
+namespace curator::cli {
+namespace {
+
+constexpr int kShownStatistics = 4;
+
+bool IsDivided(const StatisticForecast& forecast) {
+  return forecast.unit() == StatisticForecast::VALUE_TIMES_RECORDS ||
+         forecast.unit() == StatisticForecast::SQUARED_VALUE_TIMES_RECORDS;
+}
+
+Value OrNone(const std::optional<double>& number) {
+  if (number) return *number;
+  return std::monostate();
+}
+
+// The forecast of the same statistic in another list of them; null where it is not there.
+const StatisticForecast* Find(const StatisticForecasts& forecasts, const StatisticForecast& wanted) {
+  for (const StatisticForecast& forecast : forecasts) {
+    if (forecast.query_set() == wanted.query_set() && forecast.statistic() == wanted.statistic())
+      return &forecast;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string NameOf(StatisticForecast::Unit unit) {
+  switch (unit) {
+    case StatisticForecast::RECORDS:
+      return "records";
+    case StatisticForecast::VALUE:
+      return "value";
+    case StatisticForecast::VALUE_TIMES_RECORDS:
+      return "value x records";
+    case StatisticForecast::SQUARED_VALUE_TIMES_RECORDS:
+      return "squared value x records";
+    case StatisticForecast::RANK:
+      return "rank";
+    default:
+      return "unknown";
+  }
+}
+
+std::optional<double> OwnError(const StatisticForecast& forecast, double error,
+                               std::optional<int64_t> assumed_rows) {
+  if (!IsDivided(forecast)) return error;
+  if (!assumed_rows || forecast.groups() < 1) return std::nullopt;
+  return error * static_cast<double>(forecast.groups()) / static_cast<double>(*assumed_rows);
+}
+
+std::string ErrorText(const StatisticForecast& forecast, double error, std::optional<int64_t> assumed_rows) {
+  const std::optional<double> own = OwnError(forecast, error, assumed_rows);
+  const std::string number = StatisticText(own.value_or(error));
+  if (!own) return number + " / records in the group";
+  if (forecast.unit() == StatisticForecast::RECORDS) return number + " records";
+  if (forecast.unit() == StatisticForecast::RANK) return number + " records in rank";
+  return number;
+}
+
+Table StatisticForecastTable(const StatisticForecasts& forecasts, std::optional<int64_t> assumed_rows,
+                             double level) {
+  const std::string within = FormatConfidence(level) + " within +-";
+  Table table{"statistics",
+              "",
+              {{"query_set", "query set", Align::kRight, ShownIn::kJsonAndCsv},
+               {"statistic", "statistic"},
+               {"groups", "groups", Align::kRight},
+               {"words", "measured as"},
+               {"deviation_text", "std dev", Align::kRight, ShownIn::kTables},
+               {"half_width_text", within, Align::kRight, ShownIn::kTables},
+               {"standard_deviation", "std dev", Align::kRight, ShownIn::kJsonAndCsv},
+               {"confidence_half_width", within, Align::kRight, ShownIn::kJsonAndCsv},
+               {"confidence_level", "level", Align::kRight, ShownIn::kJsonAndCsv},
+               {"unit", "unit", Align::kLeft, ShownIn::kJsonAndCsv}},
+              {}};
+  if (assumed_rows)
+    table.columns.push_back({"half_width_at_rows", within, Align::kRight, ShownIn::kJsonAndCsv});
+  for (const StatisticForecast& forecast : forecasts) {
+    const double deviation = forecast.standard_deviation();
+    const double half_width = forecast.confidence_half_width();
+    Row& row = table.rows.emplace_back(Row{
+        int64_t{forecast.query_set()}, forecast.statistic(), forecast.groups(), TextOrNone(forecast.words()),
+        ErrorText(forecast, deviation, assumed_rows), ErrorText(forecast, half_width, assumed_rows),
+        deviation, half_width, level, NameOf(forecast.unit())});
+    if (assumed_rows) row.push_back(OrNone(OwnError(forecast, half_width, assumed_rows)));
+  }
+  return table;
+}
+
+void AddStatisticColumns(
+    const google::protobuf::RepeatedPtrField<v1::EstimateWorkloadResponse::Choice>& choices,
+    std::optional<int64_t> assumed_rows, Table& table) {
+  if (choices.empty()) return;
+  for (int i = 0; i < choices[0].statistics_size(); ++i) {
+    const StatisticForecast& first = choices[0].statistics(i);
+    const bool is_shown = i < kShownStatistics;
+    if (is_shown)
+      table.columns.push_back(
+          {first.statistic(), first.statistic() + " within +-", Align::kRight, ShownIn::kTables});
+    table.columns.push_back({first.statistic(), first.statistic(), Align::kRight, ShownIn::kJsonAndCsv});
+    for (int choice = 0; choice < choices.size(); ++choice) {
+      const StatisticForecast* forecast = Find(choices[choice].statistics(), first);
+      Row& row = table.rows[static_cast<size_t>(choice)];
+      if (is_shown)
+        row.push_back(forecast == nullptr
+                          ? Value()
+                          : ErrorText(*forecast, forecast->confidence_half_width(), assumed_rows));
+      row.push_back(forecast == nullptr ? Value() : Value(forecast->confidence_half_width()));
+    }
+  }
+}
+
+std::string StatisticForecastNote(std::optional<int64_t> assumed_rows) {
+  if (assumed_rows)
+    return absl::StrCat("errors of means and variances are those of groups of equal size, ", *assumed_rows,
+                        " records in all");
+  return "the error of a mean or a variance is so much divided by the number of records in the group: "
+         "--assume-rows shows it for a number that you expect";
+}
+
+}  // namespace curator::cli
