@@ -38,8 +38,8 @@ bool AppendErrors(const google::protobuf::RepeatedField<double>& errors, int64_t
   return errors.size() == 1;
 }
 
-// Appends the intervals of the numbers of a slice, of which `before` came before: two ends for each number, or
-// none as before. Neither end is NaN, and they are in order.
+// Appends the intervals of the numbers of a slice, of which `before` came before: two ends for each number,
+// or none as before. Neither end is NaN, and they are in order.
 absl::Status AppendIntervals(const v1::AnswerSlice& slice, size_t before, AnswerValues& values) {
   const auto& lows = slice.interval_lows();
   const auto& highs = slice.interval_highs();

@@ -15,8 +15,8 @@ class Option_group;
 
 namespace curator::cli {
 
-// --count, --count-of, --sum, --mean, --variance, --median, --quantiles, --distinct-units: all of a command are
-// one set, whose statistics share noisy numbers.
+// --count, --count-of, --sum, --mean, --variance, --median, --quantiles, --distinct-units: all of a command
+// are one set, whose statistics share noisy numbers.
 struct StatisticsChoice {
   bool count = false;  // of all records in the group
   std::vector<std::string> counts_of;

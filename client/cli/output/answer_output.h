@@ -18,8 +18,8 @@ namespace curator::cli {
 // "estimate", "standard_deviation", "low", "high", "confidence_level", "method" (AnswerRows::method()),
 // "noise" (of each measurement) and "post_processing"; then a column for each attribute that is asked about,
 // with the value that the line is for: "[20, 25)". An attribute named like another column is marked: "low
-// (attribute)". Of statistics "query" is the name, "mean(income)"; an estimate that is no number is empty, and
-// the ends of an unbounded interval are "-inf" and "inf".
+// (attribute)". Of statistics "query" is the name, "mean(income)"; an estimate that is no number is empty,
+// and the ends of an unbounded interval are "-inf" and "inf".
 // This and the next two: DATA_LOSS when the answer does not fit the schema.
 absl::Status WriteAnswerCsv(const Answer& answer, const v1::Schema& schema, std::ostream& out);
 
@@ -27,8 +27,9 @@ absl::Status WriteAnswerCsv(const Answer& answer, const v1::Schema& schema, std:
 // "could_be_free_from", "costs": [...], "marginals": [{"attributes", "sizes", "noise": {...}, "cells":
 // [{"values": [...], "count", "standard_deviation", "lower", "upper"}]}], "query_sets": [{"query_set",
 // "class", "columns", "strategy", "strategy_words", "measurement_count", "confidence_level", "noise",
-// "answers": [as cells]}]}. Sets of statistics also have "clipped": [{"measure", "low", "high", "resolution"}],
-// and their answers "value" in the place of "count": null for what is no number, as infinite ends are.
+// "answers": [as cells]}]}. Sets of statistics also have "clipped": [{"measure", "low", "high",
+// "resolution"}], and their answers "value" in the place of "count": null for what is no number, as infinite
+// ends are.
 absl::Status WriteAnswerJson(const Answer& answer, const v1::Schema& schema, std::ostream& out);
 
 // The first tables and the first rows of each, with a line that reports how many more there are. Statistics

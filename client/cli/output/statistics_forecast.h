@@ -28,8 +28,8 @@ std::optional<double> OwnError(const StatisticForecast& forecast, double error,
 // records in rank".
 std::string ErrorText(const StatisticForecast& forecast, double error, std::optional<int64_t> assumed_rows);
 
-// A row for each statistic: its errors as they come, with their unit; with `assumed_rows` also in its own unit.
-// The intervals' level is `level`.
+// A row for each statistic: its errors as they come, with their unit; with `assumed_rows` also in its own
+// unit. The intervals' level is `level`.
 Table StatisticForecastTable(const StatisticForecasts& forecasts, std::optional<int64_t> assumed_rows,
                              double level);
 

@@ -41,9 +41,9 @@ struct ChartLimits {
   size_t bars = 200;  // of each
 };
 
-// The charts of one-way marginals, prefixes and all other tables with one label column, and of each statistic by
-// one attribute, in the order of the answer; those beyond the limit are omitted. DATA_LOSS when the answer does
-// not fit the schema.
+// The charts of one-way marginals, prefixes and all other tables with one label column, and of each statistic
+// by one attribute, in the order of the answer; those beyond the limit are omitted. DATA_LOSS when the answer
+// does not fit the schema.
 absl::StatusOr<std::vector<BarChart>> ChartsOf(const Answer& answer, const v1::Schema& schema,
                                                const ChartLimits& limits);
 
