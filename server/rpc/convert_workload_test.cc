@@ -143,6 +143,54 @@ TEST(ConvertQuerySets, KeepNamesAndValuesAsTheCallerWroteThem) {
   EXPECT_EQ(predicates.predicates.at(0).all_of.at(0).between->to, std::nullopt);
 }
 
+TEST(ConvertQuerySets, KeepExpressionsAsTheCallerWroteThem) {
+  const auto predicate = ParsedText<v1::Predicate>(R"pb(
+    expression {
+      any_of {
+        expressions {
+          not {
+            condition {
+              attribute: "age"
+              compare {
+                operator: LESS
+                value { number_value: 65 }
+              }
+            }
+          }
+        }
+        expressions { condition { attribute: "smoker" is_missing: true } }
+      }
+    })pb");
+  const absl::StatusOr<service::PredicateRequest> request = FromProto(predicate, "where");
+  ASSERT_TRUE(request.ok()) << request.status();
+  EXPECT_TRUE(request->all_of.empty());
+  ASSERT_TRUE(request->expression);
+  EXPECT_EQ(request->expression->kind, service::Expression::Kind::kAnyOf);
+  ASSERT_EQ(request->expression->operands.size(), 2U);
+  const service::Expression& negated = request->expression->operands[0];
+  EXPECT_EQ(negated.kind, service::Expression::Kind::kNot);
+  EXPECT_EQ(negated.operands.at(0).condition.compare->op, dp::ComparisonOperator::kLess);
+  EXPECT_EQ(negated.operands.at(0).condition.compare->value, "65");
+  EXPECT_TRUE(request->expression->operands[1].condition.is_missing);
+}
+
+TEST(ConvertQuerySets, MalformedExpressionsAreRefusedByTheirField) {
+  const auto refusal = [](const std::string& text) {
+    return std::string(FromProto(ParsedText<v1::Predicate>(text), "where").status().message());
+  };
+  EXPECT_EQ(refusal("expression {}"), "where.expression: needs a condition, all_of, any_of or not");
+  EXPECT_EQ(refusal("expression { not { all_of {} } }"), "where.expression.not.all_of: has no expression");
+  EXPECT_EQ(refusal("expression { any_of { expressions { condition {} } expressions {} } }"),
+            "where.expression.any_of.expressions[1]: needs a condition, all_of, any_of or not");
+  EXPECT_EQ(refusal("expression { condition { compare { value { number_value: 1 } } } }"),
+            "where.expression.condition.compare.operator: must be EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, "
+            "GREATER or GREATER_OR_EQUAL");
+  EXPECT_EQ(refusal("all_of { compare { operator: 77 } }").substr(0, 34),
+            "where.all_of[0].compare.operator: ");
+  EXPECT_EQ(refusal("all_of { compare { operator: LESS } }"),
+            "where.all_of[0].compare.value: must be a string or a number");
+}
+
 TEST(ConvertQuerySets, LeaveOutMarginalsAboveASizeAndNoParities) {
   const auto workload = ParsedText<v1::Workload>(
       R"pb(query_sets { marginals { all_k_way { k: 2 max_cells: 100 } } }

@@ -1,5 +1,6 @@
 // Hostile requests: whatever a workload asks for, it is resolved and planned, or refused with
 // the field and the number, in bounded time and memory, before anything could be charged.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -110,10 +111,32 @@ class Attacker {
   }
   void Fill(v1::Condition& condition) {
     condition.set_attribute(Name());
-    if (OneIn(2)) {
-      Fill(*condition.mutable_between());
-    } else {
-      Times(4, 3000, [&] { *condition.add_in() = Value(); });
+    if (OneIn(40)) condition.set_is_missing(true);
+    switch (Below(5)) {
+      case 0:
+      case 1:
+        Fill(*condition.mutable_between());
+        break;
+      case 2:
+        condition.mutable_compare()->set_operator_(static_cast<v1::Comparison::Operator>(Below(9)));
+        *condition.mutable_compare()->mutable_value() = Value();
+        break;
+      default:
+        Times(4, 3000, [&] { *condition.add_in() = Value(); });
+    }
+  }
+  void Fill(v1::Expression& expression, int levels) {
+    switch (levels == 0 ? 0 : Below(5)) {
+      case 0:
+        if (!OneIn(40)) Fill(*expression.mutable_condition());
+        break;
+      case 1:
+        Fill(*expression.mutable_not_(), levels - 1);
+        break;
+      default: {
+        v1::Expressions& operands = OneIn(2) ? *expression.mutable_all_of() : *expression.mutable_any_of();
+        Times(4, 1100, [&] { Fill(*operands.add_expressions(), levels > 10 ? levels - 1 : levels / 3); });
+      }
     }
   }
   void AddSet(v1::QuerySet& set) {
@@ -146,7 +169,11 @@ class Attacker {
       case 5:
         Times(4, 500, [&] {
           v1::Predicate& predicate = *set.mutable_predicates()->add_predicates();
-          Times(4, 100, [&] { Fill(*predicate.add_all_of()); });
+          if (OneIn(2)) {
+            Times(4, 100, [&] { Fill(*predicate.add_all_of()); });
+          } else {
+            Fill(*predicate.mutable_expression(), OneIn(1000) ? 200 : 9);
+          }
         });
         Times(2, 60, [&] { set.mutable_predicates()->add_by(Name()); });
         break;
@@ -168,8 +195,7 @@ class Attacker {
 absl::StatusOr<dp::WorkloadPlan> Plan(const v1::Workload& workload) {
   const absl::StatusOr<std::vector<service::QuerySetRequest>> requests = FromProto(workload);
   if (!requests.ok()) return requests.status();
-  const absl::StatusOr<std::vector<dp::AskedSet>> asked =
-      service::ResolveCounts(HostileDomain(), *requests);
+  const absl::StatusOr<std::vector<dp::AskedSet>> asked = service::ResolveCounts(HostileDomain(), *requests);
   if (!asked.ok()) return asked.status();
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : *asked) sets.push_back(set.queries);
@@ -226,6 +252,63 @@ TEST(HostileWorkloads, AMillionQuerySetsAreRefusedByTheirNumber) {
   for (int i = 0; i < 1'000'000; ++i) workload.add_query_sets()->mutable_prefixes()->set_attribute("a0");
   EXPECT_EQ(Plan(workload).status().message(),
             "workload.query_sets: has 1000000 query sets; at most 10000 are answered in one request");
+}
+
+// Of a tree that protobuf itself reads from a string, and of one that only a program makes.
+TEST(HostileWorkloads, AnExpressionThatIsTooDeepIsRefusedWithItsPlace) {
+  const auto refusal = [](int levels, bool lists) {
+    v1::Workload workload;
+    v1::Expression* deepest =
+        workload.add_query_sets()->mutable_predicates()->add_predicates()->mutable_expression();
+    for (int i = 1; i < levels; ++i)
+      deepest = lists ? deepest->mutable_any_of()->add_expressions() : deepest->mutable_not_();
+    deepest->mutable_condition()->set_attribute("a0");
+    deepest->mutable_condition()->add_in()->set_string_value("Male");
+    v1::Workload sent;
+    const bool is_read = sent.ParseFromString(workload.SerializeAsString());
+    return std::pair(is_read, std::string(Plan(workload).status().message()));
+  };
+  EXPECT_EQ(refusal(40, true), std::pair(true, std::string()));
+  EXPECT_EQ(refusal(40, false), std::pair(true, std::string()));
+  EXPECT_THAT(refusal(41, true).second, ::testing::EndsWith(".expressions[0]: is deeper than 40 levels"));
+  EXPECT_TRUE(refusal(41, true).first);
+  EXPECT_THAT(refusal(41, false).second, ::testing::EndsWith(".not.not: is deeper than 40 levels"));
+  EXPECT_THAT(refusal(20'000, false).second, ::testing::EndsWith(".not.not: is deeper than 40 levels"));
+}
+
+TEST(HostileWorkloads, AnExpressionOfTooManyConditionsIsRefusedAtTheFirstOfThem) {
+  v1::Workload workload;
+  v1::Expressions& any = *workload.add_query_sets()
+                              ->mutable_predicates()
+                              ->add_predicates()
+                              ->mutable_expression()
+                              ->mutable_any_of();
+  for (int i = 0; i < 100'000; ++i) {
+    v1::Condition& condition = *any.add_expressions()->mutable_condition();
+    condition.set_attribute("a0");
+    condition.add_in()->set_string_value("Male");
+  }
+  EXPECT_EQ(
+      Plan(workload).status().message(),
+      "workload.query_sets[0].predicates.predicates[0].expression.any_of.expressions[1024]: is more than "
+      "the 1024 conditions that an expression may have");
+}
+
+// Each is small, and all of them together would take hours.
+TEST(HostileWorkloads, ExpressionsAreRefusedByTheStepsThatAllOfThemTake) {
+  v1::Workload workload;
+  v1::Predicates& predicates = *workload.add_query_sets()->mutable_predicates();
+  for (int i = 0; i < 3000; ++i) {
+    v1::Expressions& any = *predicates.add_predicates()->mutable_expression()->mutable_any_of();
+    for (int j = 0; j < 300; ++j) {
+      v1::Condition& condition = *any.add_expressions()->mutable_condition();
+      condition.set_attribute("a" + std::to_string(5 + j % 10));
+      condition.add_in()->set_number_value(j % 2);
+    }
+  }
+  const absl::Status refused = Plan(workload).status();
+  EXPECT_THAT(std::string(refused.message()),
+              ::testing::HasSubstr("steps, which is the limit of one request"));
 }
 
 // 4000 subsets of 3999 conditions on one attribute, each with 500 answers and a text for every one: few

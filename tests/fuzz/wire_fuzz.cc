@@ -53,7 +53,7 @@ bool TryWorkload(std::string_view bytes, std::string_view input) {
   if (!Parses(message, bytes)) return false;
   const auto requests = rpc::FromProto(message);
   if (IsRefused(requests.status(), input)) return false;
-  const auto asked = service::ResolveWorkload(TestDomain(), *requests);
+  const auto asked = service::ResolveCounts(TestDomain(), *requests);
   if (IsRefused(asked.status(), input)) return false;
   if (!dp::ValidateQueries(TestDomain(), service::GroupsOf(*asked)).ok())
     Broken("what is resolved is valid", input);
@@ -118,6 +118,18 @@ std::string WorkloadSeed() {
   v1::Condition& condition = *predicate.add_all_of();
   condition.set_attribute("b");
   condition.mutable_between()->mutable_from()->set_number_value(16);
+  v1::Expressions& any = *workload.mutable_query_sets(3)
+                              ->mutable_predicates()
+                              ->add_predicates()
+                              ->mutable_expression()
+                              ->mutable_any_of();
+  v1::Condition& compared = *any.add_expressions()->mutable_not_()->mutable_condition();
+  compared.set_attribute("c");
+  compared.mutable_compare()->set_operator_(v1::Comparison::GREATER_OR_EQUAL);
+  compared.mutable_compare()->mutable_value()->set_number_value(0.5);
+  v1::Condition& female = *any.add_expressions()->mutable_all_of()->add_expressions()->mutable_condition();
+  female.set_attribute("a");
+  female.add_in()->set_string_value("F");
   return workload.SerializeAsString();
 }
 
