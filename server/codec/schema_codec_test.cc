@@ -82,6 +82,18 @@ dp::Reading RandomReading(const dp::AttributeKind& kind, std::mt19937_64& random
   return reading;
 }
 
+dp::Measure RandomMeasure(size_t i, std::mt19937_64& random) {
+  const auto steps = static_cast<double>(random() % 1000);
+  const double resolution = random() % 2 == 0 ? 0.25 : 100;
+  std::optional<dp::Missing> missing = RandomMissing(random);
+  if (missing) missing->bin.reset();
+  dp::Reading reading = RandomReading(dp::CodedKind{1}, random);
+  if (random() % 4 == 0) reading.column = "measured " + std::to_string(i);
+  return dp::Measure::Create("m" + std::to_string(i), {-steps * resolution, resolution, resolution},
+                             std::move(missing), std::move(reading))
+      .value();
+}
+
 dp::PrivacyUnit RandomUnit(std::mt19937_64& random) {
   const int64_t records = static_cast<int64_t>(1 + random() % dp::kMaxRecordsPerUnit);
   if (random() % 3 == 0) return dp::PersonUnit{"pid", records};
@@ -99,7 +111,10 @@ dp::Schema RandomSchema(std::mt19937_64& random) {
     attributes.push_back(
         dp::Attribute::Create("a" + std::to_string(i), kind, std::move(missing), std::move(reading)).value());
   }
-  const dp::Domain domain = dp::Domain::Create(std::move(attributes)).value();
+  std::vector<dp::Measure> measures;
+  for (size_t left = random() % 2 == 0 ? 0 : random() % 4; left > 0; --left)
+    measures.push_back(RandomMeasure(left, random));
+  const dp::Domain domain = dp::Domain::Create(std::move(attributes), std::move(measures)).value();
   const dp::PrivacyUnit unit = RandomUnit(random);
   dp::Nesting nesting{.group_column = "school", .response = static_cast<uint32_t>(random() % domain.size())};
   if (const auto* group = std::get_if<dp::GroupUnit>(&unit)) {
@@ -207,6 +222,9 @@ TEST(SchemaCodec, EachSchemaIsWrittenInTheFirstVersionThatCanSayIt) {
   dp::Schema from_records = attribute(dp::CodedKind{2});
   from_records.domain_from_records = true;
   EXPECT_EQ(version(from_records), 3);
+  const dp::Domain measured =
+      dp::Domain::Create(edges.attributes(), {dp::Measure::Create("x", {0, 9, 0.5}).value()}).value();
+  EXPECT_EQ(version(dp::CreateSchema(measured, dp::RecordUnit{}).value()), 4);
 }
 
 TEST(SchemaCodec, VersionTwoOfWhatVersionOneCanSayIsRefused) {
@@ -263,6 +281,51 @@ std::string HashOf(const dp::Schema& schema) {
     hex += {kDigits[static_cast<unsigned char>(byte) >> 4], kDigits[static_cast<unsigned char>(byte) & 15]};
   }
   return hex;
+}
+
+// A schema without measures, as the fourth version writes it.
+TEST(SchemaCodec, VersionFourOfWhatVersionThreeCanSayIsRefused) {
+  for (const int64_t measures : {0, 1}) {
+    CanonicalWriter writer("curator.schema", 4);
+    writer.Integer(1);
+    writer.Text("a");
+    writer.Integer(4);  // coded
+    writer.Integer(2);
+    writer.Integer(0);  // no missing values
+    writer.Text("");    // the column is the attribute's name
+    for (const int64_t number : {0, 0, int{'.'}, 0, 0})
+      writer.Integer(number);  // as cells are usually written
+    writer.Integer(1);         // unit: record
+    writer.Integer(0);         // no nesting
+    writer.Integer(',');       // the separator
+    writer.Integer(0);         // the domain is not from records
+    writer.Integer(measures);
+    if (measures == 1) {
+      writer.Text("m");
+      for (const double number : {0.0, 2.0, 0.5}) writer.Real(number);
+      writer.Integer(0);
+      writer.Text("");
+      for (const int64_t number : {0, 0, int{'.'}, 0, 0}) writer.Integer(number);
+    }
+    EXPECT_EQ(DecodeSchema(std::move(writer).Take()).ok(), measures == 1);
+  }
+}
+
+TEST(SchemaCodec, VersionFourIsFrozen) {
+  dp::Reading german;
+  german.column = "Einkommen";
+  german.decimal_sign = ',';
+  german.thousands_separator = '.';
+  const dp::Schema schema =
+      dp::CreateSchema(
+          dp::Domain::Create(
+              {dp::Attribute::Create("sex", dp::CategoricalKind{{"Female", "Male"}, "?"}).value()},
+              {dp::Measure::Create("income", {0, 200'000, 100}, dp::Missing{{"", "?"}}, german).value(),
+               dp::Measure::Create("change", {-1, 1, 0.1}).value()})
+              .value(),
+          dp::PersonUnit{"pid", 3})
+          .value();
+  EXPECT_EQ(HashOf(schema), "");
 }
 
 TEST(SchemaCodec, VersionThreeIsFrozen) {

@@ -163,12 +163,11 @@ void RecordEncoder::TakeMeasure(uint32_t measure, std::string_view text, size_t 
     if (encoded->is_clipped) clipped_.push_back(measure);
     return;
   }
-  Fault fault{column, declared.WhyOutside(text)};
-  // The attribute of this name may have refused the same cell in the same words.
-  const bool is_said = std::ranges::any_of(std::span(faults_).subspan(before), [&](const Fault& other) {
-    return other.reason == fault.reason && NameOf(other.column) == declared.name();
+  // The attribute of this name may have rejected the same cell: a row counts once in a column.
+  const bool is_counted = std::ranges::any_of(std::span(faults_).subspan(before), [&](const Fault& other) {
+    return NameOf(other.column) == declared.name();
   });
-  if (!is_said) faults_.push_back(std::move(fault));
+  if (!is_counted) faults_.push_back({column, declared.WhyOutside(text)});
 }
 
 std::optional<uint32_t> RecordEncoder::CodeOf(uint32_t attribute, std::string_view text) {

@@ -177,6 +177,68 @@ TEST(RecordEncoder, HandsOnTheUnitAndRejectsRowsWithoutOne) {
   EXPECT_TRUE(outcome.report.ignored_columns.empty());
 }
 
+// "income" has bins and is a measure; "hours" are a measure alone, of the column "h", and may be missing.
+dp::Schema WithMeasures(dp::PrivacyUnit unit = dp::RecordUnit{}) {
+  std::vector<dp::Attribute> attributes = {
+      dp::Attribute::Create("income", dp::IntegerKind{0, 999, 100}).value(),
+      dp::Attribute::Create("sex", dp::CategoricalKind{{"F", "M"}, "?"}).value()};
+  dp::Reading from_h;
+  from_h.column = "h";
+  std::vector<dp::Measure> measures = {
+      dp::Measure::Create("income", {0, 500, 50}).value(),
+      dp::Measure::Create("hours", {-1, 1, 0.1}, dp::Missing{}, from_h).value()};
+  return dp::CreateSchema(dp::Domain::Create(std::move(attributes), std::move(measures)).value(),
+                          std::move(unit))
+      .value();
+}
+
+TEST(RecordEncoder, ReadsAttributesThenMeasuresAndAColumnMayBeBoth) {
+  const Outcome outcome = Encode(WithMeasures(), "h,sex,income\n0.25,M,174\n-1,F,175\n,F,0\n");
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(outcome.rows, (CodeRows{{1, 1, 3, 13}, {1, 0, 4, 0}, {0, 0, 0, 21}}));
+  EXPECT_TRUE(outcome.report.ignored_columns.empty());
+  EXPECT_TRUE(outcome.report.cells_clipped.empty());
+}
+
+TEST(RecordEncoder, CountsClippedCellsOfAcceptedRowsByMeasure) {
+  const Outcome outcome =
+      Encode(WithMeasures(), "h,sex,income\n5,M,501\n-7,F,999\n1e300,F,1000\n0,M,500\nNA,M,700\n");
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(outcome.rows, (CodeRows{{5, 1, 10, 20}, {9, 0, 10, 0}, {5, 1, 10, 10}, {7, 1, 10, 21}}));
+  EXPECT_EQ(outcome.report.cells_clipped, (std::map<std::string, int64_t>{{"hours", 2}, {"income", 3}}))
+      << "those of a rejected row do not count";
+  EXPECT_EQ(outcome.report.rows_rejected, 1) << "1000 has no bin";
+}
+
+TEST(RecordEncoder, RejectsRowsWhoseMeasureIsNoNumberOrIsMissingWhereItMayNotBe) {
+  const Outcome outcome = Encode(WithMeasures(), "h,sex,income\nx,M,1\ninf,F,abc\n0,F,\n0,F,2\n");
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(outcome.rows, (CodeRows{{0, 0, 0, 10}}));
+  EXPECT_EQ(outcome.report.rejections,
+            (std::vector<Rejection>{{"income", "is empty", 1, {4}},
+                                    {"income", "is not an integer", 1, {3}},
+                                    {"hours", "is not a finite number", 2, {2, 3}}}))
+      << "a cell that the attribute of the same name rejects counts once";
+}
+
+TEST(RecordEncoder, NamesTheColumnsThatMeasuresLackOnce) {
+  const Outcome outcome = Encode(WithMeasures(dp::PersonUnit{"pid", 3}), "sex\nF\n");
+  EXPECT_EQ(FieldViolationOf(outcome.status)->description,
+            "the header lacks the columns \"income\", \"h\", \"pid\"");
+  EXPECT_THAT(std::string(Encode(WithMeasures(), "h;sex;income\n0;M;1\n").status.message()),
+              HasSubstr("when it is split at \";\""));
+  EXPECT_THAT(std::string(Encode(WithMeasures(), "x;sex;income\n0;M;1\n").status.message()),
+              Not(HasSubstr("split")));
+}
+
+TEST(RecordEncoder, HandsOnTheUnitBesideMeasures) {
+  const Outcome outcome =
+      Encode(WithMeasures(dp::PersonUnit{"pid", 3}), "pid,h,sex,income\np1,0,M,1\n,0,M,1\n");
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_THAT(outcome.ids, ElementsAre("p1"));
+  EXPECT_EQ(outcome.report.rejections, (std::vector<Rejection>{{"pid", "is empty", 1, {3}}}));
+}
+
 TEST(RecordEncoder, GivesTheFirstReasonOfARow) {
   const dp::Schema schema = SexAge(dp::PersonUnit{"pid", 2});
   EXPECT_THAT(Encode(schema, "age,pid,sex\n200,,M\n").report.examples,

@@ -38,6 +38,23 @@ TEST(Manifest, ComesBackAsItWasInItsOrder) {
   EXPECT_EQ(manifest.Find("third"), nullptr);
 }
 
+TEST(Manifest, SaysHowManyCellsWereClippedInItsFourthVersion) {
+  const ScratchFolder folder;
+  Manifest manifest = TwoImports();
+  const auto version = [&] {
+    EXPECT_TRUE(WriteManifest(folder / "manifest", manifest).ok());
+    const std::string written = ContentOf(folder / "manifest");
+    int64_t tried = 1;
+    while (!CanonicalReader(written, "curator.imports", tried).ok()) ++tried;
+    return tried;
+  };
+  EXPECT_EQ(version(), 3)
+      << "without clipped cells its bytes are those of servers before there were measures";
+  manifest.imports[0].report.cells_clipped = {{"hours", 1}, {"income", 70}};
+  EXPECT_EQ(version(), 4);
+  EXPECT_EQ(ReadManifest(folder / "manifest").value().imports, manifest.imports);
+}
+
 TEST(Manifest, IsEmptyBeforeTheFirstImport) {
   const ScratchFolder folder;
   EXPECT_TRUE(ReadManifest(folder / "manifest").value().imports.empty());

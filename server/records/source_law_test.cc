@@ -24,7 +24,7 @@ using testing::ScratchFolder;
 constexpr uint32_t kPersons = 12;
 constexpr int64_t kBound = 3;
 
-// Of a person, with two values. The person is an attribute, too, so that a sealed row says whose it is.
+// Of a person, with two values, of which one is also a measure, clipped. The person is an attribute, too, so that a sealed row says whose it is.
 struct SourceRow {
   uint32_t person = 0;
   uint32_t kind = 0;
@@ -35,7 +35,8 @@ using Source = std::vector<SourceRow>;
 dp::Schema VisitSchema() {
   return dp::CreateSchema(dp::Domain::Create({dp::Attribute::Create("who", dp::CodedKind{kPersons}).value(),
                                               dp::Attribute::Create("kind", dp::CodedKind{3}).value(),
-                                              dp::Attribute::Create("amount", dp::CodedKind{500}).value()})
+                                              dp::Attribute::Create("amount", dp::CodedKind{500}).value()},
+                                             {dp::Measure::Create("amount", {100, 400, 20}).value()})
                               .value(),
                           dp::PersonUnit{"pid", kBound})
       .value();

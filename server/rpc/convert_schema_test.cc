@@ -90,6 +90,77 @@ TEST(ConvertSchema, DatesAndHowCellsAreWrittenSurviveTheWayInAndOut) {
       << ToProto(*inside).DebugString();
 }
 
+TEST(ConvertSchema, MeasuresSurviveTheWayInAndOut) {
+  const v1::Schema schema = Parse(R"pb(
+    attributes {
+      name: "income"
+      integer { min: 0 max: 9999 bin_width: 1000 }
+    }
+    unit { record {} }
+    measures { name: "income" low: 0 high: 200000 resolution: 100 }
+    measures {
+      name: "change"
+      low: -1
+      high: 1
+      resolution: 0.1
+      missing { tokens: "" tokens: "k.A." }
+      reading { column: "Delta" decimal_sign: "," thousands_separator: "." }
+    }
+  )pb");
+  const absl::StatusOr<dp::Schema> inside = FromProto(schema);
+  ASSERT_TRUE(inside.ok()) << inside.status();
+  ASSERT_EQ(inside->domain.measures().size(), 2u);
+  EXPECT_EQ(inside->domain.measures()[1].steps(), 20);
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(ToProto(*inside), schema))
+      << ToProto(*inside).DebugString();
+}
+
+TEST(ConvertSchema, AnErrorInAMeasureNamesThePathOfTheField) {
+  constexpr char kGood[] = R"pb(attributes {
+                                  name: "a"
+                                  coded { size: 2 }
+                                }
+                                measures { name: "m" low: 0 high: 1 resolution: 0.5 }
+  )pb";
+  EXPECT_TRUE(FromProto(Parse(kGood)).ok());
+  const std::pair<const char*, const char*> bad[] = {
+      {R"pb(name: "x" low: 0 high: 1)pb", "measures[1].resolution"},
+      {R"pb(name: "x" low: 0.25 high: 1 resolution: 0.5)pb", "measures[1].low"},
+      {R"pb(name: "x" low: 0 high: 0.75 resolution: 0.5)pb", "measures[1].high"},
+      {R"pb(name: "x" low: 0 high: 1048577 resolution: 1)pb", "measures[1].resolution"},
+      {R"pb(name: "x" low: 0 high: nan resolution: 1)pb", "measures[1].high"},
+      {R"pb(low: 0 high: 1 resolution: 1)pb", "measures[1].name"},
+      {R"pb(name: "m" low: 0 high: 1 resolution: 1)pb", "measures[1].name"},
+      {R"pb(name: "x"
+            low: 0
+            high: 1
+            resolution: 1
+            missing { bin: "none" })pb",
+       "measures[1].missing.bin"},
+      {R"pb(name: "x"
+            low: 0
+            high: 1
+            resolution: 1
+            reading { fold_case: true })pb",
+       "measures[1].reading.fold_case"},
+      {R"pb(name: "x"
+            low: 0
+            high: 1
+            resolution: 1
+            reading { decimal_sign: ",," })pb",
+       "measures[1].reading.decimal_sign"},
+      {R"pb(name: "x"
+            low: 0
+            high: 1
+            resolution: 1
+            reading { column: "m" })pb",
+       "measures[1].reading.column"}};
+  for (const auto& [measure, field] : bad) {
+    const std::string text = std::string(kGood) + "measures {" + measure + "}";
+    ExpectRefused({text.c_str(), field});
+  }
+}
+
 TEST(ConvertSchema, AnErrorInADateOrInHowCellsAreWrittenNamesThePathOfTheField) {
   const BadSchema kBad[] = {
       {R"pb(attributes {

@@ -1,9 +1,14 @@
-// Cells in every declared way of writing: the first byte chooses the attribute, the rest is the cell.
+// Cells in every declared way of writing: the first byte chooses the attribute or the measure, the rest is
+// the cell.
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "dp/domain/cell_reading.h"
+#include "dp/domain/numbers.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/messy_table.h"
 
@@ -43,14 +48,55 @@ void CheckCode(const dp::Attribute& attribute, uint32_t code, std::string_view i
 }
 
 // Reasons are a few texts, so they repeat no cell.
-void CheckReason(const dp::Attribute& attribute, std::string_view cell, std::string_view input) {
+template <typename Column>
+void CheckReason(const Column& column, std::string_view cell, std::string_view input) {
   constexpr size_t kMostReasons = 12;
-  static std::map<std::string, std::set<std::string>> reasons;  // by the attribute's name
-  const std::string reason = attribute.WhyOutside(cell);
+  static std::map<std::string, std::set<std::string>> reasons;  // by the column's name
+  const std::string reason = column.WhyOutside(cell);
   if (reason.empty()) Broken("there is a reason why a cell is rejected", input);
-  std::set<std::string>& known = reasons[attribute.name()];
+  std::set<std::string>& known = reasons[column.name()];
   known.insert(reason);
-  if (known.size() > kMostReasons) Broken("an attribute has few reasons", input);
+  if (known.size() > kMostReasons) Broken("a column has few reasons", input);
+}
+
+const std::vector<dp::Measure>& Measures() {
+  static const std::vector<dp::Measure> all = [] {
+    std::vector<dp::Measure> measures = MessyMeasures();
+    measures.push_back(
+        dp::Measure::Create("rate", {-0.3, 0.9, 0.1}, dp::Missing{.tokens = {"-0.2"}, .bin = {}}).value());
+    measures.push_back(dp::Measure::Create("thirds", {-9e8, 9e8, 3000}).value());
+    return measures;
+  }();
+  return all;
+}
+
+// The point of a code is the nearest one, as far as doubles can say.
+bool TryMeasure(const dp::Measure& measure, std::string_view cell, std::string_view input) {
+  const std::optional<dp::Measure::Encoded> encoded = measure.Encode(cell);
+  if (measure.Encode("\t" + std::string(cell) + "  ") != encoded) Broken("blanks do not count", input);
+  if (!encoded) {
+    CheckReason(measure, cell, input);
+    return false;
+  }
+  if (encoded->code >= measure.size()) Broken("a code is one of the measure's", input);
+  if (encoded->code == measure.missing_code()) return true;
+  std::string buffer;
+  const auto read =
+      dp::ReadNumber(dp::InPlainStyle(dp::TrimBlanks(cell), dp::StyleOf(measure.reading()), buffer));
+  const double* const number = std::get_if<double>(&read);
+  if (number == nullptr) {
+    if (!encoded->is_clipped) Broken("what no double holds is clipped", input);
+    return true;
+  }
+  const dp::EvenSteps& bounds = measure.bounds();
+  const double clipped = std::clamp(*number, bounds.min, bounds.max);
+  const double point = static_cast<double>(measure.low_step() + encoded->code) * bounds.step;
+  if (std::abs(point - clipped) > bounds.step * 0.5000001) Broken("the nearest point is taken", input);
+  const bool is_outside = *number < bounds.min || *number > bounds.max;
+  if (is_outside && !encoded->is_clipped) Broken("what lies outside is clipped", input);
+  if (encoded->is_clipped && encoded->code != 0 && encoded->code != measure.steps())
+    Broken("what is clipped becomes a bound", input);
+  return true;
 }
 
 }  // namespace
@@ -72,7 +118,11 @@ std::vector<std::string> Seeds() {
       {"20190331", "2019-03-10T07:00:00Z", "2019131"},
       {"2018-12-31", "31/12/2018 23:59", "2020-W53"},
       {"2019-11-03T05:59:59-04:00", "2024-12-31T23:59:59"},
-      {"2016-12-31T23:59:60Z", "1/1/2015 0:00", "2014-12-31"}};
+      {"2016-12-31T23:59:60Z", "1/1/2015 0:00", "2014-12-31"},
+      {"1.234,5", "-1.000,000", "6,25", "NULL", "9e6", "12.34"},
+      {"1'234.125", "-0.75", "100000.1", "99'999.875", ""},
+      {"0.15", "-0.2", "-0.25", "9e-1", "1e400", ".05", "0.0499999999999999999999"},
+      {"1500", "-1500", "899998500", "-1e9", "4.5e3", "1499.9999999999999999"}};
   for (size_t i = 0; i < cells.size(); ++i) {
     for (const std::string& cell : cells[i]) seeds.push_back(static_cast<char>(i) + cell);
   }
@@ -81,8 +131,10 @@ std::vector<std::string> Seeds() {
 
 bool Try(std::string_view input) {
   if (input.empty()) return false;
-  const dp::Attribute& attribute = Attributes()[static_cast<unsigned char>(input[0]) % Attributes().size()];
+  const size_t choice = static_cast<unsigned char>(input[0]) % (Attributes().size() + Measures().size());
   const std::string_view cell = input.substr(1);
+  if (choice >= Attributes().size()) return TryMeasure(Measures()[choice - Attributes().size()], cell, input);
+  const dp::Attribute& attribute = Attributes()[choice];
   const std::optional<uint32_t> code = attribute.Encode(cell);
   if (attribute.Encode(" \t" + std::string(cell) + " ") != code) Broken("blanks do not count", input);
   const std::optional<uint32_t> clamped = attribute.EncodeClamped(cell);

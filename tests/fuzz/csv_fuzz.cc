@@ -51,6 +51,9 @@ void CheckRejections(const records::ImportReport& report, std::string_view input
     if (rows > report.rows_rejected) Broken("a column rejects a row once", input);
   }
   if (all < report.rows_rejected) Broken("each rejected row is rejected by a column", input);
+  for (const auto& [measure, cells] : report.cells_clipped) {
+    if (cells < 1 || cells > report.rows_accepted) Broken("a measure clips a cell of accepted rows", input);
+  }
 }
 
 std::string MessyFile(char choice, char separator) {

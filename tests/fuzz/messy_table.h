@@ -1,4 +1,4 @@
-// A schema of every kind of attribute and of every way of writing cells, for fuzz targets.
+// A schema of every kind of attribute, of measures, and of every way of writing cells, for fuzz targets.
 #pragma once
 
 #include <utility>
@@ -41,9 +41,20 @@ inline std::vector<dp::Attribute> MessyAttributes() {
   return attributes;
 }
 
+// Of columns that are read as attributes, too.
+inline std::vector<dp::Measure> MessyMeasures() {
+  return {dp::Measure::Create("pay", {-1000, 9e6, 12.5}, dp::Missing{},
+                              {.column = "Pay (EUR)", .decimal_sign = ',', .thousands_separator = '.'})
+              .value(),
+          dp::Measure::Create("exact years", {-0.75, 100'000, 0.25}, std::nullopt,
+                              {.column = "years", .thousands_separator = '\''})
+              .value()};
+}
+
 inline dp::Schema MessySchema(char separator) {
-  dp::Schema schema =
-      dp::CreateSchema(dp::Domain::Create(MessyAttributes()).value(), dp::PersonUnit{"pid", 3}).value();
+  dp::Schema schema = dp::CreateSchema(dp::Domain::Create(MessyAttributes(), MessyMeasures()).value(),
+                                       dp::PersonUnit{"pid", 3})
+                          .value();
   schema.separator = separator;
   return schema;
 }

@@ -26,6 +26,11 @@ std::vector<std::string> MessySchemas() {
     schema.domain_from_records = schemas.size() % 2 == 1;
     schemas.push_back(codec::EncodeSchema(schema));
   }
+  for (const dp::Measure& measure : MessyMeasures()) {
+    dp::Domain domain =
+        dp::Domain::Create({dp::Attribute::Create("a", dp::CodedKind{2}).value()}, {measure}).value();
+    schemas.push_back(codec::EncodeSchema(dp::CreateSchema(std::move(domain), dp::RecordUnit{}).value()));
+  }
   return schemas;
 }
 
@@ -58,6 +63,11 @@ bool Try(std::string_view bytes) {
       Broken("an attribute has at least one code, and no more than a column can hold", bytes);
     if (attribute.run_size() < 1 || attribute.run_size() > attribute.size())
       Broken("ranges run over one code at least, and no more than there are", bytes);
+  }
+  for (const dp::Measure& measure : schema->domain.measures()) {
+    if (measure.steps() < 1 || measure.steps() > dp::kMostMeasureSteps)
+      Broken("a measure has a step at least, and no more than sums allow", bytes);
+    if (measure.size() > dp::kMaxAttributeSize) Broken("a measure has no more codes than a column", bytes);
   }
   return true;
 }

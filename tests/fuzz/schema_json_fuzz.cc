@@ -29,6 +29,9 @@ std::vector<std::string> Seeds() {
 {"attributes": [{"name": "a // b", "coded": {"size": 2}} // the last one
 ], "domainFromRecords": true, "looks": [{"time": "2026-11-28T04:00:00Z", "acceptedDomain": true,
     "sha256": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}]})",
+      R"({"attributes": [{"name": "income", "integer": {"min": 0, "max": 9}}], "measures": [{"name": "income",
+               "low": 0, "high": 200000, "resolution": 100, "missing": {"tokens": ["", "?"]},
+               "reading": {"column": "Income", "decimalSign": ","}}]})",
       "{}",
       R"({"attributes": [{"name": "a", "colour": 1}]})",
       "[1, 2"};

@@ -114,9 +114,13 @@ std::vector<std::string> Seeds() {
                                      .examples = {{4, "age", "is empty"}},
                                      .ignored_columns = {"note"},
                                      .responses_clamped = 1};
-  if (!records::WriteManifest(path, {{{"second", "c1", "s1", report}, {"first", "c2", "s2", {}}}}).ok())
-    std::abort();
-  seeds.push_back(std::string(1, kManifest) + WithoutDigest(path));
+  records::ImportReport clipped = report;
+  clipped.cells_clipped = {{"income", 2}};
+  for (const records::ImportReport& each : {report, clipped}) {
+    if (!records::WriteManifest(path, {{{"second", "c1", "s1", each}, {"first", "c2", "s2", {}}}}).ok())
+      std::abort();
+    seeds.push_back(std::string(1, kManifest) + WithoutDigest(path));
+  }
   const auto segment = records::SegmentWriter::Create(path, Shape()).value();
   for (uint32_t row = 0; row < 3; ++row) {
     const records::UnitKey unit = {static_cast<char>(row)};

@@ -35,6 +35,25 @@ TEST(ValuesHash, IsOfWhatASchemaSaysAboutValues) {
   EXPECT_EQ(ValuesHash(written), hash);
 }
 
+TEST(ValuesHash, IsOfTheBoundsOfMeasuresAndOfWhetherTheyMayBeMissing) {
+  const auto hash = [](dp::EvenSteps bounds, std::optional<dp::Missing> missing = std::nullopt,
+                       dp::Reading reading = {}) {
+    std::vector<dp::Measure> measures = {
+        dp::Measure::Create("hours", bounds, std::move(missing), std::move(reading)).value()};
+    return ValuesHash(
+        dp::CreateSchema(dp::Domain::Create(PeopleSchema().domain.attributes(), std::move(measures)).value(),
+                         dp::RecordUnit())
+            .value());
+  };
+  const std::string declared = hash({0, 80, 1});
+  EXPECT_NE(declared, ValuesHash(PeopleSchema()));
+  EXPECT_NE(hash({0, 90, 1}), declared);
+  EXPECT_NE(hash({0, 80, 0.5}), declared);
+  EXPECT_NE(hash({0, 80, 1}, dp::Missing{}), declared);
+  EXPECT_EQ(hash({0, 80, 1}, dp::Missing{.tokens = {"none"}}), hash({0, 80, 1}, dp::Missing{}));
+  EXPECT_EQ(hash({0, 80, 1}, std::nullopt, {.column = "Stunden", .decimal_sign = ','}), declared);
+}
+
 class SeenRecordsTest : public ServiceTest {
  protected:
   void MakeUnder(const std::string& name, const dp::Schema& schema) const {
