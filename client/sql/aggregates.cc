@@ -27,7 +27,7 @@ const std::map<std::string, std::string>& Nearest() {
       {"max",
        "the largest value would be one record's: percentile_cont(0.99) WITHIN GROUP (ORDER BY x) is near"},
       {"median", "write percentile_cont(0.5) WITHIN GROUP (ORDER BY x)"},
-      {"percentile_disc", "write percentile_cont: its answers are values of the column, too"},
+      {"percentile_disc", "percentile_cont is, with the same arguments"},
       {"mode", "count each value: SELECT x, COUNT(*) ... GROUP BY x ORDER BY 2 DESC LIMIT 1"},
       {"var_pop", "VARIANCE, which divides by the number of values minus one, is near"},
       {"stddev", "it is the square root of VARIANCE, which is answered with an interval"},

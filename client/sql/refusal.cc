@@ -12,7 +12,7 @@ namespace {
 
 // Characters of a line that are shown before and after the place.
 constexpr size_t kMostBefore = 60;
-constexpr size_t kMostAfter = 40;
+constexpr size_t kMostAfter = 60;
 
 // The bytes of one character; of text that is no UTF-8 one byte.
 std::string_view CharacterAt(std::string_view text, size_t place) {

@@ -2,7 +2,6 @@
 
 #include <pg_query.h>
 
-#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -27,6 +26,7 @@ enum Token : int {
   kComma = 44,
   kMinus = 45,
   kSlash = 47,
+  kSemicolon = 59,
   kOpenIndex = 91,
   kCloseIndex = 93,
   kPower = 94,
@@ -48,6 +48,7 @@ enum Token : int {
   kOr = 548,
   kSelect = 625,
   kUnion = 689,
+  kWith = 716,
   kNotBeforeOther = 737,
 };
 
@@ -166,11 +167,19 @@ absl::Status CheckTokens(std::string_view sql, const tree::ScanResult& scanned) 
   DepthCounter depth;
   int selects = 0;
   std::optional<int> first;
+  bool has_ended = false;
   for (const tree::ScanToken& token : scanned.tokens()) {
     const int kind = token.token();
     if (kind == kLineComment || kind == kComment) continue;
+    if (!first && kind == kWith)
+      return Refusal(sql, token.start(), "WITH is not answered: one SELECT reads one dataset");
     if (!first && kind != kSelect && kind != kExplain) return Refusal(sql, token.start(), kForm);
     if (!first) first = kind;
+    if (kind == kSemicolon) {
+      has_ended = true;
+      continue;
+    }
+    if (has_ended) return Refusal(sql, token.start(), "one statement at a time: ask this one by itself");
     if (kind == kUnion || kind == kIntersect || kind == kExcept) {
       return Refusal(sql, token.start(),
                      "results are not combined: ask each SELECT by itself, each is an answer of its own");
@@ -228,13 +237,7 @@ absl::StatusOr<Statement> ParseStatement(std::string_view sql) {
   ASSIGN_OR_RETURN(const tree::ScanResult tokens, TokensOf(sql));
   RETURN_IF_ERROR(CheckTokens(sql, tokens));
   ASSIGN_OR_RETURN(tree::ParseResult parsed, TreeOf(sql));
-  if (parsed.statements_size() > 1) {
-    const std::string_view second = sql.substr(static_cast<size_t>(parsed.statements(1).location()));
-    const size_t blanks = std::min(second.find_first_not_of(" \t\r\n"), second.size());
-    return Refusal(sql, parsed.statements(1).location() + static_cast<int64_t>(blanks),
-                   "one statement at a time: ask this one by itself");
-  }
-  if (parsed.statements().empty()) return absl::InvalidArgumentError(kForm);
+  if (parsed.statements_size() != 1) return absl::InvalidArgumentError(kForm);
   tree::Node& node = *parsed.mutable_statements(0)->mutable_statement();
   Statement statement;
   if (node.has_explain()) {

@@ -1,0 +1,4 @@
+#include "client/sql/translate.h"
+
+#include <gmock/gmock.h>
+int main() {}
