@@ -40,7 +40,8 @@ from curator_dp._errors import (
 from curator_dp._questions import Question
 from curator_dp._quotes import Choice, ExpectedError, Quote
 from curator_dp._receipts import verify
-from curator_dp._schema import Attribute, Schema
+from curator_dp._schema import Attribute, Measure, Schema
+from curator_dp._statistics import Statistic, StatisticForecast
 from curator_dp._synthesis import Synthesis
 from curator_dp._tables import AnswerTable, IncompleteAnswer
 
@@ -80,6 +81,7 @@ __all__ = [
     "laplace",
     "LedgerContradiction",
     "load",
+    "Measure",
     "NotAllowed",
     "NotAuthenticated",
     "NotFound",
@@ -94,6 +96,8 @@ __all__ = [
     "RequestIdReused",
     "RetryPolicy",
     "Schema",
+    "Statistic",
+    "StatisticForecast",
     "Synthesis",
     "Thresholds",
     "Unavailable",

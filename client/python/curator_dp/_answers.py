@@ -126,7 +126,8 @@ class Answer:
         self.rows_from_query: bool = header.rows_from_query
 
     def __getitem__(self, columns: Union[str, int, tuple[str, ...]]) -> AnswerTable:
-        """The marginal over these columns, in any order: a["age"], a["age", "sex"]. Or the table with this index: a[0].
+        """The marginal over these columns, or the statistics by them, in any order: a["age"], a["age", "sex"]. Or the table with this
+        index: a[0].
 
         NotFound where there is none.
 
@@ -137,7 +138,7 @@ class Answer:
         if isinstance(columns, int):
             return self.tables[columns]
         wanted = {columns} if isinstance(columns, str) else set(columns)
-        found = [table for table in self.tables if set(table.columns) == wanted]
+        found = [table for table in self.tables if set(table.key_columns) == wanted]
         if not found:
             raise NotFound(f"the answer has no table over {', '.join(sorted(wanted))}; it has: {'; '.join(self._names())}")
         if len(found) > 1:
@@ -149,15 +150,16 @@ class Answer:
         return len(self.tables)
 
     def _names(self) -> list[str]:
-        return [", ".join(table.columns) for table in self.tables]
+        return [", ".join(table.key_columns) or table.name for table in self.tables]
 
-    def to_frame(self, *, as_intervals: bool = False) -> pd.DataFrame:
+    def to_frame(self, *, as_intervals: bool = False, wide: bool = False) -> pd.DataFrame:
         """All numbers in one tidy table.
 
         Columns: "query" (the name of the table that a number belongs to), each label column (missing where a table does not have
         it), "value", "std", "low", "high". Categories are ordered as bins are.
 
         Args:
+            wide: of the only table: see AnswerTable.to_frame(); statistics have one row for each group.
             as_intervals: of the only table: bins of numbers and dates as pandas intervals, closed on the left; that of missing values is
                 missing.
 
@@ -165,6 +167,10 @@ class Answer:
         >>> frame.shape, frame["age"].cat.categories.to_list()
         ((12, 7), ['[18, 28)', '[28, 38)', '[38, 48)', '[48, 57]'])
         """
+        if wide:
+            if len(self.tables) != 1:
+                raise CuratorError("wide=True is for one table: answer[...].to_frame(wide=True)")
+            return self.tables[0].to_frame(wide=True, as_intervals=as_intervals)
         if as_intervals and len(self.tables) != 1:
             raise CuratorError("as_intervals=True is for one table: answer[...].to_frame(as_intervals=True)")
         if as_intervals:
@@ -245,11 +251,12 @@ class Answer:
         return Answer(chunks, self._wire_schema, self.dataset, self._client, self._namings)
 
     def plot(self, *columns: str, ax: Any = None) -> Any:
-        """Numbers as dots with their intervals as bars. Needs matplotlib.
+        """Numbers as dots with their intervals as bars. Needs matplotlib. Of statistics each has a plot of its own; an interval without
+        an end is dotted up to the end of the axis.
 
         Args:
-            columns: of the table to plot: the one over exactly these; otherwise each table of at most two columns that has them, in a
-                plot of its own, with the first of them along the axis. The first table when left out.
+            columns: of the table to plot: the one over exactly these, of statistics by these; otherwise each table of at most two columns
+                that has them, in a plot of its own, with the first of them along the axis. The first table when left out.
             ax: the axes to draw one table on; new ones when left out.
 
         Returns:
@@ -262,13 +269,16 @@ class Answer:
         from curator_dp import _plots
 
         tables = self._tables_with(columns) if columns else self.tables[:1]
+        if len(tables) == 1 and tables[0].is_statistics:
+            drawn = _plots.plot_statistics(tables[0], ax, columns[:1])
+            return drawn[0] if len(drawn) == 1 else drawn
         if len(tables) != 1 and ax is not None:
             raise CuratorError(f"{len(tables)} tables have {', '.join(columns)}, and ax= is for one: name the columns of one")
         axes = [_plots.plot_table(table, ax, columns[:1]) for table in tables]
         return axes[0] if len(axes) == 1 else axes
 
     def _tables_with(self, columns: tuple[str, ...]) -> list[AnswerTable]:
-        exact = [table for table in self.tables if set(table.columns) == set(columns)]
+        exact = [table for table in self.tables if set(table.key_columns) == set(columns)]
         found = exact or [table for table in self.tables if set(table.columns) >= set(columns) and len(table.columns) <= 2]
         if not found:
             raise NotFound(f"the answer has no table of at most two columns with {', '.join(columns)}; it has: {'; '.join(self._names())}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 import pandas as pd
@@ -19,6 +20,7 @@ from curator_dp._questions import Question, checked_parts
 from curator_dp._request_ids import AnyRequestId, checked_request_id, new_request_id
 from curator_dp._schema import Schema
 from curator_dp._spend import Amount, spend_of
+from curator_dp._statistics import AnyStatistic, Share, Statistic, StatisticsSet, share_text, statistics_of
 from curator_dp._synthesis import Synthesis
 from curator_dp._wire.curator.v1 import accountant_pb2, dataset_pb2, synthesis_pb2
 
@@ -103,19 +105,85 @@ class Dataset:
             raise InvalidQuestion("ranges: between= is for one column; boxes are conditions: count('age in [30,40] and zone in [1,2]')")
         return self._question(_query_sets.Ranges(columns, tuple((_ends_of(each),) for each in between)))
 
-    def count(self, *where: AnyConditions, by: Names = ()) -> Question:
-        """How many records fulfil all conditions: one count for each of `where`, and for each combination of values of `by`.
+    def count(self, *conditions: AnyConditions, by: Names = (), where: Optional[AnyConditions] = None) -> Question:
+        """How many records there are, for each combination of values of `by`.
 
         Args:
-            where: "age in [30,40] and sex = Female", or built with col().
+            conditions: "age in [30,40] and sex = Female", or built with col(): one count for each of these, as a table of its own.
+            by: columns.
+            where: instead of `conditions`: a statistic as mean() and others are, of the records that fulfil it, which can be added to them.
 
         >>> question = census.count("age in [18,37]", cu.col("zone") == 1, by="sex")
         >>> question.quote(rho="0.01").errors[0].numbers
         6
         """
-        if not where:
-            raise InvalidQuestion("count: give a condition, count('age >= 65'); marginals(1) has the counts of all values")
-        return self._question(_query_sets.Counts(tuple(conditions_of(each) for each in where), self._columns(by)))
+        if not conditions:
+            return self.statistics("count", by=by, where=where)
+        if where is not None:
+            raise InvalidQuestion("count: give either conditions, count('age >= 65'), or where=", "where")
+        return self._question(_query_sets.Counts(tuple(conditions_of(each) for each in conditions), self._columns(by)))
+
+    def sum(self, measure: str, *, by: Names = (), where: Optional[AnyConditions] = None) -> Question:
+        """The sum of a measure, of its values as they were clipped, in each group.
+
+        Args:
+            measure: or an integer column with bins of one value.
+            by: columns: one answer for each combination of their values; one of all records when empty.
+            where: of the records alone that fulfil it.
+        """
+        return self.statistics(Statistic("sum", measure), by=by, where=where)
+
+    def mean(self, measure: str, *, by: Names = (), where: Optional[AnyConditions] = None) -> Question:
+        """The mean of a measure in each group: arguments as in sum(). NaN for a group in which hardly a record is.
+
+        The interval of a mean is unbounded where the noisy number of values is not clear of 0.
+        """
+        return self.statistics(Statistic("mean", measure), by=by, where=where)
+
+    def variance(self, measure: str, *, by: Names = (), where: Optional[AnyConditions] = None) -> Question:
+        """The variance of a measure in each group, divided by the number of values minus one: arguments as in sum()."""
+        return self.statistics(Statistic("variance", measure), by=by, where=where)
+
+    def median(self, measure: str, *, by: Names = (), where: Optional[AnyConditions] = None) -> Question:
+        """The median of a measure in each group: arguments as in sum()."""
+        return self.statistics(Statistic("median", measure), by=by, where=where)
+
+    def quantiles(
+        self, measure: str, at: Union[Share, Iterable[Share]], *, by: Names = (), where: Optional[AnyConditions] = None
+    ) -> Question:
+        """Quantiles of a measure, a numeric or an integer column in each group: quantiles("income", [0.25, 0.75]).
+
+        Args:
+            at: decimals between 0 and 1, with at most three digits after the point.
+            measure, by, where: as in sum().
+
+        How they are measured is `measured(strategy=...)`: "tree", "selection", or the better one of both, "auto".
+        """
+        shares = [at] if isinstance(at, (str, float, Decimal)) or not isinstance(at, Iterable) else at
+        return self.statistics([Statistic("quantile", measure, share_text(each)) for each in shares], by=by, where=where)
+
+    def distinct_units(self, *, by: Names = (), where: Optional[AnyConditions] = None) -> Question:
+        """How many persons or groups, of whatever the dataset protects, have a record in each group."""
+        return self.statistics(Statistic("distinct units"), by=by, where=where)
+
+    def statistics(
+        self,
+        statistics: Union[AnyStatistic, Iterable[AnyStatistic]],
+        *,
+        by: Names = (),
+        where: Optional[AnyConditions] = None,
+    ) -> Question:
+        """Several statistics of the same groups, which share what is measured.
+
+        Args:
+            statistics: "count", "mean(income)", "quantile(income, 0.25)", ..., or Statistic.
+            by, where: as in sum().
+
+        >>> census.statistics(["count", "mean(age)"], by="sex") == census.count(by="sex") + census.mean("age", by="sex")
+        True
+        """
+        conditions = None if where is None else conditions_of(where)
+        return self._question(StatisticsSet(statistics_of(statistics), self._columns(by), conditions))
 
     def thresholds(self, text: str, by: Names = ()) -> Question:
         """How many records fulfil at least so many conditions.

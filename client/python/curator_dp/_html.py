@@ -3,6 +3,7 @@ script, no address that a browser would load."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any, Optional
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from curator_dp._datasets import Dataset, DatasetTable
     from curator_dp._quotes import Quote
     from curator_dp._synthesis import Synthesis
+    from curator_dp._tables import AnswerTable
 
 _SHOWN_ROWS = 20
 
@@ -110,14 +112,17 @@ def quote(shown: Quote) -> str:
     ]
     costs = [(each.account, each.counter, each.amount, "does not fit" if each.left is None else each.left) for each in shown.costs]
     errors = [(each.name, each.numbers, number(each.std), number(each.half_width)) for each in shown.errors[:_SHOWN_ROWS]]
+    forecasts = [(each.name, each.groups, each.error_text(), each.strategy) for each in shown.forecasts[:_SHOWN_ROWS]]
     more = len(shown.errors) - len(errors)
+    within = f"{100 * shown.confidence:g}% within ±"
     choices = [(each.spend, number(each.max_error), "yes" if each.fits else "no") for each in shown.choices]
     return (
         _facts(facts)
         + _beside_the_guarantee(shown)
         + table(("account", "counter", "cost", "left after it"), costs, right=(2, 3))
-        + table(("query", "numbers", "std", f"{100 * shown.confidence:g}% within ±"), errors, right=(1, 2, 3))
+        + (table(("query", "numbers", "std", within), errors, right=(1, 2, 3)) if errors or not forecasts else "")
         + (f"<div>and {more} more</div>" if more > 0 else "")
+        + (table(("statistic", "groups", within, "measured as"), forecasts, right=(1, 2)) if forecasts else "")
         + (table(("for", "all errors within ±", "fits"), choices, right=(1,)) if choices else "")
         + "<div>nothing was charged, no record was read</div>"
     )
@@ -131,6 +136,39 @@ def _rows_of(frame: Any, columns: Sequence[str]) -> list[list[object]]:
     return shown
 
 
+def interval(value: float, low: Optional[float], high: Optional[float]) -> str:
+    """ "51,204 [50,871, 51,537]"; "none" for what is no number."""
+
+    def shortened(each: float) -> str:
+        if math.isinf(each):
+            return "unbounded"
+        return f"{each:,.4g}" if abs(each) < 1000 else f"{each:,.0f}"
+
+    if value != value:
+        return "none"
+    if low is None or high is None:
+        return shortened(value)
+    if math.isinf(low) and math.isinf(high):
+        return f"{shortened(value)} [unbounded]"
+    return f"{shortened(value)} [{shortened(low)}, {shortened(high)}]"
+
+
+def _statistics(shown: AnswerTable) -> str:
+    """One row for each group, with the interval of each statistic."""
+    frame = shown.to_frame(wide=True)
+    names, by = shown.statistics, len(shown.columns) - 1
+    rows: list[list[object]] = []
+    for row in frame.head(_SHOWN_ROWS).to_dict("records"):
+        ends = ((row.get(f"{name} low"), row.get(f"{name} high")) for name in names)
+        rows.append([*list(row.values())[:by], *(interval(row[name], *pair) for name, pair in zip(names, ends))])
+    columns = [*frame.columns[:by], *names]
+    confidence = f", {100 * shown.confidence:g}% intervals" if shown.confidence else ""
+    clipped = "".join(f"<div>these are the statistics of {text(each)}</div>" for each in shown.clipped)
+    title = f"<div><b>{text(shown.name)}</b>, {len(frame)} groups{text(confidence)}</div>"
+    more = f"<div>and {len(frame) - _SHOWN_ROWS} more</div>" if len(frame) > _SHOWN_ROWS else ""
+    return title + clipped + table(columns, rows, right=list(range(by, len(columns)))) + more
+
+
 def answer(shown: Answer) -> str:
     price = "free" if not shown.costs else ", ".join(f"{each.account}: {each.counter} {each.amount}" for each in shown.costs)
     facts = [
@@ -142,6 +180,9 @@ def answer(shown: Answer) -> str:
     ]
     parts = [_facts(facts), _beside_the_guarantee(shown)]
     for each in shown.tables[:3]:
+        if each.is_statistics:
+            parts.append(_statistics(each))
+            continue
         frame = each.to_frame()
         columns = [*each.columns, "value", "std", "low", "high"]
         right = range(len(each.columns), len(columns))

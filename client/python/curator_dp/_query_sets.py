@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Optional, Union
+from typing import Any, Optional, Protocol, Union
 
-from curator_dp._conditions import AnyConditions, Condition, Conditions, Thresholds, bin_condition, conditions_of, value_text
+from curator_dp._conditions import AnyConditions, Condition, Conditions, Term, Thresholds, bin_condition, conditions_of, value_text
 from curator_dp._errors import InvalidQuestion
 from curator_dp._schema import Schema
 from curator_dp._wire.curator.v1 import workload_pb2
@@ -42,7 +42,9 @@ _STRATEGIES = {
     "direct": workload_pb2.STRATEGY_DIRECT,
     "histogram": workload_pb2.STRATEGY_BASE_HISTOGRAM,
     "tree": workload_pb2.STRATEGY_TREE,
+    "selection": workload_pb2.STRATEGY_SELECTION,
 }
+_OF_QUANTILES = ("tree", "selection")
 
 
 def names_of(names: Names, order: Sequence[str] = ()) -> tuple[str, ...]:
@@ -78,17 +80,31 @@ def _predicates(wheres: Iterable[Conditions], by: Sequence[str], schema: Schema)
 def _conditional_marginal(where: Conditions, names: Sequence[str], schema: Schema) -> NamedSet:
     """The cells of a marginal that fulfil the conditions. Columns with conditions have their own bins as predicates."""
     codes: dict[str, list[int]] = {}
+    others: list[Term] = []
     for condition in where.all_of:
-        if condition.column in names:
-            bins = condition.bins(schema)
-            codes[condition.column] = [code for code in codes.get(condition.column, bins) if code in bins]
-    others = tuple(each for each in where.all_of if each.column not in codes)
+        named = condition.columns & set(names)
+        if not named:
+            others.append(condition)
+            continue
+        column = _only_column(condition, named)
+        bins = condition.bins(schema)
+        codes[column] = [code for code in codes.get(column, bins) if code in bins]
     _check_some_bin(codes)
     cells = list(itertools.product(*codes.values()))
-    wheres = [Conditions(tuple(bin_condition(schema[name], code) for name, code in zip(codes, cell)) + others) for cell in cells]
+    wheres = [Conditions(tuple(bin_condition(schema[name], code) for name, code in zip(codes, cell)) + tuple(others)) for cell in cells]
     labels = {name: tuple(schema[name].labels[cell[i]] for cell in cells) for i, name in enumerate(codes)}
     naming = Naming(f"{','.join(names)} where {where}", len(cells), tuple(names), labels)
     return _predicates(wheres, [name for name in names if name not in codes], schema), naming
+
+
+def _only_column(condition: Term, asked: Iterable[str]) -> str:
+    """The one column of a condition on columns that are asked about. InvalidQuestion where it is on others, too."""
+    if len(condition.columns) > 1:
+        raise InvalidQuestion(
+            f"{condition}: a condition that joins {', '.join(sorted(condition.columns))} by \"or\" or \"not\" cannot be joined with "
+            f"a question of {', '.join(sorted(asked))}: ask count({str(condition)!r}), or of the other columns alone"
+        )
+    return next(iter(condition.columns))
 
 
 def _check_some_bin(codes: dict[str, list[int]]) -> None:
@@ -173,7 +189,8 @@ class Prefixes:
         """Of the last bins of the prefixes: those that fulfil the conditions on the column itself."""
         codes = list(range(schema[self.column].run_size))
         for condition in where.all_of:
-            if condition.column == self.column:
+            if self.column in condition.columns:
+                _only_column(condition, (self.column,))
                 bins = set(condition.bins(schema))
                 codes = [code for code in codes if code in bins]
         _check_some_bin({self.column: codes})
@@ -258,19 +275,41 @@ class Parities:
         return [(wire, Naming(f"parities of up to {self.k} of {','.join(self.columns) or 'all columns'}"))]
 
 
-QuerySet = Union[Marginals, Prefixes, Ranges, Counts, ThresholdCounts, Parities]
+class QuerySet(Protocol):
+    """What all query sets have."""
+
+    def with_where(self, where: Conditions) -> QuerySet:
+        """The same of the records alone that fulfil the conditions. InvalidQuestion where it takes none."""
+
+    def to_wire(self, schema: Schema) -> list[NamedSet]:
+        """The messages of a request."""
 
 
-def workload_of(sets: Iterable[NamedSet], strategy: str) -> workload_pb2.Workload:
-    """The request's workload. The strategy is that of all sets but marginals, which are measured directly."""
+def _has_quantiles(wire: workload_pb2.QuerySet) -> bool:
+    return any(each.WhichOneof("statistic") in ("median", "quantiles") for each in wire.statistics.statistics)
+
+
+def _strategy_of(wire: workload_pb2.QuerySet, strategy: str) -> Any:
+    """Marginals are measured directly, and of statistics only quantiles can be measured in several ways."""
+    kind = wire.WhichOneof("queries")
+    if kind == "statistics":
+        fits = strategy in _OF_QUANTILES and _has_quantiles(wire)
+    else:
+        fits = kind != "marginals" and strategy != "selection"
+    return _STRATEGIES[strategy if fits else "auto"]
+
+
+def workload_of(sets: Sequence[NamedSet], strategy: str) -> workload_pb2.Workload:
+    """The request's workload. The strategy is that of all sets that can be measured so."""
     if strategy not in _STRATEGIES:
         raise InvalidQuestion(f"strategy: {strategy!r} is none of {', '.join(_STRATEGIES)}")
+    if strategy == "selection" and not any(_has_quantiles(wire) for wire, _ in sets):
+        raise InvalidQuestion("strategy: 'selection' is of medians and quantiles", "strategy")
     workload = workload_pb2.Workload()
     for wire, _ in sets:
         added = workload.query_sets.add()
         added.CopyFrom(wire)
-        if wire.WhichOneof("queries") != "marginals":
-            added.strategy = _STRATEGIES[strategy]
+        added.strategy = _strategy_of(wire, strategy)
     return workload
 
 

@@ -15,6 +15,7 @@ from curator_dp._query_sets import Names, names_of
 from curator_dp._quotes import Quote
 from curator_dp._request_ids import AnyRequestId
 from curator_dp._spend import DEFAULT_CONFIDENCE, Amount, spend_of
+from curator_dp._statistics import joined_sets
 from curator_dp._wire.curator.v1 import query_pb2, workload_pb2
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class Question:
         dataset: the Dataset that it is about.
         sets: what is counted.
         parts: of a partitioned dataset; all sealed ones when empty, as without of_parts().
-        strategy: "auto", "direct", "histogram" or "tree": what noise is added to, except for marginals.
+        strategy: "auto", "direct", "histogram" or "tree": what noise is added to, except for marginals; of quantiles "auto", "tree" or
+            "selection".
         mechanism: "auto", "laplace" or "gaussian".
     """
 
@@ -68,7 +70,8 @@ class Question:
         return replace(self, sets=_query_sets.with_where(self.sets, conditions))
 
     def __add__(self, other: Question) -> Question:
-        """Both questions as one, answered together at one price.
+        """Both questions as one, answered together at one price. Statistics of the same groups become one table, and share what is
+        measured: a mean beside a count costs as much as a mean.
 
         >>> (census.marginals("age") + census.prefixes("income")).quote(rho="0.01").numbers
         7
@@ -80,7 +83,7 @@ class Question:
             other.mechanism,
         ):
             raise InvalidQuestion("questions that are added are about one dataset, the same parts, and measured in the same way")
-        return replace(self, sets=self.sets + other.sets)
+        return replace(self, sets=joined_sets(self.sets, other.sets))
 
     def measured(self, *, strategy: Optional[str] = None, mechanism: Optional[str] = None) -> Question:
         """The same question, measured in another way: see `strategy` and `mechanism`. What is left out stays as it is.

@@ -13,6 +13,7 @@ from curator_dp._answers import Cost, costs_of
 from curator_dp._errors import CuratorError
 from curator_dp._facts import facts_of
 from curator_dp._spend import DEFAULT_CONFIDENCE, settings_of, words_of
+from curator_dp._statistics import forecasts_of
 from curator_dp._wire.curator.v1 import query_pb2
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Choice:
         amounts: the same as arguments of answer(): {"rho": Decimal("0.06")}.
         max_error: no number is wrong by more, with the quote's confidence.
         costs: as a tuple of Cost.
+        forecasts: of its statistics, as in Quote.
         fits: whether all accounts have that much left now.
     """
 
@@ -57,6 +59,7 @@ class Choice:
         self.amounts = settings_of(wire.spend)
         self.max_error: float = wire.max_error
         self.costs = costs_of(wire.costs)
+        self.forecasts = forecasts_of(wire.statistics)
         self.fits: bool = wire.fits
 
     def answer(self, **options: Any) -> Answer:
@@ -76,7 +79,8 @@ class Quote:
         spend: "rho 0.03": what was given, or the least that reaches the error.
         amounts: the same as arguments of answer().
         event: what would be recorded, for display.
-        errors: one ExpectedError for each table of the answer.
+        errors: one ExpectedError for each table of the answer, but for those of statistics.
+        forecasts: one StatisticForecast for each statistic: the error of a mean is to be divided by the number of values in its group.
         numbers: how many the answer has.
         left_out: of all sets of k columns, those that max_cells leaves out.
         max_error: no number of the answer is wrong by more, with probability `confidence`.
@@ -102,7 +106,8 @@ class Quote:
         self.max_error: float = wire.max_error
         self.fits: bool = wire.fits
         self.errors = _errors_of(wire, [each.name if each else "" for each in question._namings()])
-        self.numbers: int = sum(each.numbers for each in self.errors)
+        self.forecasts = forecasts_of(wire.statistics)
+        self.numbers: int = sum(each.numbers for each in self.errors) + sum(each.groups for each in self.forecasts)
         self.left_out: int = wire.marginals_left_out
         self.choices = tuple(Choice(question, confidence, each) for each in wire.choices)
         self.free_from = tuple(wire.free_from)
@@ -120,7 +125,7 @@ class Quote:
         """
         wire = self._wire
         choice = query_pb2.EstimateWorkloadResponse.Choice(
-            spend=wire.spend, costs=wire.costs, fits=wire.fits, max_error=wire.max_error
+            spend=wire.spend, costs=wire.costs, fits=wire.fits, max_error=wire.max_error, statistics=wire.statistics
         )
         return Choice(self._question, self._asked_confidence, choice)
 
@@ -135,13 +140,19 @@ class Quote:
         return self.cheapest.answer(**options)
 
     def to_frame(self) -> pd.DataFrame:
-        """The expected errors, in records: columns "query", "numbers", "std", "half_width", "strategy".
+        """The expected errors: columns "query", "numbers", "std", "half_width", "strategy", and "unit" where there are statistics.
+        Without it, in records.
 
         >>> census.marginals("age").quote(rho="0.01").to_frame()["query"].to_list()
         ['age']
         """
         rows = [(each.name, each.numbers, each.std, each.half_width, each.strategy) for each in self.errors]
-        return pd.DataFrame(rows, columns=["query", "numbers", "std", "half_width", "strategy"])
+        columns = ["query", "numbers", "std", "half_width", "strategy"]
+        if not self.forecasts:
+            return pd.DataFrame(rows, columns=columns)
+        with_units = [(*row, "records") for row in rows]
+        with_units += [(each.name, each.groups, each.std, each.half_width, each.strategy, each.unit) for each in self.forecasts]
+        return pd.DataFrame(with_units, columns=[*columns, "unit"])
 
     def __repr__(self) -> str:
         fits = "" if self.fits else ", does not fit the budget"
@@ -158,7 +169,10 @@ def _errors_of(wire: query_pb2.EstimateWorkloadResponse, names: list[str]) -> tu
         name = ",".join(each.attributes)
         error = ExpectedError(name, each.cells, noise.standard_deviation, noise.confidence_half_width, "each cell")
         placed.append((each.query_set, error))
+    of_statistics = {each.query_set for each in wire.statistics}
     for other in wire.query_sets:
+        if other.query_set in of_statistics:
+            continue
         name = names[other.query_set] or f"query set {other.query_set}"
         error = ExpectedError(name, other.answers, other.standard_deviation, other.confidence_half_width, other.words)
         placed.append((other.query_set, error))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Optional, Union
@@ -144,6 +145,11 @@ class Attribute:
         categories, the catch-all."""
         categorical = self._wire.categorical
         return self._value_bins - (self.kind == "categorical" and categorical.ordered and categorical.HasField("catch_all"))
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether a value can be below another: of numbers, dates and ordered categories."""
+        return self.kind in ("integer", "numeric", "date") or (self.kind == "categorical" and self._wire.categorical.ordered)
 
     @property
     def ends(self) -> list[Union[str, Edge]]:
@@ -298,11 +304,33 @@ def _stepped(wire: schema_pb2.Numeric) -> list[Edge]:
     return [float(low + i * step) for i in range(int((high - low) / step) + 1)]
 
 
+@dataclass(frozen=True)
+class Measure:
+    """A column of numbers that sums, means and variances are taken of.
+
+    Attributes:
+        name: of the column.
+        low, high: numbers outside of these were clipped to them.
+        resolution: values are low, low + resolution, ..., high.
+    """
+
+    name: str
+    low: float
+    high: float
+    resolution: float
+
+    @property
+    def clipped(self) -> str:
+        """What statistics of it are of: "income clipped to 0..200000"."""
+        return f"{self.name} clipped to {number_text(self.low)}..{number_text(self.high)}"
+
+
 class Schema:
     """All columns of a dataset, in their order: schema["age"] is one of them.
 
     Attributes:
         attributes: as a tuple of Attribute.
+        measures: as a tuple of Measure; a measure may have the name of a column with bins.
 
     >>> census.schema.names
     ('age', 'sex', 'zone', 'income')
@@ -310,6 +338,7 @@ class Schema:
 
     def __init__(self, wire: schema_pb2.Schema) -> None:
         self.attributes = tuple(Attribute(each) for each in wire.attributes)
+        self.measures = tuple(Measure(each.name, each.low, each.high, each.resolution) for each in wire.measures)
         self._by_name = {each.name: each for each in self.attributes}
 
     @property

@@ -30,6 +30,8 @@ class _Numbers:
         self._values: list[npt.NDArray[Any]] = []
         self._deviations: list[Floats] = []
         self._half_widths: list[Floats] = []
+        self._lows: list[Floats] = []
+        self._highs: list[Floats] = []
         self.are_counts: Optional[bool] = None
         self.labels: list[str] = []
 
@@ -45,6 +47,16 @@ class _Numbers:
         self._values.append(numbers)
         self._add_errors(part.standard_deviations, len(numbers), self._deviations)
         self._add_errors(part.confidence_half_widths, len(numbers), self._half_widths)
+        if isinstance(part, query_pb2.AnswerSlice):
+            self._add_intervals(np.array(part.interval_lows), np.array(part.interval_highs), len(numbers))
+
+    def _add_intervals(self, lows: Floats, highs: Floats, numbers: int) -> None:
+        if len(lows) == 0 and len(highs) == 0:
+            return
+        if len(lows) != numbers or len(highs) != numbers or not np.all(lows <= highs):
+            raise IncompleteAnswer("the answer cannot be read: intervals that are not those of the numbers beside them")
+        self._lows.append(lows)
+        self._highs.append(highs)
 
     @staticmethod
     def _add_errors(errors: Any, numbers: int, to: list[Floats]) -> None:
@@ -60,6 +72,11 @@ class _Numbers:
         values = np.concatenate(self._values) if self._values else np.zeros(0, dtype=np.int64)
         return values, self._joined(self._deviations), self._joined(self._half_widths)
 
+    def intervals(self) -> Optional[tuple[Floats, Floats]]:
+        """The ends of the intervals of statistics; None of other numbers."""
+        lows, highs = self._joined(self._lows), self._joined(self._highs)
+        return None if lows is None or highs is None else (lows, highs)
+
     def _joined(self, errors: list[Floats]) -> Optional[Floats]:
         if not errors:
             return None
@@ -74,10 +91,12 @@ class AnswerTable:
 
     Attributes:
         name: "age,sex" of a marginal; the class of a query set: "ranges".
-        columns: of the labels: columns of the dataset, or "where", "at least", "parity".
-        values: shape (numbers,); integers for measured counts, floats for estimates.
+        columns: of the labels: columns of the dataset, or "where", "at least", "parity", "statistic".
+        values: shape (numbers,); integers for measured counts, floats for estimates. NaN for a statistic that is no number, as the mean
+            of a group in which hardly a record is.
         std: standard deviation of the noise in each number, shape (numbers,); None where it is unknown.
-        half_width: half the width of the interval around each number; None where there is none.
+        half_width: half the width of the interval around each number; None where there is none, and of statistics, whose intervals need
+            not be symmetric: see low and high.
         confidence: of the intervals: each holds the true number with this probability; 0 where there are none.
     """
 
@@ -97,9 +116,49 @@ class AnswerTable:
         self.name: str = ",".join(self.columns) if self.is_marginal else header.query_class
         self.values, deviations, half_widths = numbers.finish()
         self._labels = numbers.labels
+        self._intervals = None if answer.post_processing else numbers.intervals()
+        if self.is_statistics:
+            self._check_groups()
         if naming is not None:
             self._name_as(naming)
         self._set_errors(deviations, half_widths, answer)
+
+    @property
+    def is_statistics(self) -> bool:
+        """Whether these are statistics of groups: all of one group after the other, as the last column, "statistic", names them."""
+        return not self.is_marginal and self._header.query_class == "statistics"
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns without that of the names of statistics."""
+        return self.columns[:-1] if self.is_statistics else self.columns
+
+    def _check_groups(self) -> None:
+        """IncompleteAnswer unless each group has the same statistics, in the same order."""
+        if not self.columns:
+            raise IncompleteAnswer("the answer cannot be read: statistics without their names")
+        width = len(self.columns)
+        self._groups = [tuple(self._labels[at : at + width - 1]) for at in range(0, len(self._labels), width)]
+        names = self._labels[width - 1 :: width]
+        each = next((i for i, group in enumerate(self._groups) if group != self._groups[0]), len(self._groups))
+        self.statistics = tuple(names[:each])
+        parts = range(0, len(names), max(each, 1))
+        if any(tuple(names[at : at + each]) != self.statistics or len(set(self._groups[at : at + each])) > 1 for at in parts):
+            raise IncompleteAnswer("the answer cannot be read: a group has other statistics than the first one")
+        if "statistic" in self.columns[:-1]:
+            self.columns = (*self.columns[:-1], "statistic (asked)")
+
+    @property
+    def clipped(self) -> tuple[str, ...]:
+        """Of statistics: to what the values of their measures were clipped, which they are the statistics of.
+
+        "income clipped to 0..200000".
+        """
+        if not self.is_statistics:
+            return ()
+        of = [name.partition("(")[2] for name in self.statistics]
+        measures = (each for each in self._schema.measures if any(inner.startswith((f"{each.name})", f"{each.name}, ")) for inner in of))
+        return tuple(each.clipped for each in measures)
 
     def _name_as(self, naming: Naming) -> None:
         """Labels by columns in the place of the texts of conditions, the first column. Answers are predicate by predicate."""
@@ -131,17 +190,21 @@ class AnswerTable:
             shape = self.values.shape
             self.std = np.full(shape, noise.standard_deviation) if deviations is None else deviations
             self.half_width = np.full(shape, noise.confidence_half_width) if half_widths is None else half_widths
-        if self.half_width is not None:
+        if self.half_width is not None or self._intervals is not None:
             self.confidence = noise.confidence_level if noise is not None else answer.confidence_level
 
     @property
     def low(self) -> Optional[Floats]:
-        """The lower ends of the intervals, shape (numbers,). May be below 0, although no count is."""
+        """The lower ends of the intervals, shape (numbers,). May be below 0, although no count is; -inf where a statistic has no bound."""
+        if self._intervals is not None:
+            return self._intervals[0]
         return None if self.half_width is None else self.values.astype(np.float64) - self.half_width
 
     @property
     def high(self) -> Optional[Floats]:
-        """The upper ends of the intervals, shape (numbers,)."""
+        """The upper ends of the intervals, shape (numbers,); inf where a statistic has no bound."""
+        if self._intervals is not None:
+            return self._intervals[1]
         return None if self.half_width is None else self.values.astype(np.float64) + self.half_width
 
     @property
@@ -187,7 +250,8 @@ class AnswerTable:
         is called "value (column)".
 
         Args:
-            wide: a marginal of two columns as a cross table of its values.
+            wide: a marginal of two columns as a cross table of its values; statistics as one row for each group, with the columns
+                "mean(income)", "mean(income) low" and "mean(income) high" for each.
             as_intervals: bins of numbers and dates as pandas intervals, closed on the left; that of missing values is missing.
 
         >>> answer = census.marginals(["age", "sex"]).answer(rho="0.002")
@@ -207,12 +271,26 @@ class AnswerTable:
             frame[name] = np.nan if numbers is None else numbers
         if not wide:
             return frame
+        if self.is_statistics:
+            return self._wide_statistics(frame)
         if len(self.columns) < 2:
             raise CuratorError(f"{self.name} has one column: wide=True is for two or more")
         *index, across = (label_name(name) for name in self.columns)
         if frame.duplicated([*index, across]).any():
             raise CuratorError(f"{self.name} has several numbers with the same labels: wide=True shows one for each")
         return frame.pivot(index=index, columns=across, values="value")
+
+
+    def _wide_statistics(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A row for each group, in the order of the answer."""
+        each = len(self.statistics)
+        groups = frame[[label_name(name) for name in self.key_columns]].iloc[:: max(each, 1)].reset_index(drop=True)
+        columns: dict[str, Any] = {str(name): groups[name] for name in groups.columns}
+        for i, name in enumerate(self.statistics):
+            columns[name] = self.values[i::each]
+            if self._intervals is not None:
+                columns[f"{name} low"], columns[f"{name} high"] = (ends[i::each] for ends in self._intervals)
+        return pd.DataFrame(columns)
 
 
 NUMBER_COLUMNS = ("value", "std", "low", "high")
