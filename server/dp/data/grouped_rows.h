@@ -22,13 +22,19 @@ struct RowBlocks {
   int64_t blocks() const { return (codes + width - 1) / width; }
 };
 
-// What a row adds, by its code in a column.
+// What a row adds.
 struct RowNumbers {
-  std::optional<uint32_t> column;  // none: every row adds `first`
-  int64_t codes = 0;               // rows whose code is not below this add 0
-  int32_t first = 1;               // what the code 0 adds
-  int32_t step = 0;                // how much more the next code adds
-  std::vector<int32_t> table;      // where it is not empty, what each of the `codes` adds
+  enum class Kind {
+    kSame,    // `first`
+    kLinear,  // first + its code
+    kSquare,  // (first + its code)^2 / 2^shift, rounded to the nearest integer (a half up), minus `centre`
+  };
+  Kind kind = Kind::kSame;
+  std::optional<uint32_t> column;  // of the codes; for kSame not needed
+  int64_t codes = 0;               // with a column: rows whose code is not below this add 0
+  int32_t first = 1;               // within 2^20 of 0, as first + codes is
+  int32_t shift = 0;               // 0..20
+  int32_t centre = 0;
 };
 
 // One sum for each group, or for each block of each group: that of block b of group g is number

@@ -7,6 +7,7 @@
 
 #include "base/processor.h"
 #include "dp/data/cell_index.h"
+#include "dp/data/narrow_cells.h"
 
 namespace curator::dp {
 namespace {
@@ -95,32 +96,6 @@ namespace {
 // Everything here is written once and compiled for each instruction set: inlined functions take over the
 // target of their caller.
 
-// The numbers of one group's cells are computed while those of the group before it are counted: the one keeps
-// the vector units busy, the other the memory units, and the processor overlaps them.
-constexpr size_t kGroupRows = 64;
-
-template <size_t kColumns>
-struct NarrowColumns {
-  std::array<const uint8_t*, kColumns> codes;
-  std::array<uint16_t, kColumns> sizes;
-};
-
-template <size_t kColumns>
-[[gnu::always_inline]] inline uint16_t CellOf(const NarrowColumns<kColumns>& columns, size_t row) {
-  uint16_t cell = columns.codes[0][row];
-#pragma GCC unroll 8
-  for (size_t i = 1; i < kColumns; ++i)
-    cell = static_cast<uint16_t>(cell * columns.sizes[i] + columns.codes[i][row]);
-  return cell;
-}
-
-template <size_t kColumns>
-[[gnu::always_inline]] inline void CellsOfGroup(const NarrowColumns<kColumns>& columns, size_t first_row,
-                                                uint16_t* __restrict cells) {
-#pragma GCC ivdep
-  for (size_t i = 0; i < kGroupRows; ++i) cells[i] = CellOf(columns, first_row + i);
-}
-
 [[gnu::always_inline]] inline void CountGroup(const uint16_t* __restrict cells, uint32_t* first,
                                               uint32_t* second, uint32_t* third, uint32_t* fourth) {
 #pragma GCC unroll 4
@@ -135,11 +110,7 @@ template <size_t kColumns>
 template <size_t kColumns>
 [[gnu::always_inline]] inline void Count(std::span<const ColumnView> views, int64_t begin, int64_t end,
                                          const CountArrays& counts) {
-  NarrowColumns<kColumns> columns;
-  for (size_t i = 0; i < kColumns; ++i) {
-    columns.codes[i] = reinterpret_cast<const uint8_t*>(views[i].codes + begin);
-    columns.sizes[i] = static_cast<uint16_t>(views[i].size);
-  }
+  const NarrowColumns<kColumns> columns = NarrowColumnsFrom<kColumns>(views, begin);
   const auto [first, second, third, fourth] = counts;
   const size_t rows = static_cast<size_t>(end - begin);
   const size_t groups = rows / kGroupRows;

@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "dp/data/coded_columns.h"
+#include "dp/data/narrow_cells.h"
 #include "dp/domain/domain.h"
 
 namespace curator::dp {
-
-inline constexpr size_t kMostNarrowColumns = 6;
 
 // The arrays that CountNarrowRows() counts into: neighbouring rows alternate between them. They may be the
 // same array.

@@ -15,22 +15,20 @@
 #include "dp/data/cell_index.h"
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/data/joint_plan.h"
+#include "dp/data/narrow_cells.h"
 
 namespace curator::dp {
 namespace {
 
 constexpr int64_t kMostSums = int64_t{1} << 24;  // and cells
-constexpr int64_t kBlockRows = 1024;             // their cells, slots and numbers stay in the first cache
-constexpr int64_t kStretchRows = 1 << 16;        // that a core takes at once
+constexpr int64_t kMostNumber = int64_t{1} << 20;
+constexpr int64_t kRootOf32Bits = 1 << 15;  // its square leaves room to round
+constexpr int64_t kBlockRows = 1024;        // their cells, slots and numbers stay in the first cache
+constexpr int64_t kStretchRows = 1 << 16;   // that a core takes at once
 constexpr int kMostCores = 16;
 constexpr int64_t kWorthAnotherCore = 1 << 22;  // rows: more than a millisecond
 constexpr int64_t kMostSlotsOfACore = 1 << 20;  // 8 MiB
 constexpr int64_t kFewSlots = 1024;             // up to here sums are kept in several copies
-constexpr size_t kCopies = 4;                   // neighbouring rows often share a slot
-
-size_t CopiesFor(int64_t slots) {
-  return slots <= kFewSlots ? kCopies : 1;
-}
 
 // code / width for every code below 2^24, as a product: with s = 24 + the bits of width - 1 the error of
 // `factor` is below width / 2^s, so that of the product is below 1 / width.
@@ -75,15 +73,28 @@ template <typename Code>
   for (size_t row = 0; row < rows; ++row) {
     const uint32_t code = codes[row];
     const uint32_t inside = uint32_t{0} - static_cast<uint32_t>(code < below);
-    numbers[row] = static_cast<int32_t>((first + code * step) & inside);
+    numbers[row] = static_cast<int32_t>((first + (code & step)) & inside);
   }
 }
 
-// `table` has a number for each code of the column.
-template <typename Code>
-[[gnu::always_inline]] inline void NumbersOfTable(const Code* __restrict codes, const int32_t* table,
-                                                  int32_t* __restrict numbers, size_t rows) {
-  for (size_t row = 0; row < rows; ++row) numbers[row] = table[codes[row]];
+struct Square {
+  uint32_t half;  // of what squares are divided by
+  int shift;
+  uint32_t centre;
+};
+
+// `Wide` holds the squares.
+template <typename Wide, typename Code>
+[[gnu::always_inline]] inline void SquareNumbers(const Code* __restrict codes, uint32_t below, uint32_t first,
+                                                 Square square, int32_t* __restrict numbers, size_t rows) {
+  for (size_t row = 0; row < rows; ++row) {
+    const uint32_t code = codes[row];
+    const uint32_t inside = uint32_t{0} - static_cast<uint32_t>(code < below);
+    const auto number = static_cast<int32_t>(first + code);
+    const auto magnitude = static_cast<Wide>(number < 0 ? -number : number);
+    const auto rounded = static_cast<uint32_t>((magnitude * magnitude + square.half) >> square.shift);
+    numbers[row] = static_cast<int32_t>((rounded - square.centre) & inside);
+  }
 }
 
 template <typename Code>
@@ -104,7 +115,8 @@ struct Loops {
   uint32_t codes = 0;
   uint32_t first = 0;
   uint32_t step = 0;
-  std::vector<int32_t> table;  // of all codes of the column
+  std::optional<Square> square;
+  bool is_square_wide = false;  // squares need more than 32 bits
   std::optional<ColumnView> blocks;
   uint32_t block_codes = 0;
   uint32_t outside = 0;  // the block of rows that are in none
@@ -115,10 +127,12 @@ template <typename Code>
 [[gnu::always_inline]] inline void FillNumbersFrom(const Loops& loops, const std::byte* codes,
                                                    std::span<int32_t> numbers) {
   const auto* const start = reinterpret_cast<const Code*>(codes);
-  if (loops.table.empty()) {
+  if (!loops.square) {
     LinearNumbers(start, loops.codes, loops.first, loops.step, numbers.data(), numbers.size());
+  } else if (loops.is_square_wide) {
+    SquareNumbers<uint64_t>(start, loops.codes, loops.first, *loops.square, numbers.data(), numbers.size());
   } else {
-    NumbersOfTable(start, loops.table.data(), numbers.data(), numbers.size());
+    SquareNumbers<uint32_t>(start, loops.codes, loops.first, *loops.square, numbers.data(), numbers.size());
   }
 }
 
@@ -148,7 +162,74 @@ const std::byte* CodesFrom(const ColumnView& column, int64_t first_row) {
   return AddBlocksFrom<uint32_t>(loops, codes, slots);
 }
 
+// The arrays that neighbouring rows are added to by turns.
+constexpr size_t kCopies = 4;
+using SumArrays = std::array<int64_t*, kCopies>;
+
+[[gnu::always_inline]] inline void AddGroup(const uint16_t* __restrict cells,
+                                            const int32_t* __restrict numbers, int64_t* one, int64_t* two,
+                                            int64_t* three, int64_t* four) {
+#pragma GCC unroll 4
+  for (size_t i = 0; i < kGroupRows; i += kCopies) {
+    one[cells[i]] += numbers[i];
+    two[cells[i + 1]] += numbers[i + 1];
+    three[cells[i + 2]] += numbers[i + 2];
+    four[cells[i + 3]] += numbers[i + 3];
+  }
+}
+
+// Adds the numbers of the rows begin..end-1 to the sums of their cells, over columns of one byte.
+template <size_t kColumns>
+[[gnu::always_inline]] inline void AddNarrow(const Loops& loops, int64_t begin, int64_t end,
+                                             const SumArrays& sums) {
+  const NarrowColumns<kColumns> columns = NarrowColumnsFrom<kColumns>(loops.cells, begin);
+  const auto [one, two, three, four] = sums;
+  const size_t rows = static_cast<size_t>(end - begin);
+  const size_t groups = rows / kGroupRows;
+  alignas(64) uint16_t cells[2][kGroupRows];
+  alignas(64) int32_t numbers[2][kGroupRows];
+  const auto group_begin = [begin](size_t group) { return begin + static_cast<int64_t>(group * kGroupRows); };
+  if (groups > 0) {
+    CellsOfGroup(columns, 0, cells[0]);
+    Numbers(loops, begin, numbers[0]);
+  }
+  for (size_t group = 0; group < groups; ++group) {
+    if (group + 1 < groups) {
+      CellsOfGroup(columns, (group + 1) * kGroupRows, cells[(group + 1) % 2]);
+      Numbers(loops, group_begin(group + 1), numbers[(group + 1) % 2]);
+    }
+    AddGroup(cells[group % 2], numbers[group % 2], one, two, three, four);
+  }
+  const size_t rest = rows - groups * kGroupRows;
+  Numbers(loops, group_begin(groups), std::span(numbers[0]).first(rest));
+  for (size_t i = 0; i < rest; ++i) one[CellOf(columns, groups * kGroupRows + i)] += numbers[0][i];
+}
+
+[[gnu::always_inline]] inline void AddAnyNarrow(const Loops& loops, int64_t begin, int64_t end,
+                                                const SumArrays& sums) {
+  switch (loops.cells.size()) {
+    case 1:
+      return AddNarrow<1>(loops, begin, end, sums);
+    case 2:
+      return AddNarrow<2>(loops, begin, end, sums);
+    case 3:
+      return AddNarrow<3>(loops, begin, end, sums);
+    case 4:
+      return AddNarrow<4>(loops, begin, end, sums);
+    case 5:
+      return AddNarrow<5>(loops, begin, end, sums);
+    case kMostNarrowColumns:
+      return AddNarrow<6>(loops, begin, end, sums);
+    default:
+      break;
+  }
+}
+
 #if defined(__x86_64__)
+[[gnu::target("avx2")]] void AddNarrowWithAvx2(const Loops& loops, int64_t begin, int64_t end,
+                                               const SumArrays& sums) {
+  AddAnyNarrow(loops, begin, end, sums);
+}
 [[gnu::target("avx2")]] void NumbersWithAvx2(const Loops& loops, int64_t first_row,
                                              std::span<int32_t> numbers) {
   Numbers(loops, first_row, numbers);
@@ -173,12 +254,32 @@ void BlocksHere(const Loops& loops, int64_t first_row, std::span<uint32_t> slots
   Blocks(loops, first_row, slots);
 }
 
+void AddNarrowHere(const Loops& loops, int64_t begin, int64_t end, const SumArrays& sums) {
+#if defined(__x86_64__)
+  if (MachineHasAvx2()) return AddNarrowWithAvx2(loops, begin, end, sums);
+#endif
+  AddAnyNarrow(loops, begin, end, sums);
+}
+
+// Whether AddNarrow() can add a request's rows: most requests.
+bool IsNarrow(const Loops& loops, const Slots& slots) {
+  const auto is_narrow = [](const ColumnView& column) { return column.width == CodeWidth::kOneByte; };
+  return !loops.blocks && loops.numbers && !loops.cells.empty() && loops.cells.size() <= kMostNarrowColumns &&
+         slots.count <= int64_t{1} << 16 && std::ranges::all_of(loops.cells, is_narrow);
+}
+
+// Neighbouring rows often share a slot.
+size_t CopiesFor(int64_t slots) {
+  return slots <= kFewSlots ? kCopies : 1;
+}
+
 // The sums of the rows that one core has taken. Not thread-safe; what it refers to must outlive it.
 class RowSums {
  public:
   RowSums(const Loops& loops, const Slots& slots)
       : loops_(loops),
         slots_(slots),
+        is_narrow_(IsNarrow(loops, slots)),
         copies_(CopiesFor(slots.count)),
         sums_(static_cast<size_t>(slots.count) * copies_) {
     numbers_.fill(static_cast<int32_t>(loops.first));  // where rows have no numbers of their own
@@ -186,11 +287,14 @@ class RowSums {
 
   // Adds the rows begin..end-1.
   void AddRows(int64_t begin, int64_t end) {
+    if (is_narrow_) return AddNarrowHere(loops_, begin, end, Arrays());
     for (int64_t first_row = begin; first_row < end; first_row += kBlockRows) {
       const auto rows = static_cast<size_t>(std::min(kBlockRows, end - first_row));
       if (loops_.numbers) NumbersHere(loops_, first_row, std::span(numbers_).first(rows));
       if (loops_.blocks) {
         AddToBlocks(first_row, rows);
+      } else if (slots_.count == 1) {
+        for (size_t row = 0; row < rows; ++row) sums_[0] += numbers_[row];
       } else if (slots_.count <= int64_t{1} << 16) {
         AddToCells<uint16_t>(first_row, rows);
       } else {
@@ -203,13 +307,14 @@ class RowSums {
     for (size_t i = 0; i < sums_.size(); ++i) sums_[i] += other.sums_[i];
   }
 
-  // The sum of each slot. No rows may be added afterwards.
-  std::span<const int64_t> Finish() {
+  // The sum of each slot.
+  std::vector<int64_t> Take() && {
     const auto slots = static_cast<size_t>(slots_.count);
     for (size_t copy = 1; copy < copies_; ++copy) {
       for (size_t slot = 0; slot < slots; ++slot) sums_[slot] += sums_[copy * slots + slot];
     }
-    return std::span(sums_).first(slots);
+    sums_.resize(slots);
+    return std::move(sums_);
   }
 
  private:
@@ -229,12 +334,16 @@ class RowSums {
   }
 
   // The copies by turns, so that the additions of neighbouring rows do not wait for one another.
+  SumArrays Arrays() {
+    SumArrays arrays;
+    for (size_t i = 0; i < kCopies; ++i)
+      arrays[i] = sums_.data() + i % copies_ * static_cast<size_t>(slots_.count);
+    return arrays;
+  }
+
   template <typename Number>
   void Scatter(std::span<const Number> slots) {
-    std::array<int64_t*, kCopies> sums;
-    for (size_t i = 0; i < kCopies; ++i)
-      sums[i] = sums_.data() + i % copies_ * static_cast<size_t>(slots_.count);
-    const auto [one, two, three, four] = sums;
+    const auto [one, two, three, four] = Arrays();
     size_t row = 0;
     for (; row + kCopies <= slots.size(); row += kCopies) {
       one[slots[row]] += numbers_[row];
@@ -247,6 +356,7 @@ class RowSums {
 
   const Loops& loops_;
   const Slots& slots_;
+  bool is_narrow_;
   size_t copies_;
   std::vector<int64_t> sums_;
   std::array<int32_t, kBlockRows> numbers_;
@@ -271,21 +381,25 @@ std::vector<int64_t> SumsOfSlots(int64_t rows, const Loops& loops, const Slots& 
   for (size_t core = 1; core < of_core.size(); ++core) {
     if (of_core[core]) of_core[0]->Add(*of_core[core]);
   }
-  const std::span<const int64_t> sums = of_core[0]->Finish();
-  return {sums.begin(), sums.end()};
+  return std::move(*of_core[0]).Take();
 }
 
 Loops LoopsFor(const ColumnsView& table, const GroupedRows& rows) {
   const RowNumbers& numbers = rows.numbers;
   Loops loops;
   loops.first = static_cast<uint32_t>(numbers.first);
-  loops.step = static_cast<uint32_t>(numbers.step);
+  loops.step = numbers.kind == RowNumbers::Kind::kLinear ? ~uint32_t{0} : 0;
   for (const uint32_t attribute : rows.attributes) loops.cells.push_back(table.columns[attribute]);
   if (numbers.column) {
     loops.numbers = table.columns[*numbers.column];
     loops.codes = static_cast<uint32_t>(numbers.codes);
-    loops.table = numbers.table;
-    if (!loops.table.empty()) loops.table.resize(static_cast<size_t>(loops.numbers->size));
+  }
+  if (numbers.kind == RowNumbers::Kind::kSquare) {
+    loops.square = Square{.half = (uint32_t{1} << numbers.shift) / 2,
+                          .shift = numbers.shift,
+                          .centre = static_cast<uint32_t>(numbers.centre)};
+    const int64_t last = numbers.first + numbers.codes;
+    loops.is_square_wide = std::max<int64_t>(-int64_t{numbers.first}, last) >= kRootOf32Bits;
   }
   if (rows.blocks) {
     loops.blocks = table.columns[rows.blocks->column];
@@ -314,12 +428,18 @@ absl::Status CheckGroups(const Domain& domain, const AttributeSet& attributes,
 }
 
 absl::Status CheckNumbers(std::span<const int64_t> sizes, const RowNumbers& numbers) {
-  if (!numbers.column) return absl::OkStatus();
+  if (!numbers.column) {
+    if (numbers.kind == RowNumbers::Kind::kSame) return absl::OkStatus();
+    return absl::InvalidArgumentError("numbers that follow a code need a column");
+  }
   if (*numbers.column >= sizes.size())
     return absl::InvalidArgumentError("numbers of a column that is not there");
-  if (numbers.codes < 0 || numbers.codes > sizes[*numbers.column] ||
-      (!numbers.table.empty() && std::ssize(numbers.table) != numbers.codes))
-    return absl::InvalidArgumentError("there is not one number for each code of a column");
+  const int64_t last = numbers.first + numbers.codes;
+  if (numbers.codes < 0 || numbers.codes > sizes[*numbers.column] || numbers.first < -kMostNumber ||
+      last > kMostNumber + 1)
+    return absl::InvalidArgumentError("numbers of codes that are not there, or beyond 2^20");
+  if (numbers.shift < 0 || numbers.shift > 20)
+    return absl::InvalidArgumentError("squares are divided by at most 2^20");
   return absl::OkStatus();
 }
 
@@ -359,7 +479,7 @@ std::vector<int64_t> SumsOfBlocks(const GroupedRows& rows, std::span<const int64
 }  // namespace
 
 int64_t SummingBytes(int64_t cells, int64_t sums) {
-  constexpr int64_t kOwn = int64_t{1} << 24;  // numbers of a column by its codes
+  constexpr int64_t kOwn = int64_t{1} << 20;
   // With blocks there are (groups + 1) (blocks + 1) slots; neither exceeds the number of sums.
   const int64_t slots = std::max(cells, 3 * sums + 1);
   const int64_t bytes = kOwn + static_cast<int64_t>(sizeof(int64_t)) * (2 * slots + sums) +

@@ -40,10 +40,13 @@ int32_t GroupOf(const Domain& domain, const AttributeSet& attributes,
 }
 
 int64_t NumberOf(const RowNumbers& numbers, const std::vector<uint32_t>& row) {
-  if (!numbers.column) return numbers.first;
-  const uint32_t code = row[*numbers.column];
-  if (code >= numbers.codes) return 0;
-  return numbers.table.empty() ? numbers.first + int64_t{numbers.step} * code : numbers.table[code];
+  const uint32_t code = numbers.column ? row[*numbers.column] : 0;
+  if (numbers.column && code >= numbers.codes) return 0;
+  if (numbers.kind == RowNumbers::Kind::kSame) return numbers.first;
+  const int64_t number = int64_t{numbers.first} + code;
+  if (numbers.kind == RowNumbers::Kind::kLinear) return number;
+  const int64_t step = int64_t{1} << numbers.shift;
+  return (number * number + step / 2) / step - numbers.centre;
 }
 
 // Row by row.
@@ -87,14 +90,20 @@ const Domain& Widths() {
 }
 
 RowNumbers Linear(uint32_t column, int64_t codes, int32_t first) {
-  return {.column = column, .codes = codes, .first = first, .step = 1, .table = {}};
+  return {.kind = RowNumbers::Kind::kLinear, .column = column, .codes = codes, .first = first};
 }
 
-RowNumbers FromTable(uint32_t column, int64_t codes) {
-  RowNumbers numbers{.column = column, .codes = codes, .first = 0, .step = 0, .table = {}};
-  for (int64_t code = 0; code < codes; ++code)
-    numbers.table.push_back(static_cast<int32_t>((code * code) % 1009 - 500));
-  return numbers;
+RowNumbers Square(uint32_t column, int64_t codes, int32_t first, int32_t shift, int32_t centre) {
+  return {.kind = RowNumbers::Kind::kSquare,
+          .column = column,
+          .codes = codes,
+          .first = first,
+          .shift = shift,
+          .centre = centre};
+}
+
+RowNumbers Same(std::optional<uint32_t> column, int64_t codes, int32_t first) {
+  return {.kind = RowNumbers::Kind::kSame, .column = column, .codes = codes, .first = first};
 }
 
 void ExpectPlainSums(const AttributeSet& attributes, int64_t groups, const std::optional<RowBlocks>& blocks,
@@ -116,16 +125,19 @@ void ExpectPlainSums(const AttributeSet& attributes, int64_t groups, const std::
 
 TEST(SumGroups, AddsUpWhatRowsAddWhateverTheColumns) {
   const std::vector<AttributeSet> sets = {{}, {0}, {1}, {0, 3}, {0, 1, 3}, {0, 1, 4}, {0, 3, 4, 5}};
-  const std::vector<RowNumbers> all = {
-      {},
-      {.column = std::nullopt, .codes = 0, .first = -3, .step = 0, .table = {}},
-      Linear(3, 5, -2),
-      Linear(3, 4, 2),
-      Linear(1, 299, -150),
-      Linear(2, 69'999, -60'000),
-      FromTable(0, 3),
-      FromTable(1, 200),
-      FromTable(2, 70'000)};
+  const std::vector<RowNumbers> all = {{},
+                                       Same(std::nullopt, 0, -3),
+                                       Same(3, 4, 7),
+                                       Linear(3, 5, -2),
+                                       Linear(3, 4, 2),
+                                       Linear(1, 299, -150),
+                                       Linear(2, 69'999, -60'000),
+                                       Square(0, 3, -1, 0, 0),
+                                       Square(1, 200, -90, 1, 4'000),
+                                       Square(2, 70'000, -35'000, 11, 300'000),
+                                       Square(2, 69'999, -(1 << 20), 20, 524'288),
+                                       Square(1, 300, (1 << 15) - 300, 10, 0),
+                                       Square(1, 300, (1 << 15) - 299, 10, 0)};
   for (const AttributeSet& set : sets) {
     for (const RowNumbers& numbers : all) ExpectPlainSums(set, 4, std::nullopt, numbers, 2'500);
   }
@@ -139,7 +151,7 @@ TEST(SumGroups, DividesGroupsIntoBlocksOfCodesOfAnyWidth) {
       const RowBlocks blocks{.column = column, .width = width, .codes = codes};
       ExpectPlainSums({0}, 3, blocks, {}, 1'500);
       ExpectPlainSums({0, 3}, 5, blocks, Linear(4, 80, 3), 1'500);
-      ExpectPlainSums({}, 1, blocks, FromTable(2, 70'000), 1'500);
+      ExpectPlainSums({}, 1, blocks, Square(2, 70'000, -35'000, 11, 9), 1'500);
     }
   }
 }
@@ -213,9 +225,10 @@ TEST(SumGroups, RefusesWhatDoesNotFitTheTable) {
       [](GroupedRows& rows) { rows.groups = 0; },
       [](GroupedRows& rows) { rows.numbers.column = 2; },
       [](GroupedRows& rows) { rows.numbers.codes = 4; },
-      [](GroupedRows& rows) {
-        rows.numbers.table = {1, 2};
-      },
+      [](GroupedRows& rows) { rows.numbers.column = std::nullopt; },
+      [](GroupedRows& rows) { rows.numbers.first = 1 << 21; },
+      [](GroupedRows& rows) { rows.numbers.first = -(1 << 20) - 1; },
+      [](GroupedRows& rows) { rows.numbers.shift = 21; },
       [](GroupedRows& rows) { rows.blocks = RowBlocks{.column = 2}; },
       [](GroupedRows& rows) { rows.blocks = RowBlocks{.column = 1, .width = 0, .codes = 3}; },
       [](GroupedRows& rows) { rows.blocks = RowBlocks{.column = 1, .width = 1, .codes = 4}; },

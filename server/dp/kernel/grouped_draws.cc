@@ -1,5 +1,6 @@
 #include "dp/kernel/grouped_draws.h"
 
+#include <bit>
 #include <optional>
 
 #include "dp/data/grouped_rows.h"
@@ -12,15 +13,18 @@ namespace {
 RowNumbers NumbersOf(const Domain& domain, const SummedValue& value) {
   if (!value.column) return {};
   const NumberColumn column = *NumberColumnAt(domain, *value.column);
-  RowNumbers numbers{.column = value.column, .codes = column.steps + 1, .first = 1, .step = 0, .table = {}};
+  RowNumbers numbers;
+  numbers.column = value.column;
+  numbers.codes = column.steps + 1;
+  if (value.kind == SummedValue::Kind::kOne) return numbers;
+  numbers.first = static_cast<int32_t>(column.low - value.centre);
   if (value.kind == SummedValue::Kind::kValue) {
-    numbers.first = static_cast<int32_t>(AddedBy(value, column, 0));
-    numbers.step = 1;
-  } else if (value.kind == SummedValue::Kind::kSquare) {
-    numbers.table.reserve(static_cast<size_t>(numbers.codes));
-    for (int64_t code = 0; code < numbers.codes; ++code)
-      numbers.table.push_back(static_cast<int32_t>(AddedBy(value, column, code)));
+    numbers.kind = RowNumbers::Kind::kLinear;
+    return numbers;
   }
+  numbers.kind = RowNumbers::Kind::kSquare;
+  numbers.shift = std::countr_zero(static_cast<uint64_t>(StepOfSquares(column, value.centre)));
+  numbers.centre = static_cast<int32_t>(CentreOfSquares(column, value.centre));
   return numbers;
 }
 

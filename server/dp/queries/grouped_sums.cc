@@ -1,6 +1,7 @@
 #include "dp/queries/grouped_sums.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -110,8 +111,9 @@ absl::StatusOr<RecordGroups> GroupsBy(const Domain& domain, const AttributeSet& 
 
 int64_t StepOfSquares(const NumberColumn& column, int64_t centre) {
   const SummandRange deviations = Deviations(column, centre);
-  const int64_t most = std::max(-deviations.low, deviations.high);
-  return std::max<int64_t>(1, (most * most + kLargestSummand - 1) / kLargestSummand);
+  const auto most = static_cast<uint64_t>(std::max(-deviations.low, deviations.high));
+  const uint64_t least = (most * most + kLargestSummand - 1) / kLargestSummand;
+  return static_cast<int64_t>(std::bit_ceil(least));
 }
 
 int64_t CentreOfSquares(const NumberColumn& column, int64_t centre) {
