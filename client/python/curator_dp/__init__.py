@@ -20,7 +20,7 @@ from curator_dp._charges import (
     zcdp,
 )
 from curator_dp._client import Client, connect
-from curator_dp._conditions import Condition, Conditions, Thresholds, col, parse_thresholds, parse_where
+from curator_dp._conditions import AnyOf, Condition, Conditions, Not, Thresholds, col, parse_thresholds, parse_where
 from curator_dp._connection import RetryPolicy
 from curator_dp._datasets import Dataset, DatasetTable
 from curator_dp._errors import (
@@ -51,6 +51,7 @@ __all__ = [
     "Account",
     "Answer",
     "AnswerTable",
+    "AnyOf",
     "approximate",
     "Attribute",
     "Budget",
@@ -82,6 +83,7 @@ __all__ = [
     "LedgerContradiction",
     "load",
     "Measure",
+    "Not",
     "NotAllowed",
     "NotAuthenticated",
     "NotFound",

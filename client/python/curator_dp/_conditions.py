@@ -1,16 +1,25 @@
 """Conditions on columns: written as text, in the grammar of `curator workload --where`, or built with `col`.
 
-    where      := condition { "and" condition }
+    where      := all { "or" all }
+    all        := one { "and" one }
+    one        := condition | "not" one | "(" where ")"
     thresholds := "at least" number { "," number } "of" [ "each" number "of" ] "(" condition { "," condition } ")"
-    condition  := column "in" "{" value { "," value } "}"
-                | column "in" "[" [ value ] "," [ value ] ( "]" | ")" )
-                | column ( "=" | ">=" | "<=" | "<" ) value
+    condition  := column [ "not" ] "in" "{" value { "," value } "}"
+                | column [ "not" ] "in" "(" value { "," value } ")"
+                | column [ "not" ] "in" "[" [ value ] "," [ value ] ( "]" | ")" )
+                | column [ "not" ] "between" value "and" value
+                | column ( "=" | "!=" | "<>" | "<" | "<=" | ">" | ">=" ) value
+                | column "is" [ "not" ] "missing"
 
 Columns and values are words (letters, digits, _ - + . : / & % and non-ASCII characters), or any text between quotes, in which \\
-makes the next character part of the text. A value that is a keyword (and, in, of, each) must be quoted. "]" and "<=" include the
-end, ")" and "<" do not. Bins of numeric columns are [edge, next edge), and take ")" and "<"; all others take "]" and "<=". The ends of
-dates are days (2019-03-31), times (2019-03-31T12:00:00) or bins (2019-03, 2019-Q1, 2019-W13, 2019): of days and bins either is taken, of
-times ")" and "<". Missing values, and the catch-all of ordered categories, are in no interval: only "=" and "{" take their labels.
+makes the next character part of the text. Keywords are in any case where they join or compare. A column or a value that is one of the
+small words and, in, of and each must be quoted. "]", "<=" and "between" include the end, ")" and "<" do not. Bins of numeric columns are
+[edge, next edge), and take ")" and "<"; intervals of all others take "]" and "<=". The ends of dates are days (2019-03-31), times
+(2019-03-31T12:00:00) or bins (2019-03, 2019-Q1, 2019-W13, 2019): of days and bins either is taken, of times ")" and "<".
+
+A condition on a missing value is neither true nor false, as in SQL: not (age > 30) has no record without an age. "is missing", and a
+list that has the label of missing values, are true or false of every record. Missing values, and the catch-all of ordered categories,
+are in no interval: only "=", "!=" and lists take their labels.
 """
 
 from __future__ import annotations
@@ -35,7 +44,9 @@ from curator_dp._wire.curator.v1 import workload_pb2
 Value = Union[str, int, float, Decimal, datetime.date]  # and numbers and times of NumPy; times of pandas are dates
 
 LONGEST_TEXT = 1 << 16
-_KEYWORDS = ("and", "in", "of", "each")
+DEEPEST_TEXT = 16  # parentheses and "not"s inside of each other
+_KEYWORDS = ("and", "in", "of", "each")  # that need quotes to be a name or a value
+_SIGNS = ("=", "!=", "<>", "<", "<=", ">", ">=")
 
 
 class UpperEnd(Enum):
@@ -75,20 +86,43 @@ class _NoTruthValue:
 
     def __bool__(self) -> NoReturn:
         raise InvalidQuestion(
-            "a condition is neither true nor false: join conditions with &, each in parentheses, and write an interval with "
-            "col(...).between(low, high)"
+            "a condition is neither true nor false: join conditions with & (and), | (or) and ~ (not), each in parentheses, and write "
+            "an interval with col(...).between(low, high)"
         )
 
 
+class _Joined(_NoTruthValue):
+    """What & | and ~ join."""
+
+    def __and__(self, other: AnyConditions) -> Conditions:
+        return Conditions(conditions_of(self).all_of + conditions_of(other).all_of)
+
+    def __or__(self, other: AnyConditions) -> Conditions:
+        return Conditions((AnyOf(_alternatives(self) + _alternatives(other)),))
+
+    def __invert__(self) -> Conditions:
+        return Conditions((Not(conditions_of(self)),))
+
+
 @dataclass(frozen=True)
-class Condition(_NoTruthValue):
-    """One condition on one column: a set of values, or an interval.
+class Truth:
+    """Of each bin of one column: whether a condition is true of its values, or neither true nor false."""
+
+    true: frozenset[int]
+    unknown: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Condition(_Joined):
+    """One condition on one column: a set of values, an interval, a comparison, or that the value is missing.
 
     Attributes:
         column: its name.
-        values: the values of a set; None for an interval.
+        values: the values of a set; None for the others.
         low, high: the ends of an interval, as texts; None for the column's own.
         upper: whether the interval includes its upper end.
+        compare: a sign, one of "!=", "<" and ">", and a value as text; None for the others.
+        missing: whether it is that the value is missing.
     """
 
     column: str
@@ -96,9 +130,13 @@ class Condition(_NoTruthValue):
     low: Optional[str] = None
     high: Optional[str] = None
     upper: UpperEnd = UpperEnd.ABSENT
+    compare: Optional[tuple[str, str]] = None
+    missing: bool = False
 
-    def __and__(self, other: AnyConditions) -> Conditions:
-        return Conditions((self,)) & other
+    @property
+    def columns(self) -> frozenset[str]:
+        """The column that it is on."""
+        return frozenset((self.column,))
 
     def to_wire(self) -> workload_pb2.Condition:
         """The message of a request."""
@@ -106,6 +144,13 @@ class Condition(_NoTruthValue):
         if self.values is not None:
             for value in self.values:
                 getattr(wire, "in").add().string_value = value
+            return wire
+        if self.compare is not None:
+            wire.compare.operator = _OPERATORS[self.compare[0]]
+            wire.compare.value.string_value = self.compare[1]
+            return wire
+        if self.missing:
+            wire.is_missing = True
             return wire
         wire.between.SetInParent()
         if self.low is not None:
@@ -123,6 +168,8 @@ class Condition(_NoTruthValue):
             return
         column = schema[self.column]
         excluded = self.upper is UpperEnd.EXCLUDED
+        if self._is_comparison(column):
+            return
         if column.kind not in ("numeric", "date") and excluded:
             raise InvalidQuestion(
                 f"the condition on {self.column}: its values are counted one by one, so the last one that is meant ends the interval: "
@@ -144,23 +191,75 @@ class Condition(_NoTruthValue):
         if self.upper is not UpperEnd.EXCLUDED or self.high is None or self.column not in schema:
             return self
         column = schema[self.column]
+        if self._is_comparison(column):
+            return Condition(self.column, compare=("<", self.high))
         return replace(self, high=column.excluded_end(self.high)) if column.kind == "date" else self
+
+    def _is_comparison(self, column: Attribute) -> bool:
+        """Whether it is that a value is below another: of integers and ordered categories."""
+        is_below = self.low is None and self.upper is UpperEnd.EXCLUDED
+        return is_below and column.kind not in ("numeric", "date") and column.is_ordered
 
     def bins(self, schema: Schema) -> list[int]:
         """The codes of the bins whose values fulfil it, ascending. InvalidQuestion where it cuts a bin."""
+        return sorted(self.truth(schema).true)
+
+    def truth(self, schema: Schema) -> Truth:
+        """Of each bin of its column. InvalidQuestion where it cuts one."""
         column = schema[self.column]
-        if self.values is not None:
-            return sorted({column.whole_bin(value) for value in self.values})
         meant = self.checked(schema)
-        return list(column.interval_bins(meant.low, meant.high))
+        nowhere = frozenset() if column.missing is None else frozenset((column.size - 1,))
+        if meant.missing:
+            if column.missing is None:
+                raise InvalidQuestion(f"{self.column} has no bin for missing values: every record has a value of it")
+            return Truth(nowhere, frozenset())
+        if meant.values is not None:
+            codes = frozenset(column.whole_bin(value) for value in meant.values)
+            return Truth(codes, frozenset() if codes & nowhere else nowhere)
+        if meant.compare is not None and meant.compare[0] == "!=":
+            code = column.whole_bin(meant.compare[1])
+            unknown = frozenset() if code in nowhere else nowhere
+            return Truth(frozenset(range(column.size)) - {code} - unknown, unknown)
+        in_no_order = frozenset(range(column.run_size, column.size))
+        if meant.compare is not None:
+            return Truth(frozenset(_compared_bins(column, *meant.compare)), in_no_order)
+        return Truth(frozenset(column.interval_bins(meant.low, meant.high)), in_no_order)
 
     def __str__(self) -> str:
         name = quoted(self.column)
+        if self.compare is not None:
+            return f"{name} {self.compare[0]} {quoted(self.compare[1])}"
+        if self.missing:
+            return f"{name} is missing"
         if self.values is not None:
             return f"{name} in {{{', '.join(quoted(value) for value in self.values)}}}"
         low = quoted(self.low) if self.low is not None else ""
         high = quoted(self.high) if self.high is not None else ""
         return f"{name} in [{low},{high}{')' if self.upper is UpperEnd.EXCLUDED else ']'}"
+
+
+_OPERATORS = {
+    "!=": workload_pb2.Comparison.NOT_EQUAL,
+    "<": workload_pb2.Comparison.LESS,
+    ">": workload_pb2.Comparison.GREATER,
+}
+
+
+def _compared_bins(column: Attribute, sign: str, value: str) -> range:
+    """Below a value or above it. InvalidQuestion where that cuts a bin, or there are none."""
+    if not column.is_ordered:
+        raise InvalidQuestion(f"the values of {column.name} are in no order; =, !=, a list and an interval of them work")
+    if column.kind == "numeric":
+        raise InvalidQuestion(
+            f"the condition on {column.name}: its bins begin at their lower edge, which is one of their values: write '>= {value}'"
+        )
+    if sign == "<":
+        bins = range(column.interval_bins(value, None).start)
+    else:
+        bins = range(column.interval_bins(None, value).stop, column.run_size)
+    if not bins:
+        raise InvalidQuestion(f"the condition on {column.name}: no value is {'below' if sign == '<' else 'above'} {value}")
+    return bins
 
 
 def bin_condition(column: Attribute, code: int) -> Condition:
@@ -179,17 +278,27 @@ def _is_number(text: str, number: object) -> bool:
 
 
 @dataclass(frozen=True)
-class Conditions(_NoTruthValue):
-    """Conditions that must all hold."""
+class Conditions(_Joined):
+    """Conditions that must all hold: each on one column, or several of which one must hold, or the opposite of others."""
 
-    all_of: tuple[Condition, ...]
+    all_of: tuple[Term, ...]
 
-    def __and__(self, other: AnyConditions) -> Conditions:
-        return Conditions(self.all_of + conditions_of(other).all_of)
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that they are on."""
+        return frozenset().union(*(each.columns for each in self.all_of))
 
     def to_wire(self) -> workload_pb2.Predicate:
-        """The message of a request."""
-        return workload_pb2.Predicate(all_of=[each.to_wire() for each in self.all_of])
+        """The message of a request: a list where no condition is joined by "or" or negated."""
+        conditions = [each for each in self.all_of if isinstance(each, Condition)]
+        if len(conditions) == len(self.all_of):
+            return workload_pb2.Predicate(all_of=[each.to_wire() for each in conditions])
+        return workload_pb2.Predicate(expression=self.to_expression())
+
+    def to_expression(self) -> workload_pb2.Expression:
+        """The same as a tree."""
+        each = [_expression_of(term) for term in self.all_of]
+        return each[0] if len(each) == 1 else workload_pb2.Expression(all_of=workload_pb2.Expressions(expressions=each))
 
     def check(self, schema: Schema) -> None:
         """As Condition.check()."""
@@ -200,8 +309,111 @@ class Conditions(_NoTruthValue):
         """As Condition.checked()."""
         return Conditions(tuple(each.checked(schema) for each in self.all_of))
 
+    def truth(self, schema: Schema) -> Truth:
+        """Of each bin of the one column that they are on. InvalidQuestion where one cuts a bin."""
+        return _both([each.truth(schema) for each in self.all_of])
+
     def __str__(self) -> str:
-        return " and ".join(str(each) for each in self.all_of)
+        is_alone = len(self.all_of) == 1
+        return " and ".join(f"({each})" if isinstance(each, AnyOf) and not is_alone else str(each) for each in self.all_of)
+
+
+@dataclass(frozen=True)
+class AnyOf(_Joined):
+    """Conditions of which at least one must hold."""
+
+    operands: tuple[Conditions, ...]
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that they are on."""
+        return frozenset().union(*(each.columns for each in self.operands))
+
+    def check(self, schema: Schema) -> None:
+        """As Condition.check()."""
+        for each in self.operands:
+            each.check(schema)
+
+    def checked(self, schema: Schema) -> AnyOf:
+        """As Condition.checked()."""
+        return AnyOf(tuple(each.checked(schema) for each in self.operands))
+
+    def truth(self, schema: Schema) -> Truth:
+        """Of each bin of the one column that they are on. InvalidQuestion where one cuts a bin."""
+        size = schema[next(iter(self.columns))].size
+        return _opposite(_both([_opposite(each.truth(schema), size) for each in self.operands]), size)
+
+    def bins(self, schema: Schema) -> list[int]:
+        """As Condition.bins()."""
+        return sorted(self.truth(schema).true)
+
+    def __str__(self) -> str:
+        return " or ".join(str(each) for each in self.operands)
+
+
+@dataclass(frozen=True)
+class Not(_Joined):
+    """That conditions are false. Where they are unknown, as of missing values, so is this."""
+
+    operand: Conditions
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that they are on."""
+        return self.operand.columns
+
+    def check(self, schema: Schema) -> None:
+        """As Condition.check()."""
+        self.operand.check(schema)
+
+    def checked(self, schema: Schema) -> Not:
+        """As Condition.checked()."""
+        return Not(self.operand.checked(schema))
+
+    def truth(self, schema: Schema) -> Truth:
+        """Of each bin of the one column that they are on. InvalidQuestion where one cuts a bin."""
+        return _opposite(self.operand.truth(schema), schema[next(iter(self.columns))].size)
+
+    def bins(self, schema: Schema) -> list[int]:
+        """As Condition.bins()."""
+        return sorted(self.truth(schema).true)
+
+    def __str__(self) -> str:
+        is_one = len(self.operand.all_of) == 1 and not isinstance(self.operand.all_of[0], AnyOf)
+        return f"not {self.operand}" if is_one else f"not ({self.operand})"
+
+
+Term = Union[Condition, AnyOf, Not]
+
+
+def _both(each: list[Truth]) -> Truth:
+    """True where all are, false where one is."""
+    true = frozenset.intersection(*(one.true for one in each))
+    perhaps = frozenset.intersection(*(one.true | one.unknown for one in each))
+    return Truth(true, perhaps - true)
+
+
+def _opposite(one: Truth, size: int) -> Truth:
+    return Truth(frozenset(range(size)) - one.true - one.unknown, one.unknown)
+
+
+def _expression_of(term: Term) -> workload_pb2.Expression:
+    if isinstance(term, Condition):
+        return workload_pb2.Expression(condition=term.to_wire())
+    wire = workload_pb2.Expression()
+    if isinstance(term, AnyOf):
+        wire.any_of.expressions.extend(each.to_expression() for each in term.operands)
+    else:
+        getattr(wire, "not").CopyFrom(term.operand.to_expression())
+    return wire
+
+
+def _alternatives(where: AnyConditions) -> tuple[Conditions, ...]:
+    """What "or" joins: those of conditions that are joined so already."""
+    conditions = conditions_of(where)
+    if len(conditions.all_of) == 1 and isinstance(conditions.all_of[0], AnyOf):
+        return conditions.all_of[0].operands
+    return (conditions,)
 
 
 @dataclass(frozen=True)
@@ -271,11 +483,15 @@ class Column(_NoTruthValue):
     def __lt__(self, value: Value) -> Condition:
         return Condition(self._name, high=value_text(value), upper=UpperEnd.EXCLUDED)
 
-    def __gt__(self, value: Value) -> NoReturn:
-        raise InvalidQuestion("there is no '>': intervals include their lower end; write '>='")
+    def __gt__(self, value: Value) -> Condition:
+        return Condition(self._name, compare=(">", value_text(value)))
 
-    def __ne__(self, value: object) -> NoReturn:
-        raise InvalidQuestion("there is no '!=': list the values that are meant with isin(...)")
+    def __ne__(self, value: object) -> Condition:  # type: ignore[override]
+        return Condition(self._name, compare=("!=", value_text(value)))
+
+    def is_missing(self) -> Condition:
+        """That there is no value: ~col("weight").is_missing() is that there is one."""
+        return Condition(self._name, missing=True)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -286,6 +502,8 @@ def col(name: str) -> Column:
     >>> import curator_dp as cu
     >>> str((cu.col("age").between(18, 37)) & (cu.col("sex") == "Female"))
     'age in [18,37] and sex in {Female}'
+    >>> str((cu.col("age") > 37) | ~(cu.col("zone").isin([1, 2])))
+    'age > 37 or not zone in {1, 2}'
     """
     return Column(name)
 
@@ -293,7 +511,7 @@ def col(name: str) -> Column:
 def quoted(text: str) -> str:
     """A column or a value as the grammar takes it."""
     is_word = bool(text) and all(ord(c) >= 0x80 or c.isalnum() or c in "_-+.:/&%" for c in text)
-    if is_word and text not in _KEYWORDS:
+    if is_word and text not in _KEYWORDS and text.lower() != "not":
         return text
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
@@ -303,7 +521,7 @@ _TOKEN = re.compile(
     r"""[ \t\n\r]*(?:
       (?P<quoted>'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*")
     | (?P<word>[0-9A-Za-z_\-+.:/&%\u0080-\U0010ffff]+)
-    | (?P<sign><=|>=|[\[\](){},=<>])
+    | (?P<sign><=|>=|<>|!=|[\[\](){},=<>])
     | (?P<end>$)
     )""",
     re.VERBOSE | re.DOTALL,
@@ -353,6 +571,25 @@ class _Reader:
         if not self.take(kind, text):
             self.fail(f"expected '{text}' {after}")
 
+    def is_keyword(self, word: str) -> bool:
+        """A word that joins or compares, in any case. No name or value is in its place."""
+        return self.kind == "word" and self.text.isascii() and self.text.lower() == word
+
+    def take_keyword(self, word: str) -> bool:
+        is_it = self.is_keyword(word)
+        if is_it:
+            self.advance()
+        return is_it
+
+    def is_negation(self) -> bool:
+        """Whether "not" negates what follows, and is no column of this name."""
+        if not self.is_keyword("not"):
+            return False
+        ahead = _TOKEN.match(self._text, self._next)
+        if ahead is None:
+            return True
+        return ahead.group("sign") not in _SIGNS and ahead.group("word") != "in"
+
     def value(self, what: str) -> str:
         if self.kind == "word" and self.text in _KEYWORDS:
             self.fail(f"expected {what}; the word {self.text} needs quotes to be one")
@@ -383,26 +620,99 @@ def _read_interval(reader: _Reader, column: str) -> Condition:
     return Condition(column, low=low, high=high, upper=UpperEnd.INCLUDED)
 
 
-def _read_condition(reader: _Reader) -> Condition:
+def _read_list(reader: _Reader, column: str, close: str) -> Condition:
+    values = [reader.value("a value")]
+    while reader.take("sign", ","):
+        values.append(reader.value("a value"))
+    reader.expect("sign", close, "or ',' after a value of the list")
+    return Condition(column, values=tuple(values))
+
+
+def _read_in(reader: _Reader, column: str) -> Condition:
+    if reader.take("sign", "["):
+        return _read_interval(reader, column)
+    for begin, close in (("{", "}"), ("(", ")")):
+        if reader.take("sign", begin):
+            return _read_list(reader, column, close)
+    reader.fail("expected '[' with an interval or '{' or '(' with a list after 'in'")
+
+
+def _read_between(reader: _Reader, column: str) -> Condition:
+    low = reader.value("the lower end after 'between'")
+    if not reader.take_keyword("and"):
+        reader.fail("expected 'and' between the ends of the interval")
+    return Condition(column, low=low, high=reader.value("the upper end"), upper=UpperEnd.INCLUDED)
+
+
+def _read_comparison(reader: _Reader, column: str) -> Condition:
+    sign = reader.text
+    reader.advance()
+    value = reader.value(f"a value after '{sign}'")
+    built = Column(column)
+    comparisons = {"=": built.__eq__, ">=": built.__ge__, "<=": built.__le__, "<": built.__lt__, ">": built.__gt__}
+    return comparisons[sign](value) if sign in comparisons else built.__ne__(value)
+
+
+def _read_term(reader: _Reader) -> Union[Condition, Not]:
+    """A condition, or its opposite where "not" is in it."""
     column = reader.value("an attribute")
-    if reader.take("word", "in"):
-        if reader.take("sign", "["):
-            return _read_interval(reader, column)
-        if not reader.take("sign", "{"):
-            reader.fail("expected '[' with an interval or '{' with a set after 'in'")
-        values = [reader.value("a value")]
-        while reader.take("sign", ","):
-            values.append(reader.value("a value"))
-        reader.expect("sign", "}", "or ',' after a value of the set")
-        return Condition(column, values=tuple(values))
-    for sign in ("=", ">=", "<=", "<"):
-        if reader.take("sign", sign):
-            value = reader.value(f"a value after '{sign}'")
-            built = Column(column)
-            return {"=": built.__eq__, ">=": built.__ge__, "<=": built.__le__, "<": built.__lt__}[sign](value)
-    if (reader.kind, reader.text) == ("sign", ">"):
-        reader.fail("there is no '>': intervals include their lower end; write '>='")
-    reader.fail(f"expected 'in', '=', '>=', '<=' or '<' after the attribute {column} (a text with blanks needs quotes)")
+    if reader.kind == "sign" and reader.text in _SIGNS:
+        return _read_comparison(reader, column)
+    if reader.take_keyword("is"):
+        is_negated = reader.take_keyword("not")
+        if not reader.take_keyword("missing"):
+            reader.fail("expected 'missing' after 'is not'" if is_negated else "expected 'missing' or 'not missing' after 'is'")
+        return _perhaps_not(Column(column).is_missing(), is_negated)
+    is_negated = reader.take_keyword("not")
+    if reader.take_keyword("in"):
+        return _perhaps_not(_read_in(reader, column), is_negated)
+    if reader.take_keyword("between"):
+        return _perhaps_not(_read_between(reader, column), is_negated)
+    if is_negated:
+        reader.fail("expected 'in' or 'between' after 'not'")
+    reader.fail(
+        f"expected 'in', 'between', 'is', '=', '!=', '<', '<=', '>' or '>=' after the attribute {column} (a text with blanks needs quotes)"
+    )
+
+
+def _perhaps_not(condition: Condition, is_negated: bool) -> Union[Condition, Not]:
+    return Not(Conditions((condition,))) if is_negated else condition
+
+
+def _read_condition(reader: _Reader) -> Condition:
+    """Of thresholds."""
+    term = _read_term(reader)
+    if isinstance(term, Not):
+        reader.fail("a condition of thresholds has no 'not' in it; '!=' and lists of the other values work")
+    return term
+
+
+def _read_any(reader: _Reader, nested: int) -> Conditions:
+    read = _read_all(reader, nested)
+    while reader.take_keyword("or"):
+        read = read | _read_all(reader, nested)
+    return read
+
+
+def _read_all(reader: _Reader, nested: int) -> Conditions:
+    read = _read_one(reader, nested)
+    while reader.take_keyword("and"):
+        read = read & _read_one(reader, nested)
+    return read
+
+
+def _read_one(reader: _Reader, nested: int) -> Conditions:
+    is_not = reader.is_negation()
+    if not is_not and (reader.kind, reader.text) != ("sign", "("):
+        return Conditions((_read_term(reader),))
+    if nested == DEEPEST_TEXT:
+        reader.fail(f"this is inside of {DEEPEST_TEXT} parentheses and 'not's, and cannot be inside of more")
+    reader.advance()
+    if is_not:
+        return ~_read_one(reader, nested + 1)
+    read = _read_any(reader, nested + 1)
+    reader.expect("sign", ")", "or 'and' or 'or' after a condition (a text with blanks needs quotes)")
+    return read
 
 
 def parse_where(text: str) -> Conditions:
@@ -410,14 +720,14 @@ def parse_where(text: str) -> Conditions:
 
     >>> str(parse_where("age < 65 and sex = Female"))
     'age in [,65) and sex in {Female}'
+    >>> str(parse_where("age > 37 or not (zone in (1, 2) and sex != Male)"))
+    'age > 37 or not (zone in {1, 2} and sex != Male)'
     """
     reader = _Reader(text)
-    conditions = [_read_condition(reader)]
-    while reader.take("word", "and"):
-        conditions.append(_read_condition(reader))
+    conditions = _read_any(reader, 0)
     if reader.kind != "end":
-        reader.fail("expected 'and' or the end (a text with blanks needs quotes)")
-    return Conditions(tuple(conditions))
+        reader.fail("expected 'and', 'or' or the end (a text with blanks needs quotes)")
+    return conditions
 
 
 def parse_thresholds(text: str) -> Thresholds:
@@ -447,14 +757,14 @@ def parse_thresholds(text: str) -> Thresholds:
     return Thresholds(tuple(conditions), tuple(at_least), each)
 
 
-AnyConditions = Union[str, Condition, Conditions]
+AnyConditions = Union[str, _Joined]
 
 
 def conditions_of(where: AnyConditions) -> Conditions:
     """Of a text or a built condition. InvalidQuestion where it is neither."""
     if isinstance(where, str):
         return parse_where(where)
-    if isinstance(where, Condition):
+    if isinstance(where, (Condition, AnyOf, Not)):
         return Conditions((where,))
     if not isinstance(where, Conditions):
         raise InvalidQuestion(f'a condition is a text, "age >= 65", or built with col("age") >= 65, not {where!r}')

@@ -27,6 +27,11 @@ def wire_of(meant: list[dict[str, Any]]) -> workload_pb2.Predicate:
 def built(meant: dict[str, Any]) -> cu.Condition:
     """With the builder, as somebody would write it."""
     column = cu.col(meant["attribute"])
+    if "compare" in meant:
+        value = meant["compare"]["value"]
+        return column > value if meant["compare"]["operator"] == "GREATER" else column != value
+    if "isMissing" in meant:
+        return column.is_missing()
     if "in" in meant:
         values = meant["in"]
         return column == values[0] if len(values) == 1 else column.isin(values)
@@ -35,7 +40,20 @@ def built(meant: dict[str, Any]) -> cu.Condition:
         return column.between(low, high)
     if low is not None:
         return column >= low
-    return column <= high if high is not None else cu.parse_where(f"{meant['attribute']} in [,]").all_of[0]
+    return column <= high if high is not None else cu.Condition(meant["attribute"])
+
+
+def built_tree(meant: dict[str, Any]) -> cu.Conditions:
+    """Of an expression, with & | and ~."""
+    if "condition" in meant:
+        return cu.Conditions((built(meant["condition"]),))
+    if "not" in meant:
+        return ~built_tree(meant["not"])
+    is_all = "allOf" in meant
+    first, *others = (built_tree(each) for each in meant["allOf" if is_all else "anyOf"]["expressions"])
+    for other in others:
+        first = first & other if is_all else first | other
+    return first
 
 
 @pytest.mark.parametrize("each", SHARED["conditions"], ids=lambda each: each["text"])
@@ -43,6 +61,13 @@ def test_a_text_means_what_the_shared_file_says_and_so_does_the_builder(each: di
     meant = wire_of(each["means"])
     assert cu.parse_where(each["text"]).to_wire() == meant
     assert cu.Conditions(tuple(built(condition) for condition in each["means"])).to_wire() == meant
+
+
+@pytest.mark.parametrize("each", SHARED["expressions"], ids=lambda each: each["text"])
+def test_an_expression_means_what_the_shared_file_says_and_so_does_the_builder(each: dict[str, Any]) -> None:
+    meant = json_format.ParseDict({"expression": each["means"]}, workload_pb2.Predicate())
+    assert cu.parse_where(each["text"]).to_wire() == meant
+    assert built_tree(each["means"]).to_wire() == meant
 
 
 @pytest.mark.parametrize("each", SHARED["mistakes"], ids=lambda each: each["text"])
@@ -62,6 +87,18 @@ CONDITIONS = st.one_of(
     st.builds(lambda name, low, high: cu.col(name).between(low, high, inclusive="left"), NAMES, VALUES, VALUES),
     st.builds(lambda name, low: cu.col(name) >= low, NAMES, VALUES),
     st.builds(lambda name, high: cu.col(name) < high, NAMES, VALUES),
+    st.builds(lambda name, low: cu.col(name) > low, NAMES, VALUES),
+    st.builds(lambda name, value: cu.col(name) != value, NAMES, VALUES),
+    st.builds(lambda name: cu.col(name).is_missing(), NAMES),
+)
+TREES: st.SearchStrategy[cu.Conditions] = st.recursive(
+    CONDITIONS.map(lambda condition: cu.Conditions((condition,))),
+    lambda trees: st.one_of(
+        st.builds(lambda one, other: one & other, trees, trees),
+        st.builds(lambda one, other: one | other, trees, trees),
+        st.builds(lambda one: ~one, trees),
+    ),
+    max_leaves=6,
 )
 
 
@@ -71,6 +108,23 @@ def test_what_was_built_is_read_back_from_its_text(conditions: list[cu.Condition
     assert cu.parse_where(str(all_of)) == all_of
 
 
+def levels_of(tree: cu.Conditions) -> int:
+    """Parentheses and "not"s inside of each other, at most."""
+    deepest = 0
+    for term in tree.all_of:
+        if isinstance(term, cu.AnyOf):
+            deepest = max(deepest, 1 + max(levels_of(each) for each in term.operands))
+        elif isinstance(term, cu.Not):
+            deepest = max(deepest, 2 + levels_of(term.operand))
+    return deepest
+
+
+@given(TREES)
+def test_a_tree_that_was_built_is_read_back_from_its_text(tree: cu.Conditions) -> None:
+    if levels_of(tree) <= 16:
+        assert cu.parse_where(str(tree)) == tree
+
+
 def test_thresholds_are_read() -> None:
     read = cu.parse_thresholds("at least 1,2 of each 3 of (age >= 65, smoker = yes, zone in {1,2}, sex = f)")
     assert (read.at_least, read.each, len(read.conditions)) == ((1, 2), 3, 4)
@@ -78,6 +132,11 @@ def test_thresholds_are_read() -> None:
     for text in ("", "2 of (a = 1)", "at least of (a = 1)", "at least -1 of (a = 1)", "at least 2 of (a = 1", "at least 2 of (a = 1) b"):
         with pytest.raises(cu.InvalidQuestion):
             cu.parse_thresholds(text)
+    compared = cu.parse_thresholds("at least 2 of (age > 65, sex != f, zone in (1, 2), weight is missing)")
+    assert compared.conditions == (cu.col("age") > 65, cu.col("sex") != "f", cu.col("zone").isin([1, 2]), cu.col("weight").is_missing())
+    for text in ("not a = 1", "a not in {1}", "a is not missing", "a = 1 or b = 2"):
+        with pytest.raises(cu.InvalidQuestion):
+            cu.parse_thresholds(f"at least 1 of ({text})")
 
 
 SCHEMA = cu.Schema(
@@ -125,5 +184,48 @@ def test_values_are_texts_and_numbers() -> None:
     for value in (True, None, [1]):
         with pytest.raises(cu.InvalidQuestion):
             cu.col("zone").isin([value])  # type: ignore[list-item]
-    with pytest.raises(cu.InvalidQuestion, match="isin"):
-        cu.col("zone") != 1
+    assert str(cu.col("zone") != 1) == "zone != 1"
+
+
+MISSING = cu.Schema(
+    json_format.ParseDict(
+        {
+            "attributes": [
+                {"name": "age", "integer": {"min": 0, "max": 9}, "missing": {"bin": "unknown"}},
+                {"name": "grade", "categorical": {"values": ["low", "mid", "high"], "catchAll": "other", "ordered": True}},
+                {"name": "zone", "coded": {"size": 3}},
+            ]
+        },
+        schema_pb2.Schema(),
+    )
+)
+
+
+def test_below_an_integer_or_an_ordered_category_is_a_comparison() -> None:
+    less = workload_pb2.Comparison.LESS
+    for text in ("age < 4", "grade < high"):
+        wire = cu.parse_where(text).checked(MISSING).to_wire().all_of[0]
+        assert (wire.compare.operator, wire.HasField("between")) == (less, False)
+    with pytest.raises(cu.InvalidQuestion, match="zone.*'<='"):
+        cu.parse_where("age is missing or not (zone < 2)").check(MISSING)
+
+
+def test_the_bins_of_conditions_that_are_joined_follow_three_valued_logic() -> None:
+    def bins(text: str) -> list[int]:
+        return sorted(cu.parse_where(text).truth(MISSING).true)
+
+    assert bins("age > 7") == [8, 9]
+    assert bins("age < 2") == [0, 1]
+    assert bins("age != 0 and age < 3") == [1, 2]
+    assert bins("not (age > 7)") == list(range(8)), "of a missing value neither is true"
+    assert bins("age > 7 or not age > 7") == list(range(10))
+    assert bins("age > 7 or age is missing") == [8, 9, 10]
+    assert bins("age is not missing") == list(range(10))
+    assert bins("age not in {3, unknown}") == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    assert bins("not (age != unknown)") == [10]
+    assert bins("grade < high") == [0, 1]
+    assert bins("not (grade < high)") == [2], "the catch-all is in no order"
+    assert bins("grade != low") == [1, 2, 3]
+    for text in ("zone > 1", "zone is missing", "age > 9", "grade < low"):
+        with pytest.raises(cu.InvalidQuestion):
+            bins(text)

@@ -115,7 +115,7 @@ def test_conditions_have_whole_bins(text: str, codes: list[int]) -> None:
     [
         "visit >= 2019-04-02", "visit <= 2019-07-01", "visit < 2019-06-30", "visit <= 2019-07-01T00:00:00", "visit = 2019-04-01",
         "visit >= unknown", "visit <= unknown", "visit < unknown", "visit < 2019-01-15", "visit >= 2020-01-01", "visit >= spring",
-        "pain <= other", "pain in [low,'?']", "age <= 'not asked'", "income < refused", "age < 40", "pain < high",
+        "pain <= other", "pain in [low,'?']", "age <= 'not asked'", "income < refused", "age in [20,40)", "pain in [low,high)", "pain < other",
     ],
 )  # fmt: skip
 def test_conditions_that_cut_a_bin_or_end_in_no_order_are_refused(text: str) -> None:
