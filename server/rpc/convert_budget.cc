@@ -1,5 +1,6 @@
 #include "rpc/convert_budget.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -20,6 +21,16 @@ std::string ExactDecimal(double number) {
   std::array<char, 40> text;
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() ? std::string(text.data(), end) : "";
+}
+
+// Of the counter of which the largest share was spent.
+double ShareSpent(const std::vector<ledger::CounterBalance>& counters) {
+  double most = 0;
+  for (const ledger::CounterBalance& counter : counters) {
+    if (counter.limit <= 0) continue;
+    most = std::max(most, static_cast<double>(counter.spent) / static_cast<double>(counter.limit));
+  }
+  return most;
 }
 
 v1::CalculatedEpsilon CalculatedEpsilonProto(const dp::CalculatedEpsilon& calculated) {
@@ -89,6 +100,8 @@ v1::Account ToProto(const service::AccountView& account) {
     proto.mutable_group()->set_name(account.scope_key);
     for (const std::string& member : account.members) proto.mutable_group()->add_members(member);
   }
+  if (account.epsilon_used) proto.set_epsilon_used(account.epsilon_used->ToString());
+  proto.set_share_spent(ShareSpent(account.counters));
   if (account.requests_left_like_last) proto.set_requests_left_like_last(*account.requests_left_like_last);
   return proto;
 }

@@ -28,6 +28,25 @@ TEST(ConvertAccount, CountsWhatIsSpentAndHeldAsGone) {
   EXPECT_EQ(proto.analyst(), "");
 }
 
+TEST(ConvertAccount, SaysWhatWasUsedOfThePromise) {
+  service::AccountView account = PureAccount();
+  account.epsilon_used = dp::Epsilon(3 * kOne);
+  EXPECT_EQ(ToProto(account).epsilon_used(), "3");
+  EXPECT_EQ(ToProto(account).share_spent(), 0.3) << "what is held is not spent";
+  account.epsilon_used.reset();
+  EXPECT_EQ(ToProto(account).epsilon_used(), "") << "not known";
+}
+
+TEST(ConvertAccount, TheLargestShareOfACounterIsSpent) {
+  service::AccountView account = PureAccount();
+  account.counters = {{.counter = "epsilon_squared", .limit = 100, .spent = 20},
+                      {.counter = "delta", .limit = 8, .spent = 6}};
+  EXPECT_EQ(ToProto(account).share_spent(), 0.75);
+  account.counters[1].limit = 0;
+  account.counters[1].spent = 0;
+  EXPECT_EQ(ToProto(account).share_spent(), 0.2);
+}
+
 TEST(ConvertBurnDown, EachPointHasItsTimeAndItsAmounts) {
   const v1::GetBurnDownResponse proto = ToProto(
       service::BurnDown{.account = "dataset/census",

@@ -22,7 +22,7 @@ int64_t LimitAt(const RuleSpec& promise, int64_t epsilon_units) {
 // The epsilon, in units, that the search starts from; one where there is none.
 int64_t Near(const RuleSpec& promise, int64_t limit) {
   const RuleDefinition* rule = DefinitionOf(promise.kind);
-  const absl::StatusOr<int64_t> near = rule->epsilon_units_near(promise, limit).RoundedUp();
+  const absl::StatusOr<int64_t> near = rule->epsilon_units_of_sum(promise, limit).RoundedUp();
   return near.ok() ? std::max<int64_t>(*near, 1) : 1;
 }
 
@@ -58,15 +58,18 @@ int64_t Rounded(const RuleSpec& promise, int64_t units, int64_t limit) {
   return rounded;
 }
 
+bool HasCountersOf(const RuleDefinition& rule, const std::vector<CounterAmount>& amounts) {
+  return std::equal(amounts.begin(), amounts.end(), rule.counters.begin(), rule.counters.end(),
+                    [](const CounterAmount& a, const CounterUnit& b) { return a.counter == b.name; });
+}
+
 }  // namespace
 
 absl::StatusOr<RuleSpec> KeptPromise(const RuleSpec& opened, const std::vector<CounterAmount>& limits) {
   ASSIGN_OR_RETURN(const std::vector<CounterAmount> opening, LimitsOf(opened));
   if (limits == opening) return opened;
-  const bool same_counters =
-      std::equal(limits.begin(), limits.end(), opening.begin(), opening.end(),
-                 [](const CounterAmount& a, const CounterAmount& b) { return a.counter == b.counter; });
-  if (!same_counters) return absl::DataLossError("an account has other counters than its rule");
+  if (!HasCountersOf(*DefinitionOf(opened.kind), limits))
+    return absl::DataLossError("an account has other counters than its rule");
   RuleSpec promise = opened;
   if (opened.kind == RuleKind::kAdvanced && limits.at(1) != opening.at(1)) {
     promise.delta_slack = DeltaSlackOf(opened);
@@ -78,6 +81,20 @@ absl::StatusOr<RuleSpec> KeptPromise(const RuleSpec& opened, const std::vector<C
   ASSIGN_OR_RETURN(const int64_t units, ReachingUnits(promise, limit));
   promise.epsilon = Epsilon(Rounded(promise, units, limit));
   return promise;
+}
+
+absl::StatusOr<Epsilon> EpsilonUsed(const RuleSpec& promise, const std::vector<CounterAmount>& limits,
+                                    const std::vector<CounterAmount>& spent) {
+  const RuleDefinition* rule = DefinitionOf(promise.kind);
+  if (!HasCountersOf(*rule, limits) || !HasCountersOf(*rule, spent))
+    return absl::DataLossError("an account has other counters than its rule");
+  const bool is_delta_kept = spent.size() == 1 || spent.at(1).amount <= limits.at(1).amount;
+  if (!is_delta_kept) return absl::DataLossError("an account has spent more than the delta of its promise");
+  if (spent.front().amount <= 0) return Epsilon();
+  const absl::StatusOr<int64_t> units = rule->epsilon_units_of_sum(promise, spent.front().amount).RoundedUp();
+  if (!units.ok()) return absl::DataLossError("an account has spent more than any epsilon allows");
+  const Epsilon used(*units);
+  return spent.front().amount <= limits.front().amount ? std::min(used, promise.epsilon) : used;
 }
 
 absl::StatusOr<RuleSpec> WithEpsilon(const RuleSpec& opened, Epsilon epsilon) {

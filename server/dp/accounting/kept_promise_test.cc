@@ -107,6 +107,77 @@ TEST(KeptPromise, OfALimitThatNoEpsilonGivesIsRefused) {
   EXPECT_TRUE(absl::IsDataLoss(KeptPromise(zcdp, {{"rho", std::numeric_limits<int64_t>::max()}}).status()));
 }
 
+TEST(EpsilonUsed, IsZeroBeforeAnythingIsSpentAndNearlyThePromiseWhenAllIs) {
+  for (const RuleSpec& promise : SomeRules()) {
+    std::vector<CounterAmount> spent = *LimitsOf(promise);
+    const Epsilon all = *EpsilonUsed(promise, *LimitsOf(promise), spent);
+    EXPECT_LE(all, promise.epsilon);
+    EXPECT_GT(all.units(), promise.epsilon.units() - promise.epsilon.units() / 100'000'000);
+    for (CounterAmount& counter : spent) counter.amount = 0;
+    EXPECT_EQ(*EpsilonUsed(promise, *LimitsOf(promise), spent), Epsilon(0));
+  }
+}
+
+TEST(EpsilonUsed, GrowsWithWhatIsSpentAndCoversIt) {
+  for (const RuleSpec& promise : SomeRules()) {
+    const std::vector<CounterAmount> limits = *LimitsOf(promise);
+    Epsilon before;
+    for (int64_t percent = 1; percent <= 100; percent += 3) {
+      std::vector<CounterAmount> spent = limits;
+      spent[0].amount = limits[0].amount / 100 * percent;
+      const absl::StatusOr<Epsilon> used = EpsilonUsed(promise, *LimitsOf(promise), spent);
+      ASSERT_TRUE(used.ok()) << used.status();
+      EXPECT_GT(*used, before);
+      EXPECT_LE(*used, promise.epsilon);
+      EXPECT_GE(LimitsOf(*WithEpsilon(promise, *used))->front().amount, spent[0].amount)
+          << std::string(RuleName(promise.kind)) << ", " << percent << "%";
+      before = *used;
+    }
+  }
+}
+
+TEST(EpsilonUsed, UnderPureIsTheSum) {
+  const RuleSpec pure{RuleKind::kPure, Eps("1"), {}, {}, {}};
+  EXPECT_EQ(*EpsilonUsed(pure, *LimitsOf(pure), {{"epsilon", Eps("0.123").units()}}), Eps("0.123"));
+}
+
+TEST(EpsilonUsed, UnderZcdpIsTheTightConversionRoundedUp) {
+  const RuleSpec zcdp{RuleKind::kZcdp, Eps("3"), Del("1e-9"), {}, {}};
+  for (const int64_t rho : {int64_t{1}, int64_t{1'000'000}, int64_t{40'000'000'000}}) {
+    const Epsilon used = *EpsilonUsed(zcdp, *LimitsOf(zcdp), {{"rho", rho}});
+    const Interval least = EpsilonOfZcdp(Interval::Of(Rho(rho)), Interval::Of(zcdp.delta));
+    EXPECT_FALSE(Interval::Of(used).CertainlyAtMost(least - Interval::Of(Epsilon(1))));
+    EXPECT_TRUE(Interval::Of(used).CertainlyAtMost(least + Interval::Of(Epsilon(10))));
+  }
+}
+
+TEST(EpsilonUsed, IsAboveThePromiseWhereMoreWasSpent) {
+  for (const RuleSpec& promise : SomeRules()) {
+    std::vector<CounterAmount> spent = *LimitsOf(promise);
+    spent[0].amount += spent[0].amount / 10;
+    EXPECT_GT(*EpsilonUsed(promise, *LimitsOf(promise), spent), promise.epsilon);
+  }
+}
+
+TEST(EpsilonUsed, IsNotKnownWhereDeltaIsOverspentOrTheCountersAreOthers) {
+  const RuleSpec advanced{RuleKind::kAdvanced, Eps("1"), Del("1e-6"), {}, {}};
+  const std::vector<CounterAmount> limits = *LimitsOf(advanced);
+  std::vector<CounterAmount> spent = limits;
+  spent[1].amount += 1;
+  EXPECT_TRUE(absl::IsDataLoss(EpsilonUsed(advanced, limits, spent).status()));
+  EXPECT_TRUE(absl::IsDataLoss(EpsilonUsed(advanced, limits, {{"rho", 5}}).status()));
+  EXPECT_TRUE(absl::IsDataLoss(EpsilonUsed(advanced, {}, {}).status()));
+}
+
+// Canary: the share of rho that was spent, of the promise's epsilon, is not what was used.
+TEST(EpsilonUsedCanary, TheSameShareOfThePromiseUnderstatesWhatWasUsed) {
+  const RuleSpec zcdp{RuleKind::kZcdp, Eps("1"), Del("1e-9"), {}, {}};
+  const int64_t quarter = LimitsOf(zcdp)->front().amount / 4;
+  const Epsilon proportional(zcdp.epsilon.units() / 4);
+  EXPECT_LT(LimitsOf(*WithEpsilon(zcdp, proportional))->front().amount, quarter) << "it would not cover it";
+  EXPECT_GT(*EpsilonUsed(zcdp, *LimitsOf(zcdp), {{"rho", quarter}}), proportional);
+}
+
 TEST(KeptPromiseCanary, ThePromiseAtOpeningWouldUnderstateARaisedLimit) {
   const RuleSpec opened{RuleKind::kZcdp, Eps("1"), Del("1e-9"), {}, {}};
   const std::vector<CounterAmount> raised = *LimitsOf(*WithEpsilon(opened, Eps("2")));

@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "codec/accounting_codec.h"
 #include "dp/accounting/calculators/schedule.h"
+#include "dp/accounting/kept_promise.h"
 #include "dp/accounting/units.h"
 #include "ledger/history/entry_payload.h"
 #include "service/accounts/accounts.h"
@@ -258,12 +259,38 @@ std::string LookSummary(std::string_view payload) {
 
 }  // namespace
 
+namespace {
+
+// What is not computed is taken to be all that the promise allows.
+std::optional<dp::Epsilon> EpsilonUsedOf(const dp::RuleSpec& promise,
+                                         const std::vector<ledger::CounterBalance>& counters) {
+  std::vector<dp::CounterAmount> limits;
+  std::vector<dp::CounterAmount> spent;
+  bool is_within = true;
+  for (const ledger::CounterBalance& counter : counters) {
+    limits.push_back({counter.counter, counter.limit});
+    spent.push_back({counter.counter, counter.spent});
+    is_within = is_within && counter.spent <= counter.limit;
+  }
+  const absl::StatusOr<dp::Epsilon> used = dp::EpsilonUsed(promise, limits, spent);
+  if (used.ok()) return *used;
+  return is_within ? std::optional(promise.epsilon) : std::nullopt;
+}
+
+// Whether epsilons that were used of both are about the same delta.
+bool AreComparable(const dp::RuleSpec& a, const dp::RuleSpec& b) {
+  return a.kind == b.kind && a.delta == b.delta;
+}
+
+}  // namespace
+
 absl::StatusOr<AccountView> ViewOf(const DatasetView& dataset, const ledger::Account& account) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, PromiseOf(account));
   return AccountView{
       .name = AccountName(dataset, account),
       .rule = rule,
       .counters = account.counters,
+      .epsilon_used = EpsilonUsedOf(rule, account.counters),
       .scope_type = account.scope_type,
       .scope_key = account.scope_key,
       .members = dataset.MayAll(Method::kListAccounts) ? account.members : std::vector<std::string>()};
@@ -320,6 +347,9 @@ std::optional<AccountView> LargestPart(std::string_view dataset, const std::vect
       largest->scope_key.clear();
       continue;
     }
+    if (!AreComparable(largest->rule, account.rule) || !account.epsilon_used) largest->epsilon_used.reset();
+    if (largest->epsilon_used)
+      largest->epsilon_used = std::max(*largest->epsilon_used, *account.epsilon_used);
     for (size_t i = 0; i < largest->counters.size() && i < account.counters.size(); ++i) {
       ledger::CounterBalance& most = largest->counters[i];
       most.limit = std::max(most.limit, account.counters[i].limit);

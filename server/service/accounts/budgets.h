@@ -45,6 +45,9 @@ struct AccountView {
   std::string name;
   dp::RuleSpec rule;  // with the promise that its present limits keep
   std::vector<ledger::CounterBalance> counters;
+  // All that was charged is (epsilon_used, rule.delta)-DP together (dp::EpsilonUsed()). None when that is not
+  // known: more was spent than the limits allow.
+  std::optional<dp::Epsilon> epsilon_used;
   ledger::ScopeType scope_type = ledger::ScopeType::kDataset;
   std::string scope_key;             // the analyst, or the group
   std::vector<std::string> members;  // of a group; for the owner only
@@ -89,7 +92,7 @@ absl::StatusOr<BudgetView> GetBudget(Services& services, const Principal& princi
 inline constexpr dp::Delta kDeltaComparedUnderPure(1'000'000'000);  // 1e-9
 
 // What a partitioned dataset has spent (dp/sensitivity/part_cost.h): in each counter the largest limit, spent
-// and held amounts of any part. None when `accounts` has no part's account.
+// and held amounts of any part, and the largest epsilon that was used where all promise the same delta. None when `accounts` has no part's account.
 std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts);
 
 // The entries of the range that the principal may see: all, without the content that no principal reads

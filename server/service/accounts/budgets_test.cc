@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "base/canonical_bytes.h"
 #include "base/testing/names.h"
@@ -127,6 +128,52 @@ TEST_F(BudgetsTest, AsManyRequestsAsAreSaidToBeLeftAreAdmittedAndNotOneMore) {
   for (int64_t i = 0; i < left; ++i) Charge("ana", Pure(100));
   EXPECT_EQ(Budget("ana").accounts.at(0).requests_left_like_last, 0);
   EXPECT_TRUE(absl::IsResourceExhausted(ledger_->Begin(Request("ana", Pure(100))).status()));
+}
+
+TEST_F(BudgetsTest, TheEpsilonThatWasUsedIsTheTightConversionOfWhatWasSpent) {
+  EXPECT_EQ(Budget("ana").accounts.at(0).epsilon_used, dp::Epsilon(0));
+  Charge("owner", Pure(500));
+  Charge("ana", Pure(100));
+  const BudgetView budget = Budget("owner");
+  const AccountView& account = budget.accounts.at(0);
+  const double compared = EpsilonBy(*budget.comparison, "zcdp-tight");
+  EXPECT_NEAR(static_cast<double>(account.epsilon_used->units()) / dp::kEpsilonUnitsPerOne, compared, 1e-6);
+  EXPECT_LT(*account.epsilon_used, account.rule.epsilon);
+  EXPECT_EQ(Budget("ana").accounts.at(0).epsilon_used, account.epsilon_used) << "of all, as the counters are";
+}
+
+TEST_F(BudgetsTest, TheEpsilonThatWasUsedIsAboveThePromiseOnlyWhereMoreWasSpent) {
+  Charge("ana", Pure(100));
+  const DatasetView view =
+      FindDataset({*ledger_}, Method::kGetDataset, TestPrincipal("owner"), DatasetName("census")).value();
+  ledger::Account account = ledger_->ListAccounts(dataset_id_)->at(0);
+  const int64_t limit = account.counters[0].limit;
+  account.counters[0].spent = limit;
+  EXPECT_LE(ViewOf(view, account)->epsilon_used, rule_.epsilon);
+  EXPECT_GT(ViewOf(view, account)->epsilon_used, dp::Epsilon(rule_.epsilon.units() / 1000 * 999));
+  account.counters[0].spent = limit + limit / 10;
+  EXPECT_GT(ViewOf(view, account)->epsilon_used, rule_.epsilon) << "more was spent than was promised";
+  account.counters[0].spent = std::numeric_limits<int64_t>::max();
+  // Fails closed: no number is said.
+  EXPECT_EQ(ViewOf(view, account)->epsilon_used, std::nullopt);
+}
+
+TEST_F(BudgetsTest, TheLargestPartHasTheLargestEpsilonThatWasUsedOfEqualPromises) {
+  const auto part = [](const std::string& name, int64_t delta, int64_t used) {
+    return AccountView{
+        .name = "dataset/census/part/" + name,
+        .rule = {.kind = dp::RuleKind::kZcdp, .epsilon = dp::Epsilon(4), .delta = dp::Delta(delta)},
+        .epsilon_used = dp::Epsilon(used),
+        .scope_type = ledger::ScopeType::kPart,
+        .scope_key = name};
+  };
+  EXPECT_EQ(LargestPart("census", {part("a", 9, 1), part("b", 9, 3), part("c", 9, 2)})->epsilon_used,
+            dp::Epsilon(3));
+  EXPECT_EQ(LargestPart("census", {part("a", 9, 1), part("b", 8, 3)})->epsilon_used, std::nullopt);
+  AccountView unknown = part("b", 9, 0);
+  unknown.epsilon_used.reset();
+  EXPECT_EQ(LargestPart("census", {part("a", 9, 1), unknown})->epsilon_used, std::nullopt);
+  EXPECT_EQ(LargestPart("census", {unknown, part("a", 9, 1)})->epsilon_used, std::nullopt);
 }
 
 TEST_F(BudgetsTest, DamageIsSaidToAllWhoSeeTheBudgetAndDescribedToTheOwner) {

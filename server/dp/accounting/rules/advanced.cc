@@ -48,10 +48,9 @@ absl::StatusOr<Amounts> AdvancedLimits(const RuleSpec& spec) {
   return Amounts{squared, spec.delta.units() - slack.units()};
 }
 
-Interval AdvancedEpsilonNear(const RuleSpec& spec, int64_t squared_limit) {
+Interval AdvancedEpsilonOf(const RuleSpec& spec, int64_t squared) {
   const Interval spread = Sqrt(Interval(-2) * Log(Interval::Of(DeltaSlackOf(spec))));
-  return FilterValue(spread, Quotient({squared_limit}, {kSquaredUnitsPerOne})) *
-         Interval(kEpsilonUnitsPerOne);
+  return FilterValue(spread, Quotient({squared}, {kSquaredUnitsPerOne})) * Interval(kEpsilonUnitsPerOne);
 }
 
 // The square of an epsilon in units of 1e-12, in units of 1e-12.
@@ -87,8 +86,8 @@ absl::StatusOr<Amounts> AdvancedCost(const RuleSpec&, const Event& mechanism) {
 
 const RuleDefinition& AdvancedRule() {
   static const RuleDefinition rule = {
-      RuleKind::kAdvanced,   "ADVANCED",           {{"epsilon_squared", 12}, {"delta", 18}},
-      &AdvancedLimits,       &AdvancedEpsilonNear, &AdvancedCost,
+      RuleKind::kAdvanced,   "ADVANCED",         {{"epsilon_squared", 12}, {"delta", 18}},
+      &AdvancedLimits,       &AdvancedEpsilonOf, &AdvancedCost,
       Certificates::kCounted};
   return rule;
 }

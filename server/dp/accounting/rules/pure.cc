@@ -18,8 +18,8 @@ absl::StatusOr<Amounts> PureLimits(const RuleSpec& spec) {
   return Amounts{spec.epsilon.units()};
 }
 
-Interval PureEpsilonNear(const RuleSpec&, int64_t epsilon_limit) {
-  return Interval(epsilon_limit);
+Interval PureEpsilonOf(const RuleSpec&, int64_t epsilon_units) {
+  return Interval(epsilon_units);
 }
 
 absl::StatusOr<Amounts> PureCost(const RuleSpec&, const Event& mechanism) {
@@ -37,8 +37,8 @@ absl::StatusOr<Amounts> PureCost(const RuleSpec&, const Event& mechanism) {
 }  // namespace
 
 const RuleDefinition& PureRule() {
-  static const RuleDefinition rule = {RuleKind::kPure, "PURE",           {{"epsilon", 12}},
-                                      &PureLimits,     &PureEpsilonNear, &PureCost};
+  static const RuleDefinition rule = {RuleKind::kPure, "PURE",         {{"epsilon", 12}},
+                                      &PureLimits,     &PureEpsilonOf, &PureCost};
   return rule;
 }
 

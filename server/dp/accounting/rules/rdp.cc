@@ -40,9 +40,9 @@ absl::StatusOr<Amounts> RdpLimits(const RuleSpec& spec) {
   return Amounts{units};
 }
 
-Interval RdpEpsilonNear(const RuleSpec& spec, int64_t rdp_limit) {
+Interval RdpEpsilonOf(const RuleSpec& spec, int64_t divergence) {
   const Interval penalty = ConversionPenalty(OrderMinusOne(spec), Interval::Of(spec.delta));
-  return (Quotient({rdp_limit}, {kRdpUnitsPerOne}) + penalty) * Interval(kEpsilonUnitsPerOne);
+  return (Quotient({divergence}, {kRdpUnitsPerOne}) + penalty) * Interval(kEpsilonUnitsPerOne);
 }
 
 absl::StatusOr<Interval> RdpUnits(const RuleSpec& spec, const Event& mechanism) {
@@ -89,8 +89,8 @@ absl::StatusOr<Amounts> RdpCost(const RuleSpec& spec, const Event& mechanism) {
 }  // namespace
 
 const RuleDefinition& RdpRule() {
-  static const RuleDefinition rule = {RuleKind::kRdp, "RDP",           {{"rdp", 12}},
-                                      &RdpLimits,     &RdpEpsilonNear, &RdpCost};
+  static const RuleDefinition rule = {RuleKind::kRdp, "RDP",         {{"rdp", 12}},
+                                      &RdpLimits,     &RdpEpsilonOf, &RdpCost};
   return rule;
 }
 

@@ -36,9 +36,10 @@ struct RuleDefinition {
   std::vector<CounterUnit> counters;
   // The limits, rounded down. INVALID_ARGUMENT with a field for a promise that this rule cannot keep.
   absl::StatusOr<Amounts> (*limits)(const RuleSpec& spec);
-  // Roughly the epsilon of the promise whose first limit this is, in units of 1e-12: the starting point of a
-  // search for the promise. No guarantee depends on it.
-  Interval (*epsilon_units_near)(const RuleSpec& spec, int64_t first_limit);
+  // The epsilon, in units of 1e-12, that the rule's theorem gives with spec.delta for charges that add up to
+  // `sum` > 0 in the first counter. The upper end holds, and is close to the least that does; spec.epsilon is
+  // not used.
+  Interval (*epsilon_units_of_sum)(const RuleSpec& spec, int64_t sum);
   // The cost, rounded up, of a mechanism: an event that is not composed, parallel, group or certified, and
   // that is valid. FAILED_PRECONDITION for a mechanism that this rule cannot count.
   absl::StatusOr<Amounts> (*mechanism_cost)(const RuleSpec& spec, const Event& mechanism);

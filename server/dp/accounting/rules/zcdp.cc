@@ -5,6 +5,8 @@
 // Sources: the zCDP filter (Rogers, Roth, Ullman, Vadhan 2016 in spirit; Feldman, Zrnic 2021; Whitehouse et
 // al. 2023, for zCDP a sum with a fixed bound is a filter); the conversion of Canonne, Kamath, Steinke 2020,
 // charged once, at delta_B, for the whole account.
+#include <cmath>
+
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/accounting/divergence.h"
@@ -35,9 +37,28 @@ absl::StatusOr<Amounts> ZcdpLimits(const RuleSpec& spec) {
   return Amounts{rho};
 }
 
-Interval ZcdpEpsilonNear(const RuleSpec& spec, int64_t rho_limit) {
-  return EpsilonOfZcdp(Interval::Of(Rho(rho_limit)), Interval::Of(spec.delta)) *
-         Interval(kEpsilonUnitsPerOne);
+// BestOrderMinusOneForRho() in floating point, which is a thousand times as fast: the conversion holds at any
+// order, and changes little near the best.
+double OrderMinusOneNear(double rho, double delta) {
+  const double target = -std::log(delta);
+  double low = -60;  // of ln(alpha - 1)
+  double high = 60;
+  constexpr int kSteps = 60;
+  for (int i = 0; i < kSteps; ++i) {
+    const double middle = (low + high) / 2;
+    const double x = std::exp(middle);
+    const bool is_below = rho * x * x + std::log1p(x) < target;
+    (is_below ? low : high) = middle;
+  }
+  return std::exp(low);
+}
+
+Interval ZcdpEpsilonOf(const RuleSpec& spec, int64_t rho_units) {
+  const Interval rho = Interval::Of(Rho(rho_units));
+  const Interval delta = Interval::Of(spec.delta);
+  const Interval x = Interval::OfDouble(OrderMinusOneNear(rho.Upper(), delta.Upper()));
+  const Interval epsilon = (x + Interval(1)) * rho + ConversionPenalty(x, delta);
+  return Max(epsilon, Interval(0)) * Interval(kEpsilonUnitsPerOne);
 }
 
 absl::StatusOr<Interval> RhoUnits(const Event& mechanism) {
@@ -80,8 +101,8 @@ absl::StatusOr<Amounts> ZcdpCost(const RuleSpec&, const Event& mechanism) {
 }  // namespace
 
 const RuleDefinition& ZcdpRule() {
-  static const RuleDefinition rule = {RuleKind::kZcdp, "ZCDP",           {{"rho", 12}},
-                                      &ZcdpLimits,     &ZcdpEpsilonNear, &ZcdpCost};
+  static const RuleDefinition rule = {RuleKind::kZcdp, "ZCDP",         {{"rho", 12}},
+                                      &ZcdpLimits,     &ZcdpEpsilonOf, &ZcdpCost};
   return rule;
 }
 
