@@ -3,6 +3,8 @@
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -98,6 +100,34 @@ std::string DescribeLines(const v1::Rejection& rejection) {
                       more > 0 ? absl::StrCat(" and ", more, " more") : "");
 }
 
+// "0 to 200000 by 100; may be missing; from the column Income"
+std::string DescribeMeasure(const v1::Measure& measure) {
+  std::string text = absl::StrCat(ExactText(measure.low()), " to ", ExactText(measure.high()), " by ",
+                                  ExactText(measure.resolution()));
+  if (measure.has_missing()) absl::StrAppend(&text, "; may be missing");
+  if (!measure.reading().column().empty())
+    absl::StrAppend(&text, "; from the column ", measure.reading().column());
+  return text;
+}
+
+// By measure, in the order of the names.
+void AddClippedCells(const v1::ImportRecordsResponse& import, Document& document) {
+  if (import.cells_clipped().empty()) return;
+  const std::map<std::string, int64_t> sorted(import.cells_clipped().begin(), import.cells_clipped().end());
+  std::string described;
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const auto& [measure, cells] : sorted) {
+    absl::StrAppend(&described, described.empty() ? "" : ", ", cells, " of ", measure);
+    json[measure] = cells;
+  }
+  const char* const title = "numbers set to the nearest bound";
+  document.fields.push_back({"described_cells_clipped", title, described, ShownIn::kTables});
+  document.fields.push_back(
+      {"cells_clipped", title,
+       RawJson{json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)},
+       ShownIn::kJsonAndCsv});
+}
+
 Table RejectionTable(const v1::ImportRecordsResponse& import) {
   Table table{"rejections",
               "rejected, by column and reason",
@@ -140,6 +170,7 @@ Document DatasetDocument(const v1::Dataset& dataset) {
     attributes.rows.push_back({attribute.name(), DescribeKind(attribute), BinsOf(attribute)});
   }
   document.tables.push_back(std::move(attributes));
+  AddMeasures(dataset.schema(), document);
   if (dataset.has_partition()) AddPartitionFacts(dataset.partition(), document);
   return document;
 }
@@ -198,6 +229,14 @@ void AddNestingFacts(const v1::Schema& schema, Document& document) {
   document.fields.push_back({"nesting", "records lie", DescribeNesting(schema)});
 }
 
+void AddMeasures(const v1::Schema& schema, Document& document) {
+  if (schema.measures().empty()) return;
+  Table measures{"measures", "", {{"name", "measure"}, {"values", "values"}}, {}};
+  for (const v1::Measure& measure : schema.measures())
+    measures.rows.push_back({measure.name(), DescribeMeasure(measure)});
+  document.tables.push_back(std::move(measures));
+}
+
 void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document) {
   const std::vector<std::string> ignored(import.ignored_columns().begin(), import.ignored_columns().end());
   document.fields.push_back({"rows_read", "rows read", import.rows_read()});
@@ -206,6 +245,7 @@ void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document)
   document.fields.push_back({"responses_clamped", "responses set to the nearest bound",
                              import.responses_clamped(),
                              import.responses_clamped() > 0 ? ShownIn::kAllForms : ShownIn::kJsonAndCsv});
+  AddClippedCells(import, document);
   document.fields.push_back({"ignored_columns", "columns ignored", ignored});
   if (import.rejections_size() > 0) document.tables.push_back(RejectionTable(import));
   if (import.same_file_as().empty()) return;

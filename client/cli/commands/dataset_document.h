@@ -30,6 +30,9 @@ std::string DescribeUnit(const v1::Schema& schema);
 // The groups of nested records; adds nothing if records are not nested.
 void AddNestingFacts(const v1::Schema& schema, Document& document);
 
+// The measures with their values, "0 to 200000 by 100"; adds nothing if there are none.
+void AddMeasures(const v1::Schema& schema, Document& document);
+
 // The report of an import: numbers of rows, and what was rejected by column and reason. For the owner only.
 void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document);
 

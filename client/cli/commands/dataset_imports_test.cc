@@ -127,6 +127,23 @@ TEST_F(DatasetImports, AreReportedByColumnAndReasonWithTheFirstLines) {
             "attribute,reason,rows,lines\nage,is missing,12,\"2,9,11,12,40\"\nsex,is empty,2,\"3,9\"\n");
 }
 
+TEST_F(DatasetImports, SayHowManyNumbersOfEachMeasureWereClipped) {
+  v1::ImportRecordsResponse report;
+  report.set_rows_read(9);
+  report.set_rows_accepted(9);
+  Report(report);
+  EXPECT_EQ(Import(""), ExitStatus::kDone) << error_.str();
+  EXPECT_EQ(out_.str().find("nearest bound"), std::string::npos);
+  (*report.mutable_cells_clipped())["income"] = 3;
+  (*report.mutable_cells_clipped())["hours"] = 2;
+  Report(report);
+  EXPECT_EQ(Import(""), ExitStatus::kDone) << error_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("numbers set to the nearest bound"));
+  EXPECT_THAT(out_.str(), HasSubstr("2 of hours, 3 of income"));
+  EXPECT_EQ(Import("--output json"), ExitStatus::kDone);
+  EXPECT_EQ(Json::parse(out_.str())["cells_clipped"], Json::parse(R"({"hours": 2, "income": 3})"));
+}
+
 TEST_F(DatasetImports, ThatRejectMoreThanIsAllowedAreStoredAndEndWithAnError) {
   Report(ManyRejected());
   for (const char* options : {"", "--max-rejected 13", "--max-rejected 13.9%"}) {

@@ -65,6 +65,7 @@ absl::Status Run(Session& session, const CheckSchema& command) {
     attributes.rows.push_back({checked->attributes(i).name(), kind, checked->attributes(i).bins()});
   }
   document.tables.push_back(std::move(attributes));
+  AddMeasures(schema, document);
   if (checked->has_import()) AddImportFacts(checked->import(), document);
   session.Print(document);
   if (!command.most_rejected.IsExceededBy(checked->import())) return absl::OkStatus();
@@ -227,6 +228,8 @@ void AddSchemaCommands(CLI::App& app, Chosen& chosen) {
       "are written, \"reading\": {\"decimalSign\": \",\"}. Comments begin with //. All of it, with examples: "
       "curator "
       "schema template\n"
+      "\nNumbers that sums, means and variances are taken of are measures, beside the attributes:\n"
+      "  \"measures\": [{\"name\": \"income\", \"low\": 0, \"high\": 200000, \"resolution\": 100}]\n"
       "\nA number may be given by even steps, {\"numeric\": {\"min\": 0, \"max\": 100, \"step\": 0.5}}. "
       "Records that\n"
       "lie in groups (pupils in schools) name the groups' column, which is never released, and a number as "

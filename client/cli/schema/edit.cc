@@ -430,15 +430,88 @@ Complaint TakeUnit(v1::Schema& schema, const std::string& answer) {
   return "";
 }
 
+// ---- The measures
+
+constexpr char kMeasuresExplanation[] =
+    "Numbers that sums, means and variances are taken of, divided by |: the column, the least and the "
+    "largest "
+    "number, and the resolution, of which both are multiples: income 0 200000 by 100; numbers outside are "
+    "set "
+    "to the nearest bound; - for none";
+
+std::string CurrentMeasures(const v1::Schema& schema) {
+  std::vector<std::string> measures;
+  for (const v1::Measure& measure : schema.measures()) {
+    measures.push_back(absl::StrCat(measure.name(), " ", dp::WriteNumber(measure.low()), " ",
+                                    dp::WriteNumber(measure.high()), " by ",
+                                    dp::WriteNumber(measure.resolution())));
+  }
+  return Joined(measures, " | ");
+}
+
+// The measure of this name as it is, or a new one, whose cells are read as those of the attribute.
+v1::Measure MeasureOf(const v1::Schema& schema, const std::string& name) {
+  for (const v1::Measure& measure : schema.measures()) {
+    if (measure.name() == name) return measure;
+  }
+  v1::Measure measure;
+  measure.set_name(name);
+  for (const v1::Attribute& attribute : schema.attributes()) {
+    if (attribute.name() != name) continue;
+    if (attribute.has_missing())
+      measure.mutable_missing()->mutable_tokens()->CopyFrom(attribute.missing().tokens());
+    v1::Reading& reading = *measure.mutable_reading();
+    reading.set_column(attribute.reading().column());
+    reading.set_decimal_sign(attribute.reading().decimal_sign());
+    reading.set_thousands_separator(attribute.reading().thousands_separator());
+    if (reading.ByteSizeLong() == 0) measure.clear_reading();
+  }
+  return measure;
+}
+
+constexpr char kOneMeasure[] = "write the column, two bounds and the resolution: income 0 200000 by 100";
+
+// "income 0 200000 by 100": the name may have blanks.
+Complaint TakeMeasure(const v1::Schema& schema, const std::string& answer, v1::Measure& measure) {
+  const std::vector<std::string> words = WordsOfAnswer(answer);
+  if (words.size() < 5 || words[words.size() - 2] != "by") return kOneMeasure;
+  std::vector<double> numbers;
+  for (const size_t from_end : {4, 3, 1}) {
+    const std::string& word = words[words.size() - from_end];
+    const auto number = dp::ReadNumber(word);
+    if (!std::holds_alternative<double>(number)) return absl::StrCat("\"", word, "\" is no number");
+    numbers.push_back(std::get<double>(number));
+  }
+  measure = MeasureOf(schema, Joined(std::vector(words.begin(), words.end() - 4), " "));
+  measure.set_low(numbers[0]);
+  measure.set_high(numbers[1]);
+  measure.set_resolution(numbers[2]);
+  const auto checked = rpc::FromProto(measure);
+  return checked.ok() ? "" : absl::StrCat(measure.name(), ": ", std::string(checked.status().message()));
+}
+
+Complaint TakeMeasures(v1::Schema& schema, const std::string& answer) {
+  google::protobuf::RepeatedPtrField<v1::Measure> measures;
+  const std::vector<std::string> parts =
+      answer == kSkip ? std::vector<std::string>() : SplitAnswer(answer, '|');
+  for (const std::string& part : parts) {
+    const Complaint complaint = TakeMeasure(schema, part, *measures.Add());
+    if (!complaint.empty()) return complaint;
+  }
+  *schema.mutable_measures() = std::move(measures);
+  return "";
+}
+
 class Editor {
  public:
   Editor(v1::Schema& schema, std::istream& in, std::ostream& out) : schema_(schema), in_(in), out_(out) {}
 
   EditEnd Run() {
     out_ << "An empty answer keeps what is in brackets; < goes back; quit, or Ctrl-D, saves and stops.\n";
-    while (attribute_ <= schema_.attributes_size()) {
-      const bool goes_on = attribute_ == schema_.attributes_size() ? AskUnit() : AskAttribute();
-      if (!goes_on) return EditEnd::kStopped;
+    while (attribute_ <= schema_.attributes_size() + 1) {
+      if (AskNext()) continue;
+      const bool lacks_nothing = attribute_ > schema_.attributes_size();  // only measures were left
+      return lacks_nothing ? EditEnd::kAllAnswered : EditEnd::kStopped;
     }
     return EditEnd::kAllAnswered;
   }
@@ -456,6 +529,11 @@ class Editor {
     if (answer.ends_with('\r')) answer.pop_back();
     if (answer == "quit") return std::nullopt;
     return answer;
+  }
+
+  bool AskNext() {
+    if (attribute_ < schema_.attributes_size()) return AskAttribute();
+    return attribute_ == schema_.attributes_size() ? AskUnit() : AskMeasures();
   }
 
   bool AskAttribute() {
@@ -535,10 +613,28 @@ class Editor {
     return true;
   }
 
+  bool AskMeasures() {
+    out_ << "\n";
+    const std::string current = CurrentMeasures(schema_);
+    const std::optional<std::string> answer = Ask("measures", kMeasuresExplanation, current);
+    if (!answer) return false;
+    if (*answer == "<") {
+      --attribute_;
+      return true;
+    }
+    const Complaint complaint = answer->empty() ? "" : TakeMeasures(schema_, *answer);
+    if (complaint.empty()) {
+      ++attribute_;
+    } else {
+      Complain(complaint);
+    }
+    return true;
+  }
+
   v1::Schema& schema_;
   std::istream& in_;
   std::ostream& out_;
-  int attribute_ = 0;
+  int attribute_ = 0;  // behind the last one the unit, then the measures
   int question_ = 0;
   int direction_ = 1;  // of the last answer: over the questions that do not apply
 };

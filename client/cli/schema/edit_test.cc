@@ -124,6 +124,41 @@ TEST_F(Edit, AnotherKindKeepsMissingValuesAndNothingElseOfTheOldOne) {
   EXPECT_EQ(At(0), R"({"name": "a", "integer": {}, "missing": {"bin": "missing"}})") << out_;
 }
 
+constexpr char kUpToTheMeasures[] = "numeric\n0 9 by 1\n,.\nbin\n\ncoded\n1\n\n\nrecord\n";
+
+TEST_F(Edit, MeasuresAreAskedForLastAndReadAsTheAttributeOfTheirName) {
+  EXPECT_TRUE(Answer(std::string(kUpToTheMeasures) + "a 0 200000 by 100 | hours per week -1 80.5 by 0.5\n"))
+      << out_;
+  ASSERT_EQ(schema_.measures_size(), 2);
+  EXPECT_EQ(JsonOf(schema_.measures(0)),
+            R"({"name": "a", "low": 0, "high": 200000, "resolution": 100, "missing": {}, )"
+            R"("reading": {"decimalSign": ",", "thousandsSeparator": "."}})");
+  EXPECT_EQ(JsonOf(schema_.measures(1)),
+            R"({"name": "hours per week", "low": -1, "high": 80.5, "resolution": 0.5})");
+}
+
+TEST_F(Edit, AMeasureKeepsWhatIsNotAskedForAndAHyphenTakesAllAway) {
+  EXPECT_TRUE(Answer(std::string(kUpToTheMeasures) + "m 0 1 by 1\n"));
+  schema_.mutable_measures(0)->mutable_missing()->add_tokens("none");
+  EXPECT_TRUE(Answer("\n\n\n\n\n\n\n\n\n\nm 0 3 by 0.5\n")) << out_;
+  EXPECT_THAT(out_, HasSubstr("[m 0 1 by 1]"));
+  EXPECT_EQ(JsonOf(schema_.measures(0)),
+            R"({"name": "m", "low": 0, "high": 3, "resolution": 0.5, "missing": {"tokens": ["none"]}})");
+  EXPECT_TRUE(Answer("\n\n\n\n\n\n\n\n\n\n\n"));
+  EXPECT_EQ(schema_.measures_size(), 1) << "an empty answer keeps them";
+  EXPECT_TRUE(Answer("\n\n\n\n\n\n\n\n\n\n-\n"));
+  EXPECT_TRUE(schema_.measures().empty());
+}
+
+TEST_F(Edit, AMeasureThatTheServerWouldRefuseIsExplainedAndAskedAgain) {
+  EXPECT_TRUE(Answer(std::string(kUpToTheMeasures) +
+                     "m 0 1\nm 0 x by 1\nm 5 1 by 1\nm 0.5 2 by 1\n<\nrecord\nm 0 1 by 1\n"));
+  EXPECT_THAT(out_, AllOf(HasSubstr("! write the column, two bounds and the resolution"),
+                          HasSubstr("! \"x\" is no number"), HasSubstr("! m: high: 1 is not above low, 5"),
+                          HasSubstr("! m: low: must be a multiple of the resolution, 1")));
+  EXPECT_EQ(schema_.measures_size(), 1);
+}
+
 TEST_F(Edit, AnIdColumnIsNoAttribute) {
   EXPECT_FALSE(Answer("coded\n1\n\n\ncoded\n1\n\n\nperson a 3\nperson pid 0\n"));
   EXPECT_THAT(out_, AllOf(HasSubstr("is an attribute, too"), HasSubstr("person pid 3")));

@@ -165,6 +165,16 @@ ordered_json ObjectOf(const v1::Attribute& attribute) {
   return json;
 }
 
+ordered_json ObjectOf(const v1::Measure& measure) {
+  ordered_json json = {{"name", measure.name()},
+                       {"low", NumberOf(measure.low())},
+                       {"high", NumberOf(measure.high())},
+                       {"resolution", NumberOf(measure.resolution())}};
+  if (measure.has_missing()) json["missing"] = ObjectOf(measure.missing());
+  if (measure.has_reading()) json["reading"] = ObjectOf(measure.reading());
+  return json;
+}
+
 ordered_json ObjectOf(const v1::PrivacyUnit& unit) {
   if (unit.has_person()) {
     return {
@@ -274,6 +284,10 @@ std::string JsonOf(const v1::Attribute& attribute) {
   return LineOf(ObjectOf(attribute));
 }
 
+std::string JsonOf(const v1::Measure& measure) {
+  return LineOf(ObjectOf(measure));
+}
+
 std::string JsonOf(const v1::PrivacyUnit& unit) {
   return LineOf(ObjectOf(unit));
 }
@@ -295,6 +309,10 @@ std::string TextOf(const SchemaFile& file) {
       "{\n  \"attributes\": [";
   for (int i = 0; i < schema.attributes_size(); ++i) {
     absl::StrAppend(&text, i == 0 ? "\n" : ",\n", "    ", JsonOf(schema.attributes(i)));
+  }
+  for (int i = 0; i < schema.measures_size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "\n  ],\n  \"measures\": [\n" : ",\n", "    ",
+                    JsonOf(schema.measures(i)));
   }
   absl::StrAppend(&text, "\n  ],\n  \"unit\": ", JsonOf(schema.unit()));
   if (schema.has_nesting()) absl::StrAppend(&text, ",\n  \"nesting\": ", LineOf(ObjectOf(schema.nesting())));

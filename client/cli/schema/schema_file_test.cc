@@ -132,6 +132,23 @@ TEST(SchemaFiles, WhatIsFilledInIsAccepted) {
           .ok());
 }
 
+TEST(SchemaFiles, MeasuresAreWrittenAndReadAgain) {
+  const auto file = ParseSchemaFile(
+      R"({"attributes": [{"name": "a", "coded": {"size": 2}}],
+          "measures": [{"name": "income", "low": 0, "high": 2e5, "resolution": 100},
+                       {"name": "x", "low": -0.5, "high": 0.5, "resolution": 0.1, "missing": {"tokens": ["", "?"]},
+                        "reading": {"column": "X", "decimalSign": ","}}]})",
+      "a.json");
+  ASSERT_TRUE(file.ok()) << file.status();
+  const std::string text = TextOf(*file);
+  EXPECT_THAT(text, HasSubstr(R"({"name": "income", "low": 0, "high": 200000, "resolution": 100})"));
+  const auto again = ParseSchemaFile(text, "a.json");
+  ASSERT_TRUE(again.ok()) << again.status() << text;
+  EXPECT_TRUE(
+      google::protobuf::util::MessageDifferencer::Equals(again->schema.measures(1), file->schema.measures(1)))
+      << text;
+}
+
 TEST(SchemaFiles, WhatIsWrittenIsReadAgain) {
   auto file = ParseSchemaFile(
       R"({"attributes": [

@@ -37,6 +37,12 @@ constexpr char kGuide[] =
 //       The name in the file's header where it is another one, upper and lower case alike, other spellings.
 //   "reading": {"decimalSign": ",", "thousandsSeparator": "."}
 //   "reading": {"dateFormats": ["DD.MM.YYYY"]}               beside 2019-03-31 and 2019-03-31T12:30:00
+//
+// Beside the attributes, measures: numbers that sums, means and variances are taken of. A column may be both.
+//   {"name": "income", "low": 0, "high": 200000, "resolution": 100}
+//       A number below or above the bounds is set to the nearest bound, and each is rounded to the nearest
+//       multiple of the resolution, so both are multiples of it. Narrow bounds have smaller errors, and clip
+//       more numbers. "missing": {} says that cells may be missing: they are then in no sum; "reading" as above.
 )";
 
 constexpr char kNoRecordWasRead[] = "its header alone: no record was read.\n";
@@ -133,6 +139,8 @@ std::string TemplateText(const SchemaFile& file, const std::string& path) {
   for (int i = 0; i < schema.attributes_size(); ++i)
     absl::StrAppend(&text, AttributeText(schema.attributes(i), i + 1 == schema.attributes_size()));
   absl::StrAppend(&text, R"(  ],
+
+  // "measures": [{"name": ?, "low": ?, "high": ?, "resolution": ?}],
 
   // Whom the guarantee protects: one record. Where a person may have several, it is not enough; write
   //   "unit": {"person": {"idColumn": "pid", "maxRecords": 3}}

@@ -59,6 +59,17 @@ TEST(Template, ANameThatNoAttributeMayHaveIsRefusedWithItsColumn) {
   EXPECT_FALSE(UnfilledSchema({',', {"", ""}}, "people.csv").ok());
 }
 
+TEST(Template, ALineOfAMeasureMakesOne) {
+  std::string text = TemplateText(UnfilledOf({',', {"a"}}), "people.csv");
+  const std::string line = R"(// "measures": [{"name": ?, "low": ?, "high": ?, "resolution": ?}],)";
+  const size_t at = text.find(line);
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, line.size(), R"("measures": [{"name": "a", "low": 0, "high": 5, "resolution": 1}],)");
+  const auto file = ParseSchemaFile(text, "t.json");
+  ASSERT_TRUE(file.ok()) << file.status() << text;
+  EXPECT_EQ(file->schema.measures_size(), 1);
+}
+
 TEST(Template, ALineEndInTheFilesNameEndsNoComment) {
   EXPECT_TRUE(ParseSchemaFile(TemplateText(UnfilledOf({',', {"a"}}), "x\n\"y"), "t.json").ok());
 }

@@ -19,12 +19,13 @@ CsvForm CsvFormOf(const v1::Schema& schema) {
   add(schema.unit().person().id_column());
   add(schema.unit().group().id_column());
   add(schema.nesting().group_column());
-  for (const v1::Attribute& attribute : schema.attributes()) {
-    const v1::Reading& reading = attribute.reading();
-    const std::string& column = reading.column().empty() ? attribute.name() : reading.column();
+  const auto add_read = [&](const std::string& name, const v1::Reading& reading) {
+    const std::string& column = reading.column().empty() ? name : reading.column();
     add(column);
     if (reading.decimal_sign() == ",") form.decimal_commas.insert(column);
-  }
+  };
+  for (const v1::Attribute& attribute : schema.attributes()) add_read(attribute.name(), attribute.reading());
+  for (const v1::Measure& measure : schema.measures()) add_read(measure.name(), measure.reading());
   return form;
 }
 

@@ -19,7 +19,8 @@ namespace curator::cli {
 // How a dataset's schema wants its files written, and which of their columns it reads.
 struct CsvForm {
   char separator = ',';
-  // In the order of the schema: the id and group columns, then those of the attributes, each once.
+  // In the order of the schema: the id and group columns, then those of the attributes and of the measures,
+  // each once.
   std::vector<std::string> columns;
   // Of these, those whose numbers have a comma as their decimal sign.
   std::set<std::string> decimal_commas;

@@ -30,6 +30,15 @@ TEST(CsvFormTest, HasTheColumnsThatTheSchemaReadsAndTheirForm) {
   EXPECT_EQ(form.separator, ';');
 }
 
+TEST(CsvFormTest, HasTheColumnsOfMeasuresBehindThoseOfAttributes) {
+  const CsvForm form = CsvFormOf(SchemaOf(R"({
+    "attributes": [{"name": "age"}, {"name": "cost", "reading": {"decimalSign": ","}}],
+    "measures": [{"name": "cost", "reading": {"decimalSign": ","}}, {"name": "hours"},
+                 {"name": "wage", "reading": {"column": "Lohn", "decimalSign": ","}}]})"));
+  EXPECT_THAT(form.columns, ElementsAre("age", "cost", "hours", "Lohn"));
+  EXPECT_THAT(form.decimal_commas, UnorderedElementsAre("cost", "Lohn"));
+}
+
 TEST(CsvFormTest, AGroupColumnThatIsTheIdColumnComesOnce) {
   const CsvForm form = CsvFormOf(SchemaOf(R"({"unit": {"group": {"idColumn": "ward"}},
     "nesting": {"groupColumn": "ward"}, "attributes": [{"name": "age"}]})"));
