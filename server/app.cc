@@ -162,6 +162,7 @@ class RunningApp final : public App {
         loader_(*ledger_, *store_, kTablePeriod),
         daily_(options.charges_a_day),
         memory_(options.memory_budget),
+        sql_(options.sql_translator),
         services_{*ledger_,
                   *store_,
                   sealer_,
@@ -183,7 +184,9 @@ class RunningApp final : public App {
               [this](const std::vector<std::string>& moved) {
                 for (const std::string& id : moved) operations_.Notify(id);
               }),
-        health_(*ledger_, admission_) {}
+        health_(*ledger_, admission_) {
+    services_.sql = &sql_;
+  }
 
   ~RunningApp() override { Drain(); }
 
@@ -304,6 +307,7 @@ class RunningApp final : public App {
   host::FreeCores cores_;
   service::MemoryBudget memory_;
   service::ComparisonCache comparisons_;
+  service::SqlProgram sql_;
   service::Services services_;
   service::OperationWatches watches_{services_};
   service::WorkQueue work_;  // destroyed before what its work uses

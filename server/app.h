@@ -25,6 +25,7 @@ struct AppOptions {
   // whom it trusts, and `listen` is not used.
   bool development = false;
   std::optional<config::ServerConfig> config = std::nullopt;
+  std::string sql_translator;                         // the program; empty: curator-sql beside this one
   std::string metrics_file;                           // empty: none is written
   absl::Duration drain_grace = absl::Seconds(10);     // for long work to finish at shutdown
   absl::Duration synthesis_timeout = absl::Hours(6);  // a public limit for one synthesis

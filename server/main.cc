@@ -190,6 +190,10 @@ void AddPlaces(CLI::App& flags, Invocation& invocation) {
       .add_option("--anchor", options.anchor_directory,
                   "Directory of the ledger's anchor (default: below --data-dir)")
       ->excludes(config);
+  flags
+      .add_option("--sql-translator", options.sql_translator,
+                  "The program that SQL is translated in; default: curator-sql beside curatord")
+      ->check(CLI::ExistingFile);
   flags.add_option("--metrics-file", options.metrics_file,
                    "File for node_exporter's textfile collector, written every 15 seconds");
   AddAcceptances(flags, options);

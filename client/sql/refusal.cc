@@ -13,6 +13,8 @@ namespace {
 // Characters of a line that are shown before and after the place.
 constexpr size_t kMostBefore = 60;
 constexpr size_t kMostAfter = 60;
+// Of words, which may name columns: the status of a call has to fit into a few kilobytes.
+constexpr size_t kMostWordBytes = 2000;
 
 // The bytes of one character; of text that is no UTF-8 one byte.
 std::string_view CharacterAt(std::string_view text, size_t place) {
@@ -31,6 +33,13 @@ std::string Shown(std::string_view character) {
   return HasControlCharacter(character) ? "?" : std::string(character);
 }
 
+std::string Cut(std::string_view words) {
+  if (words.size() <= kMostWordBytes) return std::string(words);
+  size_t end = 0;
+  while (end + CharacterAt(words, end).size() <= kMostWordBytes) end += CharacterAt(words, end).size();
+  return absl::StrCat(std::string(words.substr(0, end)), "...");
+}
+
 }  // namespace
 
 size_t PlaceOfCharacter(std::string_view sql, size_t number) {
@@ -40,7 +49,7 @@ size_t PlaceOfCharacter(std::string_view sql, size_t number) {
 }
 
 absl::Status Refusal(std::string_view sql, int64_t place, std::string_view words) {
-  if (place < 0) return absl::InvalidArgumentError(std::string(words));
+  if (place < 0) return absl::InvalidArgumentError(Cut(words));
   const size_t byte = std::min(static_cast<size_t>(place), sql.size());
   const size_t newline = byte == 0 ? std::string_view::npos : sql.rfind('\n', byte - 1);
   const size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
@@ -62,7 +71,7 @@ absl::Status Refusal(std::string_view sql, int64_t place, std::string_view words
   }
   for (size_t i = 0; i < std::min(after.size(), kMostAfter); ++i) line += Shown(after[i]);
   if (after.size() > kMostAfter) line += "...";
-  return absl::InvalidArgumentError(absl::StrCat(std::string(words), "\n", line, "\n", mark, "^"));
+  return absl::InvalidArgumentError(absl::StrCat(Cut(words), "\n", line, "\n", mark, "^"));
 }
 
 }  // namespace curator::sql

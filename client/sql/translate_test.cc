@@ -1,4 +1,3 @@
 #include "client/sql/translate.h"
 
-#include <gmock/gmock.h>
-int main() {}
+#include <gtest/gtest.h>

@@ -14,6 +14,7 @@
 #include "rpc/convert_workload.h"
 #include "rpc/handle.h"
 #include "rpc/page.h"
+#include "rpc/translate_sql.h"
 #include "service/releases/releases.h"
 #include "service/workloads/spend_choices.h"
 #include "service/workloads/workloads.h"
@@ -368,6 +369,12 @@ grpc::ServerUnaryReactor* QueryRpc::ShareRelease(grpc::CallbackServerContext* co
                                                  const v1::ShareReleaseRequest* request,
                                                  v1::ShareReleaseResponse* response) {
   return Handle<Method::kShareRelease>(calls_, *context, *request, *response, rpc::ShareRelease);
+}
+
+grpc::ServerUnaryReactor* QueryRpc::TranslateSql(grpc::CallbackServerContext* context,
+                                                 const v1::TranslateSqlRequest* request,
+                                                 v1::TranslateSqlResponse* response) {
+  return Handle<Method::kTranslateSql>(calls_, *context, *request, *response, rpc::TranslateSql);
 }
 
 grpc::ServerUnaryReactor* QueryRpc::EstimateWorkload(grpc::CallbackServerContext* context,

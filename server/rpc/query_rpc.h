@@ -17,6 +17,9 @@ class QueryRpc final : public v1::QueryService::CallbackService {
       grpc::CallbackServerContext* context, const v1::AnswerWorkloadRequest* request) override;
   grpc::ServerWriteReactor<v1::GetReleaseChunk>* GetRelease(grpc::CallbackServerContext* context,
                                                             const v1::GetReleaseRequest* request) override;
+  grpc::ServerUnaryReactor* TranslateSql(grpc::CallbackServerContext* context,
+                                         const v1::TranslateSqlRequest* request,
+                                         v1::TranslateSqlResponse* response) override;
   grpc::ServerUnaryReactor* ShareRelease(grpc::CallbackServerContext* context,
                                          const v1::ShareReleaseRequest* request,
                                          v1::ShareReleaseResponse* response) override;

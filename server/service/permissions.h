@@ -157,6 +157,7 @@ enum class Method : uint8_t {
   kGetRelease,
   kShareRelease,
   kListReleases,
+  kTranslateSql,
   // SynthesisService
   kListSynthesizers,
   kEstimateSynthesis,
@@ -296,6 +297,7 @@ inline constexpr auto kPermissions = [] {
       Row(kGetRelease,         "QueryService/GetRelease",              kDataset,   "x o o - - o  - - -"),
       Row(kShareRelease,       "QueryService/ShareRelease",            kDataset,   "x o - - - -  - - -"),
       Row(kListReleases,       "QueryService/ListReleases",            kDataset,   "x o o - x o  - - -"),
+      Row(kTranslateSql,       "QueryService/TranslateSql",            kDataset,   "x x x - - -  - - -"),
 
       Row(kListSynthesizers,   "SynthesisService/ListSynthesizers",    kEverybody, "x x x x x x  x x x"),
       Row(kEstimateSynthesis,  "SynthesisService/EstimateSynthesis",   kDataset,   "x x - - - -  - - -"),

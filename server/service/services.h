@@ -20,6 +20,7 @@
 #include "service/running_operations.h"
 #include "service/work_queue.h"
 #include "service/workloads/recent_releases.h"
+#include "service/workloads/sql_program.h"
 #include "service/workloads/stored_answers.h"
 
 namespace curator::service {
@@ -46,6 +47,8 @@ struct Services {
   const directory::DirectoryStore* directory = nullptr;
   // Null in development mode, where nobody has quotas.
   PrincipalQuotas* quotas = nullptr;
+  // Null where no SQL is translated.
+  SqlProgram* sql = nullptr;
 
   Access access() const { return {ledger, directory}; }
 };

@@ -114,6 +114,7 @@ std::vector<Step> CallsOnReleases() {
           {"QueryService.AnswerWorkload", {kQuestion}},
           {"QueryService.GetRelease", {"release_id: '$release'"}},
           {"QueryService.ListReleases", {"dataset: 'census'"}},
+          {"QueryService.TranslateSql", {"dataset: 'census' sql: 'SELECT COUNT(*) FROM census'"}},
           {"SynthesisService.EstimateSynthesis", {absl::StrCat("dataset: 'census' ", kSynthesis)}},
           {"SynthesisService.CreateSynthesis",
            {absl::StrCat("request_id: '$NEW' dataset: 'census' ", kSynthesis)}},

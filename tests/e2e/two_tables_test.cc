@@ -117,6 +117,8 @@ std::vector<Step> Listed(const std::string& dataset) {
       {"BudgetService.ListChainLinks", {On(dataset)}},
       {"BudgetService.VerifyLedger", {On(dataset)}},
       {"QueryService.ListReleases", {On(dataset)}},
+      {"QueryService.TranslateSql",
+       {On(dataset, absl::StrCat("sql: 'SELECT COUNT(*) FROM \"", dataset, "\"'"))}},
       {"QueryService.EstimateWorkload", {On(dataset, absl::StrCat(kMarginals, "spend { epsilon: '0.1' }"))}},
       {"QueryService.EstimateWorkload", {On(dataset, absl::StrCat(kRanges, "target { max_error: 9 }"))}},
       {"SynthesisService.EstimateSynthesis",

@@ -21,6 +21,7 @@ AppOptions FreshOptions(Backend backend, const std::filesystem::path& directory)
                        : PostgresCluster::Shared().CreatePreparedDatabase(
                              [](const std::string& url) { return ledger::MigrateLedger(url).status(); });
   options.development = true;
+  options.sql_translator = CURATOR_SQL;
   return options;
 }
 
