@@ -316,7 +316,8 @@ class Dataset:
         return self._client._delete_dataset(request)
 
     def __repr__(self) -> str:
-        return f"<Dataset {self.name} of {self.owner}: {self.state}, {len(self.schema.attributes)} columns{facts_of(self)}>"
+        measures = f", {len(self.schema.measures)} measures" if self.schema.measures else ""
+        return f"<Dataset {self.name} of {self.owner}: {self.state}, {len(self.schema.attributes)} columns{measures}{facts_of(self)}>"
 
     def _repr_html_(self) -> str:
         try:

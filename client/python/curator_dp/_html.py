@@ -75,6 +75,9 @@ def dataset(shown: Dataset, budget: Optional[Budget]) -> str:
     facts = [("dataset", shown.name), ("owner", shown.owner), ("state", shown.state), ("protects", budget.protects if budget else "")]
     columns = [(each.name, each.kind, each.size, _ends(each.labels)) for each in shown.schema.attributes]
     described = table(("column", "kind", "bins", "values"), columns, right=(2,))
+    measures = [(each.name, each.values_text) for each in shown.schema.measures]
+    if measures:
+        described += table(("measure", "values"), measures)
     return _facts(facts) + _beside_the_guarantee(shown) + (_bars(budget) if budget else "") + described
 
 

@@ -320,6 +320,11 @@ class Measure:
     resolution: float
 
     @property
+    def values_text(self) -> str:
+        """Its points: "0 to 200000 by 100"."""
+        return f"{number_text(self.low)} to {number_text(self.high)} by {number_text(self.resolution)}"
+
+    @property
     def clipped(self) -> str:
         """What statistics of it are of: "income clipped to 0..200000"."""
         return f"{self.name} clipped to {number_text(self.low)}..{number_text(self.high)}"

@@ -23,7 +23,7 @@ import { DATASET_STATES, RULES, shortAccount } from "../words.ts";
 import { Comparison } from "./dataset/Comparison.tsx";
 import { Spending } from "./dataset/Spending.tsx";
 import { LimitButton } from "./inbox/LimitButton.tsx";
-import { attributeWords } from "./dataset/attribute-words.ts";
+import { attributeWords, measureWords } from "./dataset/attribute-words.ts";
 
 function custodyWords(budget: Budget): string {
   if (budget.custody === "CUSTODY_SINGLE") return "one person: the owner approves changes of limits";
@@ -217,6 +217,27 @@ function Attributes({ dataset }: { dataset: Dataset }) {
   );
 }
 
+function Measures({ dataset }: { dataset: Dataset }) {
+  const measures = dataset.schema?.measures ?? [];
+  if (measures.length === 0) return null;
+  return (
+    <Table
+      caption={`Measures of ${dataset.name}: numbers that sums and means are taken of, clipped to these bounds`}
+      rows={measures}
+      rowKey={(measure) => measure.name}
+      columns={[
+        {
+          key: "measure",
+          title: "Measure",
+          value: (measure) => measure.name,
+          cell: (measure) => measure.name,
+        },
+        { key: "values", title: "Values", value: measureWords, cell: measureWords },
+      ]}
+    />
+  );
+}
+
 function Parts({ dataset }: { dataset: Dataset }) {
   return (
     <Table
@@ -329,6 +350,7 @@ export function DatasetPage({ params }: PageProps) {
       {dataset && (
         <Card title="Attributes">
           <Attributes dataset={dataset} />
+          <Measures dataset={dataset} />
           {dataset.partition && <Parts dataset={dataset} />}
         </Card>
       )}

@@ -1,6 +1,6 @@
-import type { Attribute } from "../../api/types.ts";
+import type { Attribute, Measure } from "../../api/types.ts";
 import { dateWords } from "../../dates.ts";
-import { roundedText } from "../../numbers.ts";
+import { exactText, roundedText } from "../../numbers.ts";
 
 const MOST_CATEGORIES = 8;
 
@@ -25,6 +25,11 @@ function valueWords({ categorical, integer, numeric, coded, date }: Attribute): 
   }
   if (date) return dateWords(date);
   return `code from 0 to ${Number(coded?.size ?? 1) - 1}`;
+}
+
+// "0 to 200000 by 100"
+export function measureWords({ low, high, resolution }: Measure): string {
+  return `${exactText(low)} to ${exactText(high)} by ${exactText(resolution)}`;
 }
 
 // "categories: female, male", "integer from 18 to 97 by 10, or missing: unknown"
