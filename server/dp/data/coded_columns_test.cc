@@ -12,6 +12,16 @@ namespace {
 
 using testing::HasSubstr;
 
+TEST(CodedColumns, AreThoseOfTheAttributesThenThoseOfTheMeasures) {
+  const Domain domain = Domain::Create({Attribute::Create("a", CodedKind{3}).value(),
+                                        Attribute::Create("b", CodedKind{300}).value()},
+                                       {Measure::Create("a", {0, 10, 0.1}, Missing{}).value(),
+                                        Measure::Create("c", {-100'000, 100'000, 1}).value()})
+                            .value();
+  EXPECT_EQ(SizesOf(domain), (std::vector<int64_t>{3, 300, 102, 200'001}));
+  EXPECT_EQ(AttributeSizesOf(domain), (std::vector<int64_t>{3, 300}));
+}
+
 TEST(CodedColumns, UsesTheNarrowestWidth) {
   EXPECT_EQ(WidthFor(1), CodeWidth::kOneByte);
   EXPECT_EQ(WidthFor(256), CodeWidth::kOneByte);
@@ -37,8 +47,8 @@ TEST(CodedColumns, GivesBackTheCodesOfEveryWidth) {
 TEST(CodedColumns, RefusesRowsOfAnotherLengthAndCodesBeyondTheSize) {
   CodedColumns columns({3, 300});
   EXPECT_FALSE(columns.AppendRow(std::vector<uint32_t>{1}).ok());
-  EXPECT_THAT(columns.AppendRow(std::vector<uint32_t>{3, 0}).message(), HasSubstr("attribute 0"));
-  EXPECT_THAT(columns.AppendRow(std::vector<uint32_t>{2, 300}).message(), HasSubstr("attribute 1"));
+  EXPECT_THAT(columns.AppendRow(std::vector<uint32_t>{3, 0}).message(), HasSubstr("column 0"));
+  EXPECT_THAT(columns.AppendRow(std::vector<uint32_t>{2, 300}).message(), HasSubstr("column 1"));
   EXPECT_EQ(columns.rows(), 0);
 }
 
@@ -55,7 +65,7 @@ TEST(CodedColumns, RawCodesAreCheckedBeforeUse) {
   const std::array<std::byte, 2> too_large = {std::byte{0x2c}, std::byte{1}};  // 300
   columns.AppendCodes(0, std::array<std::byte, 1>{std::byte{0}});
   columns.AppendCodes(1, too_large);
-  EXPECT_THAT(columns.Check().message(), HasSubstr("attribute 1 is not below its size, 300"));
+  EXPECT_THAT(columns.Check().message(), HasSubstr("column 1 is not below its size, 300"));
 }
 
 }  // namespace

@@ -230,6 +230,22 @@ TEST(CountMarginals, PublicTablesAreCountedAlike) {
   EXPECT_THAT(CountMarginal(table, domain, {0, 1}).value(), ElementsAre(0, 0, 0, 0, 0, 1));
 }
 
+TEST(CountMarginals, MeasuresAreColumnsOfSealedTablesAlone) {
+  const Domain domain =
+      Domain::Create(DomainOf({2, 3}).attributes(), {Measure::Create("m", {0, 9, 1}).value()}).value();
+  const SealedTableHandle sealed = SealRows(domain, {{1, 2, 9}, {1, 2, 0}, {0, 0, 4}}).value();
+  EXPECT_THAT(CountMarginal(*sealed, domain, {0, 1}).value(), ElementsAre(1, 0, 0, 0, 0, 2));
+  EXPECT_EQ(CountMarginal(*sealed, domain, {2}).status().code(), absl::StatusCode::kInvalidArgument)
+      << "a measure has no bins";
+  EXPECT_EQ(CountMarginal(*sealed, DomainOf({2, 3}), {0}).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+
+  CodedColumns columns(AttributeSizesOf(domain));
+  ASSERT_TRUE(columns.AppendRow(std::vector<uint32_t>{1, 2}).ok());
+  const PublicTable table = PublicTable::Create(std::move(columns)).value();
+  EXPECT_THAT(CountMarginal(table, domain, {1}).value(), ElementsAre(0, 0, 1));
+}
+
 TEST(CountMarginals, RefuseBadSetsAndTooManyCellsFromPublicFacts) {
   const Domain domain = DomainOf({1 << 20, 1 << 20, 2});
   const SealedTableHandle table = SealRows(domain, {}).value();
