@@ -106,6 +106,11 @@ std::string SchemaSeed() {
   income.mutable_numeric()->set_step(0.5);
   schema.mutable_unit()->mutable_person()->set_id_column("pid");
   schema.mutable_unit()->mutable_person()->set_max_records(3);
+  v1::Measure& measure = *schema.add_measures();
+  measure.set_name("income");
+  measure.set_high(200);
+  measure.set_resolution(0.5);
+  measure.mutable_missing()->add_tokens("?");
   return schema.SerializeAsString();
 }
 
