@@ -1,5 +1,5 @@
 // Questions that the page can put together, as workloads of the protocol.
-import type { Attribute, QuerySet, Spend, Workload } from "./api/types.ts";
+import type { Attribute, Predicate, QuerySet, Spend, Workload } from "./api/types.ts";
 import { binsOf, runSizeOf } from "./answer.ts";
 
 export type Shape = "alone" | "pairs" | "together" | "upto";
@@ -9,8 +9,13 @@ function hasRuns(attribute: Attribute | undefined): boolean {
   return attribute === undefined || runSizeOf(attribute) > 1;
 }
 
-// What can be asked about these attributes.
-export function shapesFor(names: string[], attributes: Attribute[]): Shape[] {
+// What can be asked about these attributes, of records that fulfil a condition if there is one.
+export function shapesFor(names: string[], attributes: Attribute[], hasCondition = false): Shape[] {
+  const shapes = shapesOfAll(names, attributes);
+  return hasCondition ? shapes.filter((shape) => shape !== "upto") : shapes;
+}
+
+function shapesOfAll(names: string[], attributes: Attribute[]): Shape[] {
   if (names.length === 0) return ["alone", "upto"];
   if (names.length === 1) {
     const [name] = names;
@@ -35,7 +40,12 @@ export function setsOf(shape: Shape, names: string[]): string[][] {
   return shape === "together" ? [names] : names.map((name) => [name]);
 }
 
-export function workloadOf(shape: Shape, names: string[]): Workload {
+// Of the records alone that fulfil a condition, if there is one. "Up to each value" takes none.
+export function workloadOf(shape: Shape, names: string[], where?: Predicate): Workload {
+  if (where) {
+    const sets = names.length === 0 ? [[]] : setsOf(shape, names);
+    return { query_sets: sets.map((by) => ({ predicates: { predicates: [where], by } })) };
+  }
   const querySet: QuerySet =
     shape === "upto"
       ? { prefixes: { attribute: names[0] ?? "" } }

@@ -184,9 +184,19 @@ export interface Attribute {
   missing?: { tokens: string[]; bin?: string };
 }
 
+export interface Measure {
+  name: string;
+  low: number;
+  high: number;
+  resolution: number;
+}
+
 export interface Schema {
   attributes: Attribute[];
-  unit?: unknown;
+  // Columns of numbers that statistics are of; their values are clipped.
+  measures?: Measure[];
+  // A record, when absent.
+  unit?: { record?: unknown; person?: unknown; group?: unknown };
 }
 
 export interface Dataset {
@@ -209,7 +219,11 @@ export interface Dataset {
 export type Mechanism =
   "MECHANISM_UNSPECIFIED" | "MECHANISM_DISCRETE_LAPLACE" | "MECHANISM_DISCRETE_GAUSSIAN";
 export type Strategy =
-  "STRATEGY_UNSPECIFIED" | "STRATEGY_DIRECT" | "STRATEGY_BASE_HISTOGRAM" | "STRATEGY_TREE";
+  | "STRATEGY_UNSPECIFIED"
+  | "STRATEGY_DIRECT"
+  | "STRATEGY_BASE_HISTOGRAM"
+  | "STRATEGY_TREE"
+  | "STRATEGY_SELECTION";
 
 export interface Noise {
   mechanism: Mechanism;
@@ -227,13 +241,79 @@ export interface Spend {
   rho: Decimal;
 }
 
+// One of them.
+export interface Statistic {
+  count?: { of?: string };
+  sum?: string;
+  mean?: string;
+  variance?: string;
+  median?: string;
+  quantiles?: { of: string; at: string[] };
+  distinct_units?: Record<string, never>;
+}
+
+// Values are texts as they are in the table.
+export interface Condition {
+  attribute: string;
+  in?: string[];
+  between?: { from?: string; to?: string };
+  compare?: {
+    operator: "EQUAL" | "NOT_EQUAL" | "LESS" | "LESS_OR_EQUAL" | "GREATER" | "GREATER_OR_EQUAL";
+    value: string;
+  };
+  is_missing?: boolean;
+}
+// One of the four.
+export interface Expression {
+  condition?: Condition;
+  all_of?: { expressions: Expression[] };
+  any_of?: { expressions: Expression[] };
+  not?: Expression;
+}
+// One of the two.
+export interface Predicate {
+  all_of?: Condition[];
+  expression?: Expression;
+}
+
 export interface QuerySet {
+  statistics?: {
+    statistics: Statistic[];
+    by: string[];
+    where?: { all_of: { attribute: string; in: string[] }[] };
+  };
   marginals?: { sets?: { names: string[] }[]; all_k_way?: { k: number; attributes: string[] } };
   prefixes?: { attribute: string };
+  predicates?: { predicates: Predicate[]; by: string[] };
 }
 
 export interface Workload {
   query_sets: QuerySet[];
+}
+
+export type ErrorUnit =
+  "UNIT_UNSPECIFIED" | "RECORDS" | "VALUE" | "VALUE_TIMES_RECORDS" | "SQUARED_VALUE_TIMES_RECORDS" | "RANK";
+
+export interface StatisticForecast {
+  query_set: number;
+  // "mean(income)".
+  statistic: string;
+  words: string;
+  standard_deviation: number;
+  confidence_half_width: number;
+  unit: ErrorUnit;
+  groups: Int64;
+}
+
+export interface Choice {
+  spend?: Spend;
+  costs: Cost[];
+  fits: boolean;
+  standard_deviation: number;
+  max_error: number;
+  // Where the request has no price: the share of what is left that it takes.
+  share_of_left?: number;
+  statistics?: StatisticForecast[];
 }
 
 export interface WorkloadEstimate {
@@ -252,7 +332,8 @@ export interface WorkloadEstimate {
   }[];
   spend?: Spend;
   max_error: number;
-  choices: { spend?: Spend; costs: Cost[]; fits: boolean; standard_deviation: number; max_error: number }[];
+  choices: Choice[];
+  statistics?: StatisticForecast[];
   free_from: string[];
   refused_by_rule: string;
   domain_from_records: boolean;
@@ -284,13 +365,19 @@ export interface MarginalHeader {
   query_set: number;
 }
 
+// JSON has no number for NaN and infinite ends: they come as these words.
+export type Double = number | "NaN" | "Infinity" | "-Infinity";
+
 export interface Slice {
   offset: Int64;
   counts: Int64[];
-  estimates: number[];
-  standard_deviations: number[];
-  confidence_half_widths: number[];
+  estimates: Double[];
+  standard_deviations: Double[];
+  confidence_half_widths: Double[];
   labels?: string[];
+  // Of statistics.
+  interval_lows?: Double[];
+  interval_highs?: Double[];
 }
 
 export interface QuerySetHeader {
