@@ -13,8 +13,8 @@ namespace {
 
 constexpr char kTag[] = "curator.imports";
 // The second version also says how many responses were clamped. The third has rejections, sources, times and
-// sequence numbers, and the imports that were undone. The fourth also says how many cells were clipped, and is
-// written where some were.
+// sequence numbers, and the imports that were undone. The fourth also says how many cells were clipped, and
+// is written where some were.
 constexpr int64_t kFirstVersion = 1;
 constexpr int64_t kSecondVersion = 2;
 constexpr int64_t kThirdVersion = 3;

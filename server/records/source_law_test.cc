@@ -24,7 +24,8 @@ using testing::ScratchFolder;
 constexpr uint32_t kPersons = 12;
 constexpr int64_t kBound = 3;
 
-// Of a person, with two values, of which one is also a measure, clipped. The person is an attribute, too, so that a sealed row says whose it is.
+// Of a person, with two values, of which one is also a measure, clipped. The person is an attribute, too, so
+// that a sealed row says whose it is.
 struct SourceRow {
   uint32_t person = 0;
   uint32_t kind = 0;

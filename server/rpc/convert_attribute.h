@@ -1,5 +1,5 @@
-// Attributes and measures of a schema, between their wire form and dp/domain. The server and the `curator` program share
-// it, so that both make the same bins and labels of a schema (docs/adr/0006).
+// Attributes and measures of a schema, between their wire form and dp/domain. The server and the `curator`
+// program share it, so that both make the same bins and labels of a schema (docs/adr/0006).
 //
 // Thread-safe: pure functions.
 #pragma once
