@@ -11,26 +11,30 @@ import type {
 } from "./api/types.ts";
 import type { Cell } from "./csv.ts";
 import { dateBinsOf, dateLabelsOf } from "./dates.ts";
-import { exactText, labelText } from "./numbers.ts";
+import { exactText, labelText, roundedText } from "./numbers.ts";
 
 export interface Row {
   labels: string[];
-  // As it was sent: counts are whole numbers of any size.
+  // As it was sent: counts are whole numbers of any size. Empty for a statistic that is no number.
   count: string;
+  // NaN for a statistic that is no number.
   value: number;
   deviation: number | undefined;
+  // Of statistics the ends may be infinite.
   lower: number | undefined;
   upper: number | undefined;
 }
 
 export interface AnswerTable {
-  // "age,sex", or the class of the queries.
+  // "age,sex", or the class of the queries; of one statistic of a set its name.
   name: string;
   // In words, for titles.
   title: string;
   columns: string[];
   rows: Row[];
   isMarginal: boolean;
+  // Group by group; the last column names the statistic.
+  isStatistics: boolean;
   // Of the intervals; 0 where there are none.
   level: number;
   noise: string;
@@ -56,6 +60,8 @@ interface Values {
   estimates: number[];
   deviations: number[];
   halfWidths: number[];
+  lows: number[];
+  highs: number[];
   labels: string[];
 }
 
@@ -154,6 +160,18 @@ export function runSizeOf(attribute: Attribute): number {
   return valueBinsOf(attribute) - (leavesOut ? 1 : 0);
 }
 
+// Intervals of statistics: two ends for each number, in order, or none as before.
+function appendIntervals({ interval_lows, interval_highs }: Slice, count: number, have: number, to: Values) {
+  const [lows, highs] = [(interval_lows ?? []).map(Number), (interval_highs ?? []).map(Number)];
+  if (lows.length === 0 && highs.length === 0 && (to.lows.length === 0 || count === 0)) return;
+  const isWhole = lows.length === count && highs.length === count && to.lows.length === have;
+  if (!isWhole || !lows.every((low, i) => low <= (highs[i] as number))) {
+    throw new MalformedAnswer("intervals that are not those of the numbers beside them");
+  }
+  for (const low of lows) to.lows.push(low);
+  for (const high of highs) to.highs.push(high);
+}
+
 function appendErrors(more: number[], count: number, have: number, all: number[]): void {
   if (more.length === 0) {
     if (all.length > 0) throw new MalformedAnswer("errors that are not those of the numbers beside them");
@@ -173,15 +191,17 @@ function addSlice(open: OpenTable, slice: Slice): void {
     throw new MalformedAnswer("numbers do not follow each other");
   }
   for (const number of slice.counts) values.counts.push(number);
-  for (const number of slice.estimates) values.estimates.push(number);
+  for (const number of slice.estimates) values.estimates.push(Number(number));
   if (values.counts.length > 0 && values.estimates.length > 0) {
     throw new MalformedAnswer("counts and estimates are mixed");
   }
-  appendErrors(slice.standard_deviations, count, have, values.deviations);
-  appendErrors(slice.confidence_half_widths, count, have, values.halfWidths);
+  appendErrors(slice.standard_deviations.map(Number), count, have, values.deviations);
+  appendErrors(slice.confidence_half_widths.map(Number), count, have, values.halfWidths);
+  appendIntervals(slice, count, have, values);
   for (const label of slice.labels ?? []) values.labels.push(label);
 }
 
+const STATISTICS = "statistics";
 const CLASSES_WITH_WORDS = ["predicates", "thresholds", "parities"];
 
 function mechanismOf(marginal: MarginalHeader | undefined, querySet: QuerySetHeader | undefined): string {
@@ -195,6 +215,7 @@ function methodOf(
   isProcessed: boolean,
 ): "measured" | "derived" | "model" | "post-processed" {
   if (isProcessed) return "post-processed";
+  if (querySet?.query_class === STATISTICS) return "derived";
   if (!(marginal ?? querySet)?.noise) return values.halfWidths.length > 0 ? "derived" : "model";
   return marginal || querySet?.strategy === "STRATEGY_DIRECT" ? "measured" : "derived";
 }
@@ -226,6 +247,89 @@ function marginalLabels(header: MarginalHeader, schema: Schema): (row: number) =
   };
 }
 
+function textOrNone(value: number): string {
+  return Number.isNaN(value) ? "" : exactText(value);
+}
+
+function titleOf(marginal: MarginalHeader | undefined, querySet: QuerySetHeader | undefined): string {
+  if (marginal) return marginal.attributes.join(" × ") || "number of records";
+  const { query_class: queryClass = "", columns = [] } = querySet ?? {};
+  if (queryClass !== STATISTICS) return `${queryClass} ${columns.join(", ")}`.trim();
+  return columns.length > 1 ? `statistics by ${columns.slice(0, -1).join(", ")}` : STATISTICS;
+}
+
+function isSameGroup(one: Row, other: Row): boolean {
+  return one.labels.slice(0, -1).every((label, i) => label === other.labels[i]);
+}
+
+// How many statistics each group has.
+function statisticsOf(rows: Row[]): number {
+  const [first] = rows;
+  if (!first) return 0;
+  const next = rows.findIndex((row) => !isSameGroup(row, first));
+  return next < 0 ? rows.length : next;
+}
+
+// Each group has the same statistics, in the same order.
+function checkGroups(columns: string[], rows: Row[]): void {
+  const each = statisticsOf(rows);
+  const fits = (row: Row, i: number) =>
+    isSameGroup(row, rows[i - (i % each)] as Row) && row.labels.at(-1) === rows[i % each]?.labels.at(-1);
+  if (columns.length === 0 || (each > 0 && rows.length % each !== 0) || !rows.every(fits)) {
+    throw new MalformedAnswer("a group has other statistics than the first one");
+  }
+}
+
+export interface Group {
+  labels: string[];
+  answers: Row[];
+}
+
+// The groups of a table of statistics, and the names of the statistics of each.
+export function groupsOf({ rows }: AnswerTable): { names: string[]; groups: Group[] } {
+  const each = statisticsOf(rows);
+  const names = rows.slice(0, each).map((row) => row.labels.at(-1) ?? "");
+  const groups = Array.from({ length: each === 0 ? 0 : rows.length / each }, (_, i): Group => {
+    const answers = rows.slice(i * each, (i + 1) * each);
+    return { labels: answers[0]?.labels.slice(0, -1) ?? [], answers };
+  });
+  return { names, groups };
+}
+
+// A table for each statistic, with a row for each group: of one kind of numbers, which can be compared.
+export function tablesOfStatistics(table: AnswerTable): AnswerTable[] {
+  const { names, groups } = groupsOf(table);
+  const by = table.columns.slice(0, -1);
+  return names.map((name, i) => ({
+    ...table,
+    name,
+    title: by.length > 0 ? `${name} by ${by.join(", ")}` : name,
+    columns: by,
+    rows: groups.map(({ labels, answers }) => ({ ...(answers[i] as Row), labels })),
+  }));
+}
+
+// "income clipped to 0..200000", of the measures that a table's statistics are of.
+export function clippedWords(table: AnswerTable, schema: Schema): string[] {
+  const { names } = groupsOf(table);
+  const isOf = (statistic: string, measure: string) => {
+    const inner = statistic.slice(statistic.indexOf("(") + 1);
+    return inner !== statistic && (inner.startsWith(`${measure})`) || inner.startsWith(`${measure}, `));
+  };
+  return (schema.measures ?? [])
+    .filter(({ name }) => names.some((statistic) => isOf(statistic, name)))
+    .map(({ name, low, high }) => `${name} clipped to ${exactText(low)}..${exactText(high)}`);
+}
+
+// "51 204 [50 871, 51 537]", "42.5 [0, unbounded]", "none" for what is no number.
+export function statisticText({ value, lower, upper }: Row): string {
+  if (Number.isNaN(value)) return "none";
+  if (lower === undefined || upper === undefined) return roundedText(value);
+  const end = (number: number) => (Number.isFinite(number) ? roundedText(number) : "unbounded");
+  if (!Number.isFinite(lower) && !Number.isFinite(upper)) return `${roundedText(value)} [unbounded]`;
+  return `${roundedText(value)} [${end(lower)}, ${end(upper)}]`;
+}
+
 // The last attribute varies fastest.
 function tableOf(open: OpenTable, header: AnswerHeader, schema: Schema): AnswerTable {
   const { marginal, querySet, values } = open;
@@ -233,7 +337,8 @@ function tableOf(open: OpenTable, header: AnswerHeader, schema: Schema): AnswerT
   if (size !== open.expected) throw new MalformedAnswer(`${size} of ${open.expected} numbers have come`);
   const noise = marginal?.noise;
   const isProcessed = header.post_processing !== "";
-  const hasWidths = values.halfWidths.length > 0;
+  const isStatistics = querySet?.query_class === STATISTICS;
+  const hasWidths = values.halfWidths.length > 0 || values.lows.length > 0;
   const level =
     isProcessed || !(hasWidths || noise) ? 0 : (noise?.confidence_level ?? header.confidence_level);
   const columns = marginal?.attributes ?? querySet?.columns ?? [];
@@ -241,27 +346,29 @@ function tableOf(open: OpenTable, header: AnswerHeader, schema: Schema): AnswerT
   const rows = Array.from({ length: size }, (_, i): Row => {
     const estimate = values.estimates[i];
     const value = estimate ?? Number(values.counts[i]);
+    const low = level === 0 ? undefined : values.lows[i];
+    const high = level === 0 ? undefined : values.highs[i];
     const half = level === 0 ? undefined : (values.halfWidths[i] ?? noise?.confidence_half_width);
-    const deviation = isProcessed
+    const deviation = isProcessed || Number.isNaN(values.deviations[i])
       ? undefined
       : (values.deviations[i] ?? (level !== 0 ? noise?.standard_deviation : undefined));
     return {
       labels: ofMarginal ? ofMarginal(i) : values.labels.slice(i * columns.length, (i + 1) * columns.length),
-      count: estimate === undefined ? (values.counts[i] as string) : exactText(estimate),
+      count: estimate === undefined ? (values.counts[i] as string) : textOrNone(estimate),
       value,
       deviation,
-      lower: half === undefined ? undefined : value - half,
-      upper: half === undefined ? undefined : value + half,
+      lower: low ?? (half === undefined ? undefined : value - half),
+      upper: high ?? (half === undefined ? undefined : value + half),
     };
   });
+  if (isStatistics) checkGroups(columns, rows);
   return {
     name: marginal ? columns.join(",") : (querySet?.query_class ?? ""),
-    title: marginal
-      ? columns.join(" × ") || "number of records"
-      : `${querySet?.query_class} ${columns.join(", ")}`.trim(),
+    title: titleOf(marginal, querySet),
     columns,
     rows,
     isMarginal: marginal !== undefined,
+    isStatistics,
     level,
     noise: noiseWords(marginal, querySet),
     querySet: (marginal ?? querySet)?.query_set ?? 0,
@@ -280,7 +387,7 @@ export function assemble(chunks: AnswerChunk[], schema: Schema): Answer {
   const start = (table: Omit<OpenTable, "values">) => {
     open.push({
       ...table,
-      values: { counts: [], estimates: [], deviations: [], halfWidths: [], labels: [] },
+      values: { counts: [], estimates: [], deviations: [], halfWidths: [], lows: [], highs: [], labels: [] },
     });
   };
   for (const chunk of chunks.slice(1)) {
@@ -320,18 +427,27 @@ const FIXED_COLUMNS = [
 // Header and rows of the file that `curator release show --output csv` writes: the same columns for every
 // method and class of queries, then one for each attribute that is asked about.
 export function answerCsv({ header, tables }: Answer, schema: Schema): [string[], Cell[][]] {
-  const occurring = new Set(tables.flatMap((table) => table.columns.slice(table.firstAttribute)));
+  const attributesOf = (table: AnswerTable) =>
+    table.columns.slice(table.firstAttribute, table.isStatistics ? -1 : undefined);
+  const occurring = new Set(tables.flatMap(attributesOf));
   const known = schema.attributes.map((attribute) => attribute.name).filter((name) => occurring.delete(name));
   const attributes = [...known, ...occurring];
   const marked = attributes.map((name) => (FIXED_COLUMNS.includes(name) ? `${name} (attribute)` : name));
   const exact = (value: number | undefined) => (value === undefined ? undefined : exactText(value));
   const rows = tables.flatMap((table) => {
-    const positions = attributes.map((name) => table.columns.indexOf(name, table.firstAttribute));
+    const own = attributesOf(table);
+    const positions = attributes.map((name) =>
+      own.includes(name) ? own.indexOf(name) + table.firstAttribute : -1,
+    );
     const words = table.columns.join(",");
+    const wordsOf = ({ labels }: Row) => {
+      if (table.isStatistics) return labels.at(-1);
+      return table.firstAttribute > 0 ? labels[0] : words;
+    };
     return table.rows.map((row): Cell[] => [
       String(table.querySet),
       table.queryClass,
-      table.firstAttribute > 0 ? row.labels[0] : words,
+      wordsOf(row),
       row.count,
       exact(row.deviation),
       exact(row.lower),

@@ -34,19 +34,34 @@ export interface Span {
   high: number;
 }
 
-// From zero or below to the largest end, so that lengths can be compared.
+// From zero or below to the largest finite end, so that lengths can be compared.
 export function spanOf(marks: Mark[]): Span {
   let [low, high] = [0, 0];
   for (const { value, lower = value, upper = value } of marks) {
-    low = Math.min(low, lower);
-    high = Math.max(high, upper);
+    for (const end of [lower, value, upper].filter(Number.isFinite)) {
+      low = Math.min(low, end);
+      high = Math.max(high, end);
+    }
   }
   return { low, high: high === low ? low + 1 : high };
 }
 
 function words({ label: name, exact, lower, upper }: Mark): string {
+  if (exact === "") return `${name}: none`;
   if (lower === undefined || upper === undefined) return `${name}: ${exact}`;
-  return `${name}: ${exact} (${roundedText(lower)} to ${roundedText(upper)})`;
+  const end = (number: number) => (Number.isFinite(number) ? roundedText(number) : "unbounded");
+  return `${name}: ${exact} (${end(lower)} to ${end(upper)})`;
+}
+
+// A line with a cap at each end; an infinite end has none, and lies at the end of the axis.
+function drawInterval(lower: number, upper: number, axis: Axis, middle: number): Shape[] {
+  const at = (value: number) => axis.at(Math.min(Math.max(value, axis.low), axis.high));
+  const [from, to] = [at(lower), at(upper)];
+  const shapes = [line("interval", from, middle, to, middle)];
+  if (to - from <= 2 * CAP) return shapes;
+  if (Number.isFinite(lower)) shapes.push(line("interval", from, middle - CAP, from, middle + CAP));
+  if (Number.isFinite(upper)) shapes.push(line("interval", to, middle - CAP, to, middle + CAP));
+  return shapes;
 }
 
 function drawMark(mark: Mark, axis: Axis, left: number, width: number, row: number): Shape {
@@ -61,15 +76,14 @@ function drawMark(mark: Mark, axis: Axis, left: number, width: number, row: numb
     "data-label": mark.label,
     "data-value": mark.exact,
   };
+  if (Number.isNaN(mark.value)) {
+    children.push(label("tick", "start", axis.at(0) + 8, middle + 4, "none"));
+    return { tag: "g", attributes, children };
+  }
   if (mark.lower !== undefined && mark.upper !== undefined) {
     attributes["data-lower"] = exactText(mark.lower);
     attributes["data-upper"] = exactText(mark.upper);
-    const [from, to] = [axis.at(mark.lower), axis.at(mark.upper)];
-    children.push(line("interval", from, middle, to, middle));
-    if (to - from > 2 * CAP) {
-      children.push(line("interval", from, middle - CAP, from, middle + CAP));
-      children.push(line("interval", to, middle - CAP, to, middle + CAP));
-    }
+    children.push(...drawInterval(mark.lower, mark.upper, axis, middle));
   }
   children.push({
     tag: "circle",

@@ -280,7 +280,7 @@ export interface QuerySet {
   statistics?: {
     statistics: Statistic[];
     by: string[];
-    where?: { all_of: { attribute: string; in: string[] }[] };
+    where?: Predicate;
   };
   marginals?: { sets?: { names: string[] }[]; all_k_way?: { k: number; attributes: string[] } };
   prefixes?: { attribute: string };

@@ -2,7 +2,7 @@
 // one CSV file.
 import { useState } from "preact/hooks";
 import type { Schema } from "../api/types.ts";
-import { answerCsv, type Answer, type AnswerTable, type Row } from "../answer.ts";
+import { answerCsv, tablesOfStatistics, type Answer, type AnswerTable, type Row } from "../answer.ts";
 import { levelText } from "../confidence.ts";
 import { csvOf, type Cell } from "../csv.ts";
 import { download } from "../download.ts";
@@ -15,6 +15,7 @@ import { ChartFrame } from "./ChartFrame.tsx";
 import { ErrorBars } from "./ErrorBars.tsx";
 import { SelectField } from "./Field.tsx";
 import { Gloss } from "./Gloss.tsx";
+import { StatisticsNotes, StatisticsTable } from "./StatisticsView.tsx";
 import { Table } from "./Table.tsx";
 
 // More marks than this are no chart that can be read.
@@ -67,7 +68,7 @@ function tableData(table: AnswerTable): { header: string[]; rows: Cell[][] } {
   return {
     header: [
       ...table.columns,
-      "count",
+      table.isStatistics ? "value" : "count",
       ...(hasDeviation ? ["standard_deviation"] : []),
       ...(hasInterval ? ["lower", "upper"] : []),
     ],
@@ -98,12 +99,14 @@ function tableSvg(table: AnswerTable, title: string): string {
 }
 
 function subtitle(table: AnswerTable): string {
+  // The intervals of statistics are not symmetric.
+  const symmetric = table.isStatistics ? [] : table.rows;
   const halves = new Set(
-    table.rows.map(({ value, upper }) => (upper === undefined ? "" : roundedText(upper - value))),
+    symmetric.map(({ value, upper }) => (upper === undefined ? "" : roundedText(upper - value))),
   );
   const [half] = halves;
   return [
-    counted(table.rows.length, table.isMarginal ? "cell" : "answer"),
+    counted(table.rows.length, table.isMarginal ? "cell" : table.isStatistics ? "group" : "answer"),
     table.noise,
     halves.size === 1 && half ? `${levelText(table.level)} within ±\u00a0${half}` : "",
   ]
@@ -114,8 +117,9 @@ function subtitle(table: AnswerTable): string {
 function AnswerChart({ table, file }: { table: AnswerTable; file: string }) {
   const panels = panelsOf(table);
   const span = spanOf(panels.flatMap((panel) => panel.marks));
+  const what = table.isStatistics ? "Values" : "Counts";
   const describe = (panel: Panel) =>
-    `Counts with intervals: ${table.title}${panel.title ? `, ${panel.title}` : ""}`;
+    `${what} with intervals: ${table.title}${panel.title ? `, ${panel.title}` : ""}`;
   return (
     <ChartFrame
       title={table.title}
@@ -154,6 +158,19 @@ function AnswerNumbers({ table, file }: { table: AnswerTable; file: string }) {
           i > table.columns.length ? roundedText(Number(row.cells[i] ?? 0)) : (row.cells[i] ?? ""),
       }))}
     />
+  );
+}
+
+// The table of all statistics, and a chart of each, unless there are more than can be read.
+function StatisticsAnswer({ table, schema, file }: { table: AnswerTable; schema: Schema; file: string }) {
+  const charts = tablesOfStatistics(table);
+  return (
+    <>
+      <StatisticsTable table={table} file={file} />
+      <StatisticsNotes table={table} schema={schema} />
+      {table.rows.length <= MOST_MARKS &&
+        charts.map((chart) => <AnswerChart key={chart.name} table={chart} file={file} />)}
+    </>
   );
 }
 
@@ -209,7 +226,9 @@ export function AnswerView({ answer, schema, file }: Props) {
         </p>
       )}
       {shown.map((table, i) =>
-        isChart(table) ? (
+        table.isStatistics ? (
+          <StatisticsAnswer key={`${choice}-${i}`} table={table} schema={schema} file={file} />
+        ) : isChart(table) ? (
           <AnswerChart key={`${choice}-${i}`} table={table} file={file} />
         ) : (
           <AnswerNumbers key={`${choice}-${i}`} table={table} file={file} />

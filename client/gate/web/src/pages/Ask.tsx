@@ -7,62 +7,63 @@ import { SkeletonLines } from "../components/Empty.tsx";
 import { ChoiceField } from "../components/Field.tsx";
 import { ErrorNotice, Notice } from "../components/Notice.tsx";
 import { Card, Page } from "../components/Page.tsx";
-import { binsOf } from "../answer.ts";
+import { WhereField } from "../components/WhereField.tsx";
 import { counted } from "../numbers.ts";
 import { pendingRequest } from "../pending.ts";
 import { numbersOf, shapesFor, SHAPE_WORDS, workloadOf, type Shape } from "../question.ts";
 import type { PageProps } from "../routes.tsx";
 import { sessionState } from "../session.ts";
 import { useStore } from "../store.ts";
+import { attributesOf, readWhere } from "../where.ts";
+import { Attributes } from "./ask/Attributes.tsx";
 import { Price } from "./ask/Price.tsx";
+import { StatisticsQuestion } from "./ask/StatisticsQuestion.tsx";
 import { Answering } from "./ask/Answering.tsx";
 
 export type AnswerRequest = RequestOf<"QueryService/AnswerWorkload">;
 
-function Attributes({
-  dataset,
-  chosen,
-  onChange,
-}: {
+interface QuestionProps {
   dataset: Dataset;
-  chosen: string[];
-  onChange: (change: (names: string[]) => string[]) => void;
-}) {
-  const attributes = dataset.schema?.attributes ?? [];
-  const toggle = (name: string) =>
-    onChange((names) =>
-      attributes
-        .map((attribute) => attribute.name)
-        .filter((other) => (other === name) !== names.includes(other)),
-    );
+  onAsk: (request: AnswerRequest) => void;
+}
+
+// Which of the questions the page puts together.
+type Subject = "counts" | "statistics";
+
+function Question({ dataset, onAsk }: QuestionProps) {
+  const [subject, setSubject] = useState<Subject>("counts");
   return (
-    <fieldset class="field">
-      <legend class="small">
-        <strong>Attributes</strong>
-      </legend>
-      <div class="choices">
-        {attributes.map((attribute) => (
-          <label class="choice" key={attribute.name}>
-            <input
-              type="checkbox"
-              checked={chosen.includes(attribute.name)}
-              onChange={() => toggle(attribute.name)}
-            />
-            <span>
-              {attribute.name} <span class="quiet small">{counted(binsOf(attribute), "value")}</span>
-            </span>
-          </label>
-        ))}
-      </div>
-    </fieldset>
+    <>
+      <Card title="What is asked">
+        <ChoiceField
+          label="Answer with"
+          name="subject"
+          value={subject}
+          onChange={(value) => setSubject(value as Subject)}
+          options={[
+            { value: "counts", text: "counts of records, value by value" },
+            { value: "statistics", text: "sums, means and other statistics of groups" },
+          ]}
+        />
+      </Card>
+      {subject === "counts" ? (
+        <CountsQuestion dataset={dataset} onAsk={onAsk} />
+      ) : (
+        <StatisticsQuestion dataset={dataset} onAsk={onAsk} />
+      )}
+    </>
   );
 }
 
-function Question({ dataset, onAsk }: { dataset: Dataset; onAsk: (request: AnswerRequest) => void }) {
+function CountsQuestion({ dataset, onAsk }: QuestionProps) {
   const [chosen, setChosen] = useState<string[]>([]);
   const [wanted, setWanted] = useState<Shape>("alone");
+  const [where, setWhere] = useState("");
   const attributes = dataset.schema?.attributes ?? [];
-  const shapes = shapesFor(chosen, attributes);
+  const { predicate, problem } = readWhere(where, attributes);
+  const twice = predicate ? attributesOf(predicate).filter((name) => chosen.includes(name)) : [];
+  const isAsked = (chosen.length > 0 || predicate !== undefined) && twice.length === 0 && !problem;
+  const shapes = shapesFor(chosen, attributes, predicate !== undefined);
   const shape = shapes.includes(wanted) ? wanted : "alone";
   const numbers = numbersOf(shape, chosen, attributes);
   return (
@@ -78,16 +79,24 @@ function Question({ dataset, onAsk }: { dataset: Dataset; onAsk: (request: Answe
             options={shapes.map((value) => ({ value, text: SHAPE_WORDS[value] }))}
           />
         )}
+        <WhereField value={where} attributes={attributes} onInput={setWhere} />
+        {twice.length > 0 && (
+          <Notice kind="warn">
+            <span>
+              There is a condition on {twice.join(", ")}, and counts by it: leave one of the two out.
+            </span>
+          </Notice>
+        )}
         <p class="quiet small">
-          {chosen.length === 0
-            ? "Choose at least one attribute."
-            : `The answer has ${counted(numbers, "number")}.`}{" "}
-          Other questions (ranges, thresholds, conditions) can be asked with{" "}
+          {isAsked
+            ? `The answer has ${counted(chosen.length === 0 ? 1 : numbers, "number")}.`
+            : "Choose at least one attribute, or write a condition."}{" "}
+          Other questions (ranges, thresholds) can be asked with{" "}
           <code>curator workload answer {dataset.name}</code>.
         </p>
       </Card>
-      {chosen.length > 0 && (
-        <Price dataset={dataset.name} workload={workloadOf(shape, chosen)} onAsk={onAsk} />
+      {isAsked && (
+        <Price dataset={dataset.name} workload={workloadOf(shape, chosen, predicate)} onAsk={onAsk} />
       )}
     </>
   );

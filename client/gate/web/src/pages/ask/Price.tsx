@@ -28,7 +28,7 @@ import { useAmountOfAddress } from "../refused/use-amount.ts";
 const CONFIDENCE = 0.95;
 const USUAL_ERROR = 100;
 
-function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
+export function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
   return (
     <Table
       caption="What it costs"
@@ -66,7 +66,7 @@ function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
   );
 }
 
-function firstCost(costs: Cost[]): string {
+export function firstCost(costs: Cost[]): string {
   const [cost] = costs;
   return cost ? `${shorten(cost.amount, 4, "up")} ${cost.counter.replaceAll("_", " ")}` : "nothing";
 }
@@ -197,7 +197,7 @@ interface Props {
 }
 
 // The slider and the price below it are those of a new answer alone.
-function FreeOffer({
+export function FreeOffer({
   estimate,
   disabled,
   onAsk,
@@ -231,7 +231,7 @@ function FreeOffer({
   );
 }
 
-function Pay({
+export function Pay({
   dataset,
   estimate,
   canAsk,
