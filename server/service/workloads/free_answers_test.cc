@@ -57,6 +57,49 @@ TEST(AnsweredBy, DoesNotAnswerAnIntervalThatWasNotMeasured) {
                    .has_value());
 }
 
+// sex = Female or age >= 90.
+std::vector<dp::AskedSet> WomenOrOld() {
+  const Condition women{.attribute = "sex", .values = {"Female"}, .between = std::nullopt};
+  const Condition old{.attribute = "age",
+                      .values = {},
+                      .between = std::nullopt,
+                      .compare = Comparison{dp::ComparisonOperator::kGreaterOrEqual, "90"}};
+  const Expression either{.kind = Expression::Kind::kAnyOf,
+                          .operands = {{.condition = women}, {.condition = old}}};
+  const PredicatesQuery query{.predicates = {{.all_of = {}, .expression = either}}, .by = {}};
+  return ResolveCounts(PeopleSchema().domain, {{query}}).value();
+}
+
+dp::WorkloadRelease Measured(std::vector<dp::AskedSet> asked, std::vector<int64_t> values) {
+  dp::WorkloadRelease stored;
+  stored.asked = std::move(asked);
+  stored.measured = stored.asked[0].queries.groups;
+  stored.plans = {{.strategy = dp::Strategy::kDirect, .branching = 0, .sources = {0}}};
+  stored.values = {std::move(values)};
+  return stored;
+}
+
+TEST(AnsweredBy, SumsTheCellsOfAnExpressionFromAMarginalOfItsAttributes) {
+  const auto marginal = [](const std::vector<std::string>& names) {
+    const MarginalsQuery query{.sets = {names}, .k = std::nullopt, .attributes = {}};
+    return ResolveCounts(PeopleSchema().domain, {{query}}).value();
+  };
+  const auto answer = Answered(PeopleSchema().domain,
+                               Measured(marginal({"sex", "age"}), std::vector<int64_t>(20, 1)), WomenOrOld());
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->plans.at(0).strategy, dp::Strategy::kBaseHistogram);
+  EXPECT_FALSE(Answered(PeopleSchema().domain,
+                        Measured(marginal({"sex", "region"}), std::vector<int64_t>(8, 1)), WomenOrOld())
+                   .has_value());
+}
+
+TEST(AnsweredBy, FindsAnExpressionThatWasMeasuredItself) {
+  const auto answer = Answered(PeopleSchema().domain, Measured(WomenOrOld(), {57}), WomenOrOld());
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_EQ(answer->plans.at(0).strategy, dp::Strategy::kDirect);
+  EXPECT_THAT(answer->values.at(answer->plans.at(0).sources.at(0)), ElementsAre(57));
+}
+
 // All marginals of 3 attributes.
 std::vector<dp::AskedSet> ThreeWay(const dp::Domain& domain) {
   return ResolveCounts(domain, {{MarginalsQuery{.sets = {}, .k = 3, .attributes = {}}}}).value();

@@ -18,7 +18,9 @@ Condition RegionIn(const std::vector<std::string>& codes) {
 
 absl::StatusOr<std::vector<dp::AskedSet>> ResolvePredicates(
     const std::vector<std::vector<Condition>>& predicates) {
-  return ResolveWorkload(PeopleSchema().domain, {{PredicatesQuery{.predicates = predicates, .by = {}}}});
+  PredicatesQuery query;
+  for (const std::vector<Condition>& all_of : predicates) query.predicates.push_back({.all_of = all_of});
+  return ResolveCounts(PeopleSchema().domain, {{query}});
 }
 
 std::vector<dp::QueryGroup> GroupsOfPredicates(const std::vector<std::vector<Condition>>& predicates) {
@@ -48,6 +50,87 @@ TEST(ResolveWorkload, PredicatesInARowThatAreNoIntervalsOfTheSameAttributesAreOn
   EXPECT_EQ(std::get<std::vector<dp::LinearQuery>>(groups[0].queries), queries);
 }
 
+Expression Of(Condition condition) {
+  return {.condition = std::move(condition)};
+}
+
+Expression Either(Condition one, Condition other) {
+  return {.kind = Expression::Kind::kAnyOf, .operands = {Of(std::move(one)), Of(std::move(other))}};
+}
+
+Condition Compared(const std::string& attribute, dp::ComparisonOperator op, const std::string& value) {
+  return {.attribute = attribute, .values = {}, .between = std::nullopt, .compare = Comparison{op, value}};
+}
+
+absl::StatusOr<std::vector<dp::AskedSet>> ResolveExpressions(const std::vector<Expression>& expressions,
+                                                             const std::vector<std::string>& by) {
+  PredicatesQuery query{.predicates = {}, .by = by};
+  for (const Expression& expression : expressions)
+    query.predicates.push_back({.all_of = {}, .expression = expression});
+  return ResolveCounts(PeopleSchema().domain, {{query}});
+}
+
+TEST(ResolveWorkload, ExpressionsAreSumsOfTheCellsThatFulfilThem) {
+  const auto asked = ResolveExpressions(
+      {Either(RegionIn({"0"}), Compared("age", dp::ComparisonOperator::kGreaterOrEqual, "90")),
+       Either(RegionIn({"1"}), AgeBetween("0", "9"))},
+      {"sex"});
+  ASSERT_TRUE(asked.ok()) << asked.status();
+  const std::vector<dp::QueryGroup>& groups = asked->at(0).queries.groups;
+  ASSERT_EQ(groups.size(), 1u) << "predicates of the same attributes are one group";
+  EXPECT_EQ(groups[0].attributes, (dp::AttributeSet{0, 1, 2}));
+  const auto& queries = std::get<std::vector<dp::LinearQuery>>(groups[0].queries);
+  ASSERT_EQ(queries.size(), 4u);
+  EXPECT_EQ(queries[0].size(), size_t{10 + 3});
+  EXPECT_EQ(queries[3].back().cell, 77u) << "age 90 and region 1, of the second sex";
+  EXPECT_THAT(asked->at(0).words,
+              ::testing::ElementsAre("region = 0 or age >= 90", "region = 1 or age in [0, 10)"));
+}
+
+TEST(ResolveWorkload, ExpressionsThatConditionsSayAreTheSameQueries) {
+  const Expression young = {.kind = Expression::Kind::kNot,
+                            .operands = {Of(Compared("age", dp::ComparisonOperator::kGreater, "29"))}};
+  EXPECT_EQ(ResolveExpressions({young}, {})->at(0).queries.groups,
+            GroupsOfPredicates({{AgeBetween("0", "29")}}));
+  const Expression women = {
+      .kind = Expression::Kind::kAllOf,
+      .operands = {young, Of(Compared("sex", dp::ComparisonOperator::kNotEqual, "Male"))}};
+  const Condition female{.attribute = "sex", .values = {"Female"}, .between = std::nullopt};
+  EXPECT_EQ(ResolveExpressions({women}, {})->at(0).queries.groups,
+            GroupsOfPredicates({{AgeBetween("0", "29"), female}}));
+}
+
+TEST(ResolveWorkload, ExpressionsThatCannotBeCountedAreRefusedByTheirField) {
+  const Expression all = Either(AgeBetween("0", "49"), AgeBetween("50", "99"));
+  const absl::Status nothing = ResolveExpressions({all}, {}).status();
+  EXPECT_EQ(FieldOf(nothing), "workload.query_sets[0].predicates.predicates[0].expression");
+  EXPECT_THAT(std::string(nothing.message()), HasSubstr("holds for every record"));
+  EXPECT_TRUE(ResolveExpressions({all}, {"sex"}).ok());
+  EXPECT_EQ(FieldOf(ResolveExpressions({Of(AgeBetween("0", "9")), all}, {"age"}).status()),
+            "workload.query_sets[0].predicates.predicates[0].expression.condition.attribute");
+  EXPECT_EQ(
+      FieldOf(
+          ResolveExpressions({all, Either(AgeBetween("0", "9"), AgeBetween("5", "9"))}, {"sex"}).status()),
+      "workload.query_sets[0].predicates.predicates[1].expression.any_of.expressions[1].condition.between."
+      "from");
+}
+
+TEST(ResolveWorkload, ThresholdsTakeComparisons) {
+  ThresholdsQuery query;
+  query.conditions = {Compared("age", dp::ComparisonOperator::kLess, "30"),
+                      Compared("sex", dp::ComparisonOperator::kNotEqual, "Male")};
+  query.at_least = {2};
+  const auto asked = ResolveCounts(PeopleSchema().domain, {{query}});
+  ASSERT_TRUE(asked.ok()) << asked.status();
+  EXPECT_THAT(asked->at(0).words, ::testing::ElementsAre("2 of (age < 30, sex != Male)"));
+  ASSERT_EQ(asked->at(0).queries.groups.size(), 1u);
+  EXPECT_EQ(asked->at(0).queries.groups[0].queries,
+            (decltype(dp::QueryGroup::queries)(std::vector<dp::LinearQuery>{{{0, 1}, {1, 1}, {2, 1}}})));
+  query.conditions.push_back({.attribute = "age", .values = {}, .between = std::nullopt, .is_missing = true});
+  EXPECT_EQ(FieldOf(ResolveCounts(PeopleSchema().domain, {{query}}).status()),
+            "workload.query_sets[0].thresholds.conditions[2].is_missing");
+}
+
 TEST(ResolveWorkload, MoreConditionsThanAreAnsweredAreRefusedByTheirNumber) {
   const absl::Status refused =
       ResolvePredicates({std::vector<Condition>(4097, AgeBetween("0", "9"))}).status();
@@ -58,8 +141,8 @@ TEST(ResolveWorkload, MoreConditionsThanAreAnsweredAreRefusedByTheirNumber) {
 
 TEST(ResolveWorkload, MoreSetsOfAttributesThanAreAnsweredAreRefusedByTheirNumber) {
   const std::vector<std::vector<std::string>> sets(100'001, {"sex"});
-  const auto marginals = ResolveWorkload(
-      PeopleSchema().domain, {{MarginalsQuery{.sets = sets, .k = std::nullopt, .attributes = {}}}});
+  const auto marginals = ResolveCounts(PeopleSchema().domain,
+                                       {{MarginalsQuery{.sets = sets, .k = std::nullopt, .attributes = {}}}});
   EXPECT_EQ(FieldOf(marginals.status()), "workload.query_sets[0].marginals.sets");
   EXPECT_THAT(std::string(marginals.status().message()), HasSubstr("more than 100000 sets of attributes"));
 }
@@ -75,13 +158,13 @@ TEST(ResolveWorkload, MoreAttributesOfSetsThanAreHeldAreRefusedByTheirNumber) {
     for (size_t i = 0; i < of; ++i) names.push_back(attributes[i].name());
     return QuerySetRequest{MarginalsQuery{.sets = {}, .k = k, .attributes = names}};
   };
-  const auto alone = ResolveWorkload(domain, {all(2100, 2099)});
+  const auto alone = ResolveCounts(domain, {all(2100, 2099)});
   EXPECT_EQ(FieldOf(alone.status()), "workload.query_sets[0].marginals.all_k_way");
   EXPECT_THAT(std::string(alone.status().message()), HasSubstr("at most 4194304 attributes of sets"));
-  const auto together = ResolveWorkload(domain, {all(2000, 1999), all(500, 499)});
+  const auto together = ResolveCounts(domain, {all(2000, 1999), all(500, 499)});
   EXPECT_EQ(FieldOf(together.status()), "workload.query_sets[1].marginals.all_k_way");
   EXPECT_THAT(std::string(together.status().message()), HasSubstr("more than 4194304 attributes of sets"));
-  EXPECT_TRUE(ResolveWorkload(domain, {all(2000, 1999), all(400, 399)}).ok());
+  EXPECT_TRUE(ResolveCounts(domain, {all(2000, 1999), all(400, 399)}).ok());
 }
 
 // Of sex (2), age and region: see PeopleSchema().
@@ -91,13 +174,13 @@ TEST(ResolveWorkload, MarginalsAboveASizeAreLeftOut) {
     return std::vector<QuerySetRequest>{
         {MarginalsQuery{.sets = {}, .k = 1, .attributes = {}, .max_cells = cells}}};
   };
-  const auto kept = ResolveWorkload(domain, up_to(2));
+  const auto kept = ResolveCounts(domain, up_to(2));
   ASSERT_TRUE(kept.ok()) << kept.status();
   ASSERT_EQ(kept->at(0).queries.groups.size(), 1u);
   EXPECT_EQ(domain.CellCount(kept->at(0).queries.groups[0].attributes), 2);
   EXPECT_EQ(MarginalsLeftOut(domain, up_to(2)), static_cast<int64_t>(domain.size()) - 1);
   EXPECT_EQ(MarginalsLeftOut(domain, up_to(1'000'000)), 0);
-  const absl::Status nothing = ResolveWorkload(domain, up_to(1)).status();
+  const absl::Status nothing = ResolveCounts(domain, up_to(1)).status();
   EXPECT_EQ(FieldOf(nothing), "workload.query_sets[0].marginals.all_k_way.max_cells");
   EXPECT_THAT(std::string(nothing.message()), HasSubstr("the smallest has 2 cells"));
   EXPECT_EQ(MarginalsLeftOut(domain, up_to(1)), 0);
@@ -111,8 +194,8 @@ TEST(ResolveWorkload, AttributesOfSetsThatAreLeftOutAreCountedToo) {
         dp::Attribute::Create("a" + std::to_string(i), dp::CodedKind{i < 3 ? 1 : 2}).value());
   const dp::Domain domain = dp::Domain::Create(attributes).value();
   const QuerySetRequest one{MarginalsQuery{.sets = {}, .k = 3, .attributes = {}, .max_cells = 1}};
-  EXPECT_EQ(ResolveWorkload(domain, {one})->at(0).queries.groups.size(), 1u);
-  const absl::Status refused = ResolveWorkload(domain, std::vector<QuerySetRequest>(15, one)).status();
+  EXPECT_EQ(ResolveCounts(domain, {one})->at(0).queries.groups.size(), 1u);
+  const absl::Status refused = ResolveCounts(domain, std::vector<QuerySetRequest>(15, one)).status();
   EXPECT_EQ(FieldOf(refused), "workload.query_sets[14].marginals.all_k_way");
   EXPECT_THAT(std::string(refused.message()), HasSubstr("attributes of sets"));
 }
@@ -124,7 +207,7 @@ TEST(ResolveWorkload, ParitiesOfAllSizesTogetherAreAtMostAsManyAsMarginals) {
     flags.push_back(dp::Attribute::Create("flag" + std::to_string(i), dp::CodedKind{2}).value());
   const dp::Domain domain = dp::Domain::Create(std::move(flags)).value();
   const auto up_to = [&](int k) {
-    return ResolveWorkload(domain, {{ParitiesQuery{.sets = {}, .k = k, .attributes = {}}}});
+    return ResolveCounts(domain, {{ParitiesQuery{.sets = {}, .k = k, .attributes = {}}}});
   };
   EXPECT_EQ(FieldOf(up_to(3).status()), "workload.query_sets[0].parities.up_to_k_way");
   EXPECT_EQ(up_to(2)->at(0).queries.groups.size(), 3655u);
