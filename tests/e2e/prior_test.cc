@@ -15,12 +15,21 @@ namespace {
 
 using ::testing::HasSubstr;
 
+// The column is also a measure, of which no prior and no model knows.
+v1::CreateDatasetRequest WithMeasure(v1::CreateDatasetRequest request, const std::string& column) {
+  v1::Measure& measure = *request.mutable_schema()->add_measures();
+  measure.set_name(column);
+  measure.set_high(50);
+  measure.set_resolution(0.5);
+  return request;
+}
+
 v1::CreateDatasetRequest PublicDataset(const std::string& name) {
   v1::CreateDatasetRequest request;
   request.set_name(name);
   *request.mutable_schema() = SmallSchema();
   request.set_public_(true);
-  return request;
+  return WithMeasure(request, "age");
 }
 
 // Like SmallCsv(), with columns in another order and more women.
@@ -35,7 +44,7 @@ std::string OpenCsv() {
 class Prior : public ::testing::TestWithParam<Backend> {
  protected:
   Prior() : server_(GetParam()), owner_(server_.ClientFor("owner")) {
-    MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "3"), SmallCsv(8000));
+    MakeSealed(owner_, WithMeasure(NewDataset("census", v1::RULE_PURE, "3"), "region"), SmallCsv(8000));
     MakeSealed(owner_, PublicDataset("open"), OpenCsv());
     Publish(owner_, server_.ClientFor("vera"), "open");
   }

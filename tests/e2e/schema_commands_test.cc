@@ -71,12 +71,16 @@ TEST_F(SchemaCommands, LeadFromAFileToItsRecords) {
               HasSubstr("saved as far as you came"));
   EXPECT_THAT(Run("schema edit people.json",
                   "\n\n\n\n\n\n\n\n\n\nyes\nno\nnumeric\n0 50000 by 5000\n,.\nno\n"
-                  "date\n2019-01-01 2020-12-31 by month\n\nDD.MM.YYYY\nno\nrecord\n"),
+                  "date\n2019-01-01 2020-12-31 by month\n\nDD.MM.YYYY\nno\nrecord\nPay 0 10000 by 0.5\n"),
               HasSubstr("next: curator schema check people.json"));
-  Run("schema check people.json");
+  EXPECT_THAT(Run("schema check people.json people.csv"),
+              AllOf(HasSubstr("0 to 10000 by 0.5"), HasSubstr("1 of Pay")));
   Run(kCreate);
+  EXPECT_THAT(Run("dataset show people"), HasSubstr("0 to 10000 by 0.5"));
   const Json imported = Json::parse(Run("--output json dataset import people people.csv"));
   EXPECT_EQ(imported["rows_accepted"], 2) << imported;
+  EXPECT_EQ(imported["cells_clipped"], Json::parse(R"({"Pay": 1})")) << imported;
+  EXPECT_THAT(Run("dataset seal people"), HasSubstr("sealed"));
 }
 
 TEST_F(SchemaCommands, ALookIsSaidPlainlyAndGoesWithTheDataset) {
