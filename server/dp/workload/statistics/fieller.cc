@@ -31,10 +31,13 @@ double LaplaceTail(double distance, std::span<const double> deviations) {
   std::array<double, NoiseSums::kMostTerms> scales{};
   size_t terms = 0;
   for (const double deviation : deviations) {
-    if (deviation > 0) scales[terms++] = deviation / std::numbers::sqrt2;
+    if (!(deviation > 0)) continue;
+    const double scale = deviation / std::numbers::sqrt2;
+    size_t at = terms++;
+    for (; at > 0 && scales[at - 1] > scale; --at) scales[at] = scales[at - 1];
+    scales[at] = scale;
   }
   const std::span<double> used(scales.data(), terms);
-  std::ranges::sort(used);
   for (size_t i = 1; i < terms; ++i) used[i] = std::max(used[i], used[i - 1] * kApart);
   double tail = 0;
   for (const double scale : used) {

@@ -199,7 +199,7 @@ class SetReader {
   }
 
   absl::Status ReadSelected(size_t statistic, size_t draw) {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr double kUnbounded = std::numeric_limits<double>::infinity();
     const uint32_t column = *asked_.statistics[statistic].column;
     const int64_t codes = CodesOf(domain_, column);
     const auto is_code = [&](int64_t code) { return code >= 0 && code < codes; };
@@ -207,9 +207,9 @@ class SetReader {
     return ForEachGroup([&](int64_t group) {
       const int64_t code = release_.values[draw][static_cast<size_t>(group)];
       Answer(group, statistic) = {.value = NumbersOfCode(domain_, column, code).middle,
-                                  .standard_deviation = kInfinity,
-                                  .low = -kInfinity,
-                                  .high = kInfinity};
+                                  .standard_deviation = kUnbounded,
+                                  .low = -kUnbounded,
+                                  .high = kUnbounded};
     });
   }
 
