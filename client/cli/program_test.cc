@@ -372,18 +372,21 @@ TEST_F(Program, TheBudgetIsShownExactlyAndWithABarOnATerminal) {
     counter.set_spent("0.05");
     counter.set_held("0");
     counter.set_remaining("0.050000000000000000001");
+    account.set_share_spent(0.4961);
+    account.set_epsilon_used("1.9876543210987");
     return grpc::Status::OK;
   };
   ASSERT_EQ(Run("budget show census"), ExitStatus::kDone);
   EXPECT_EQ(out_.str(),
             "account         rule  promise                counter                    limit  spent  held      "
-            "               left\n"
+            "               left  used  epsilon used\n"
             "dataset/census  zcdp  epsilon 3, delta 1e-9  rho      0.100000000000000000001   0.05     0  "
-            "0.050000000000000000001\n");
+            "0.050000000000000000001   50%       1.98766\n");
   ASSERT_EQ(Run("budget show census --output csv"), ExitStatus::kDone);
   EXPECT_EQ(out_.str(),
-            "account,rule,epsilon,delta,counter,limit,spent,held,remaining\n"
-            "dataset/census,zcdp,3,1e-9,rho,0.100000000000000000001,0.05,0,0.050000000000000000001\n");
+            "account,rule,epsilon,delta,counter,limit,spent,held,remaining,share_spent,epsilon_used\n"
+            "dataset/census,zcdp,3,1e-9,rho,0.100000000000000000001,0.05,0,0.050000000000000000001,0.4961,"
+            "1.9876543210987\n");
   terminal_.out_is_terminal = terminal_.utf8 = true;
   ASSERT_EQ(Run("budget show census"), ExitStatus::kDone);
   EXPECT_THAT(out_.str(), HasSubstr("██████████░░░░░░░░░░"));
@@ -466,6 +469,7 @@ TEST_F(Program, AnAccountIsOpenedForAGroupWithItsMembers) {
     counter.set_spent("0");
     counter.set_held("0");
     counter.set_remaining(request.limit().epsilon());
+    account.set_epsilon_used("0");
     return grpc::Status::OK;
   };
   ASSERT_EQ(Run("account create census --group interns --members bob,carl --rule pure --epsilon 0.5 "
@@ -473,8 +477,8 @@ TEST_F(Program, AnAccountIsOpenedForAGroupWithItsMembers) {
             ExitStatus::kDone)
       << error_.str();
   EXPECT_EQ(out_.str(),
-            "account,rule,epsilon,delta,counter,limit,spent,held,remaining,members\n"
-            "dataset/census/group/interns,pure,0.5,0,epsilon,0.5,0,0,0.5,\"bob,carl\"\n");
+            "account,rule,epsilon,delta,counter,limit,spent,held,remaining,share_spent,epsilon_used,members\n"
+            "dataset/census/group/interns,pure,0.5,0,epsilon,0.5,0,0,0.5,0,0,\"bob,carl\"\n");
 }
 
 TEST_F(Program, AProposedLimitNamesItsAccountAndWhoCanApproveIt) {

@@ -8,6 +8,8 @@
 #include "base/status_macros.h"
 #include "client/cli/output/answer_output.h"
 #include "client/cli/output/document.h"
+#include "client/cli/output/tables.h"
+#include "client/cli/output/text.h"
 #include "client/cli/plot/bar_chart.h"
 #include "client/cli/plot/svg_chart.h"
 #include "client/receipt.h"
@@ -83,6 +85,8 @@ absl::Status WriteAll(Session& session, const Answer& answer, const v1::Schema& 
   if (path.empty() || path == "-") {
     if (!answer.header.request_id().empty())
       session.error << "request id " << answer.header.request_id() << "\n";
+    if (const std::string cost = CostNote(answer.header); !cost.empty())
+      session.error << Printable(cost) << "\n";
     return absl::OkStatus();
   }
   summary.fields.push_back({"out", "written to", path});

@@ -1,16 +1,12 @@
 // `curator workload`: questions, what they would cost, and their answers.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/delivery.h"
@@ -30,11 +26,10 @@ struct Question {
   PriceChoice price;
   v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
   std::optional<double> confidence;
-};
-
-struct EstimateWorkload : Question {
   std::optional<int64_t> assumed_rows;
 };
+
+struct EstimateWorkload : Question {};
 
 struct AnswerWorkload : Question {
   bool prefer_free = false;
@@ -54,77 +49,23 @@ absl::StatusOr<v1::Dataset> Fill(Session& session, const Question& question, Req
   request.set_dataset(question.dataset);
   for (const std::string& part : question.parts) request.add_parts(part);
   *request.mutable_workload() = std::move(workload);
-  SetPrice(question.price, question.confidence, request);
+  ASSIGN_OR_RETURN(const PriceChoice price, InRecords(session, question.price, question.assumed_rows));
+  SetPrice(price, question.confidence, request);
   request.set_mechanism(question.mechanism);
   if (question.confidence) request.set_confidence_level(*question.confidence);
   return dataset;
 }
 
-// In plain digits, of which two count, and no finer than the accounts: "0.0012". "0" where there is nothing.
-std::string PlainAmount(double amount) {
-  constexpr int kMostPlaces = 12;
-  if (amount < 1e-12) return "0";
-  const int places = std::clamp(1 - static_cast<int>(std::floor(std::log10(amount))), 0, kMostPlaces);
-  return absl::StrFormat("%.*f", places, amount);
-}
-
-// The largest spend that takes at most this share of what is left of all accounts that bear `costs`. Rho
-// where all of them count it, else epsilon.
-absl::StatusOr<v1::Spend> ShareOfLeft(const google::protobuf::RepeatedPtrField<v1::Cost>& costs,
-                                      v1::Mechanism mechanism, double share) {
-  const auto counts_rho = [](const v1::Cost& cost) { return cost.counter() == "rho"; };
-  const bool in_rho =
-      mechanism != v1::MECHANISM_DISCRETE_LAPLACE && std::all_of(costs.begin(), costs.end(), counts_rho);
-  double most = std::numeric_limits<double>::infinity();
-  for (const v1::Cost& cost : costs) {
-    if (cost.counter() == "delta") continue;
-    double left = 0;  // also where the probe did not fit
-    if (!cost.remaining().empty())
-      left = std::strtod(cost.remaining().c_str(), nullptr) + std::strtod(cost.amount().c_str(), nullptr);
-    double amount = share * left;
-    if (counts_rho(cost) && !in_rho) amount = std::sqrt(2 * amount);
-    if (cost.counter() == "epsilon_squared") amount = std::sqrt(amount);
-    most = std::min(most, amount);
-  }
-  const std::string text = std::isfinite(most) ? PlainAmount(most) : "0";
-  if (text == "0") {
-    return absl::FailedPreconditionError(
-        "no account has enough left for prices at shares of it: give --epsilon, --rho or --max-error");
-  }
-  v1::Spend spend;
-  if (in_rho) {
-    spend.set_rho(text);
-  } else {
-    spend.set_epsilon(text);
-  }
-  return spend;
-}
-
-// Estimates for some shares of what is left, where no price is given.
-absl::Status ShowLadder(Session& session, const EstimateWorkload& command,
-                        v1::EstimateWorkloadRequest request) {
-  // What is left is what a first estimate would leave, and its costs. All rules count a pure mechanism.
-  v1::EstimateWorkloadRequest probe = request;
-  probe.mutable_spend()->set_epsilon("0.001");
-  probe.set_mechanism(v1::MECHANISM_UNSPECIFIED);
-  ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse first, session.client.EstimateWorkload(probe));
-  std::vector<LadderStep> ladder;
-  for (const double share : {0.001, 0.01, 0.1}) {
-    ASSIGN_OR_RETURN(*request.mutable_spend(), ShareOfLeft(first.costs(), command.mechanism, share));
-    ASSIGN_OR_RETURN(v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
-    ladder.push_back({share, request.spend(), std::move(estimate)});
-  }
-  session.Print(LadderDocument(command.dataset, ladder, command.assumed_rows));
-  return absl::OkStatus();
-}
-
 absl::Status Run(Session& session, const EstimateWorkload& command) {
   v1::EstimateWorkloadRequest request;
   RETURN_IF_ERROR(Fill(session, command, request).status());
-  if (!command.price.is_given()) return ShowLadder(session, command, std::move(request));
   ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
-  Document document =
-      ForecastDocument(command.dataset, estimate, command.assumed_rows, command.confidence.value_or(0.95));
+  const double level = command.confidence.value_or(0.95);
+  if (!command.price.is_given()) {
+    session.Print(LadderDocument(command.dataset, estimate, command.assumed_rows, level));
+    return absl::OkStatus();
+  }
+  Document document = ForecastDocument(command.dataset, estimate, command.assumed_rows, level);
   if (session.form == OutputForm::kCsv) {
     document = Document();
     document.tables.push_back(ForecastRecords(estimate, command.assumed_rows));
@@ -190,16 +131,20 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
   const auto estimate = std::make_shared<EstimateWorkload>();
   CLI::App* command =
       AddCommand(*group, "estimate",
-                 "Price and expected error, computed from public facts; free. Without a budget: at 0.1%, 1% "
-                 "and 10% of what is left",
+                 "Price and expected error, computed from public facts; free. Without a budget: what 1%, 3%, "
+                 "10% and 30% of what is left would buy",
                  "curator workload estimate census --marginals 1\n"
                  "  curator workload estimate census --marginals 2 --attributes age,sex,zone --rho 0.1\n"
                  "  curator workload estimate census --ranges age --max-error 100 --confidence 0.9");
   AddQuestion(command, *estimate);
   AddMechanism(command, estimate->mechanism);
   AddConfidence(command, estimate->confidence);
-  AddAssumedRows(command, estimate->assumed_rows, "Also show errors as shares of this many records");
-  command->parse_complete_callback([estimate] { CheckWorkload(estimate->workload); });
+  AddAssumedRows(command, estimate->assumed_rows,
+                 "Also show errors as shares of this many records; a percentage in --max-error is of it");
+  command->parse_complete_callback([estimate] {
+    CheckWorkload(estimate->workload);
+    CheckPrice(estimate->price, estimate->assumed_rows);
+  });
   Choose(command, estimate, chosen);
 
   const auto answer = std::make_shared<AnswerWorkload>();
@@ -219,6 +164,7 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
   AddConfidence(command, answer->confidence);
   AddPostProcessing(command, answer->post_processing);
   AddRequestId(command, answer->request_id);
+  AddAssumedRows(command, answer->assumed_rows, "A percentage in --max-error is of this many records");
   AddReceipt(command, answer->receipt);
   AddDelivery(
       command, answer->delivery,
@@ -226,6 +172,7 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
       "first rows as tables");
   command->parse_complete_callback([answer] {
     CheckWorkload(answer->workload);
+    CheckPrice(answer->price, answer->assumed_rows);
     if (!answer->prefer_free && !answer->price.is_given()) {
       throw CLI::ValidationError("--epsilon, --rho, --max-error", "or --prefer-free: one of them is needed");
     }

@@ -11,6 +11,7 @@
 #include "client/cli/output/files.h"
 #include "client/cli/output/text.h"
 #include "client/cli/syntax/where.h"
+#include "client/release_total.h"
 
 namespace curator::cli {
 
@@ -54,6 +55,13 @@ std::optional<double> NumberIn(const std::string& text) {
   const double number = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0') return std::nullopt;
   return number;
+}
+
+// "5%", "0.5%": above 0 and at most 100.
+std::optional<double> PercentageIn(const std::string& text) {
+  if (!text.ends_with('%')) return std::nullopt;
+  const std::optional<double> percentage = NumberIn(text.substr(0, text.size() - 1));
+  return percentage && *percentage > 0 && *percentage <= 100 ? percentage : std::nullopt;
 }
 
 // The message of an error for CLI11: empty when there is none.
@@ -359,17 +367,61 @@ void AddPrice(CLI::App* command, PriceChoice& price) {
       command->add_option_group("Budget", "The amount to spend, or the error to reach; one of these");
   AddSpendTo(*group, command, price.spend);
   group
-      ->add_option("--max-error", price.max_error,
-                   "Spend the least such that no answer is wrong by more than this many records, with the "
-                   "probability of --confidence")
-      ->type_name("A")
+      ->add_option_function<std::string>(
+          "--max-error",
+          [&price](const std::string& text) {
+            price.max_error = NumberIn(text);
+            price.max_error_percent = PercentageIn(text);
+          },
+          "Spend the least such that no answer is wrong by more than this many records, or by this "
+          "percentage of --assume-rows or --of-release, with the probability of --confidence")
+      ->type_name("A|P%")
       ->check([](const std::string& text) {
         const std::optional<double> error = NumberIn(text);
-        return error && *error > 0 && *error < 1e18
+        const bool is_number = error && *error > 0 && *error < 1e18;
+        return is_number || PercentageIn(text)
                    ? std::string()
-                   : "'" + text + "' is not a positive number of records, such as 100 (not a percentage)";
+                   : "'" + text +
+                         "' is neither a positive number of records, such as 100, nor a percentage, "
+                         "such as 5%";
       });
   group->require_option(0, 1);
+  command
+      ->add_option(
+          "--of-release", price.of_release,
+          "A percentage in --max-error is of the noisy number of records that this release measured: "
+          "the sum of a marginal, a count, or a model's records")
+      ->type_name("RELEASE");
+}
+
+void CheckPrice(const PriceChoice& price, const std::optional<int64_t>& assumed_rows) {
+  if (!price.max_error_percent && !price.of_release.empty())
+    throw CLI::ValidationError("--of-release", "is what a percentage is of: give it with --max-error 5%");
+  if (!price.max_error_percent || !price.of_release.empty() || assumed_rows) return;
+  throw CLI::ValidationError(
+      "--max-error",
+      "a percentage is of a number of records, and the table's own is private: give --assume-rows N, "
+      "or --of-release ID of a release with a noisy one");
+}
+
+absl::StatusOr<PriceChoice> InRecords(Session& session, PriceChoice price,
+                                      const std::optional<int64_t>& assumed_rows) {
+  if (!price.max_error_percent) return price;
+  double records = static_cast<double>(assumed_rows.value_or(0));
+  std::string words = "assumed rows";
+  if (!price.of_release.empty()) {
+    v1::GetReleaseRequest request;
+    request.set_release_id(price.of_release);
+    ASSIGN_OR_RETURN(const ReleaseContent content, session.client.GetRelease(request));
+    ASSIGN_OR_RETURN(const client::ReleaseTotal total, client::TotalOf(content));
+    records = total.records;
+    words = absl::StrCat("records, a noisy number: ", total.words, " of release ", price.of_release);
+  }
+  price.max_error = records * *price.max_error_percent / 100;
+  session.error << "--max-error " << RoundedText(*price.max_error_percent) << "% is "
+                << RoundedText(*price.max_error) << " records, of " << RoundedText(records) << " "
+                << Printable(words) << "\n";
+  return price;
 }
 
 void AddMechanism(CLI::App* command, v1::Mechanism& mechanism) {

@@ -21,6 +21,8 @@ class App;
 
 namespace curator::cli {
 
+struct Session;
+
 // --file, and the short options: any mixture of them.
 struct WorkloadChoice {
   std::string file;                              // of a workload in JSON; empty for none
@@ -76,14 +78,26 @@ struct SpendChoice {
 void AddSpend(CLI::App* command, SpendChoice& spend);
 v1::Spend SpendOf(const SpendChoice& choice);
 
-// A spend, or --max-error A: the least spend that reaches this error.
+// A spend, or --max-error A|P%: the least spend that reaches this error. A percentage is of --assume-rows, or
+// of the number of records that the release --of-release measured.
 struct PriceChoice {
   SpendChoice spend;
   std::optional<double> max_error;
+  std::optional<double> max_error_percent = {};
+  std::string of_release = {};
 
-  bool is_given() const { return !spend.epsilon.empty() || !spend.rho.empty() || max_error.has_value(); }
+  bool is_given() const {
+    return !spend.epsilon.empty() || !spend.rho.empty() || max_error || max_error_percent;
+  }
 };
 void AddPrice(CLI::App* command, PriceChoice& price);
+// Throws a CLI11 error for a percentage of nothing, and for a release that no percentage is of; to be called
+// when the command line is parsed.
+void CheckPrice(const PriceChoice& price, const std::optional<int64_t>& assumed_rows);
+// The price with its percentage as a number of records; says on the error stream which number it is of.
+// Errors: those of the client, and of client::TotalOf().
+absl::StatusOr<PriceChoice> InRecords(Session& session, PriceChoice price,
+                                      const std::optional<int64_t>& assumed_rows);
 
 // Sets the spend, or the target with this confidence, in an estimate or a request for answers.
 template <typename Request>

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "client/cli/commands/workload_choice.h"
 #include "client/cli/testing/command_line.h"
@@ -90,63 +91,95 @@ TEST_F(WorkloadArguments, AnErrorToReachStandsInThePlaceOfASpend) {
   EXPECT_THAT(Complaint({"--marginals", "1"}), HasSubstr("--max-error"));
 }
 
-// An estimate of which the only account has `remaining` left after a cost of 0.001.
-v1::EstimateWorkloadResponse EstimateLeaving(const std::string& remaining, const std::string& counter) {
+// What the server says of a request without a price.
+v1::EstimateWorkloadResponse LadderOfShares() {
   v1::EstimateWorkloadResponse estimate;
-  v1::Cost& cost = *estimate.add_costs();
-  cost.set_account("dataset/c");
-  cost.set_counter(counter);
-  cost.set_amount("0.001");
-  cost.set_remaining(remaining);
-  estimate.set_max_error(25);
-  estimate.set_fits(true);
+  for (const auto& [share, rho, error] :
+       {std::tuple(0.01, "0.00024", 90.0), std::tuple(0.3, "0.0073", 16.0)}) {
+    v1::EstimateWorkloadResponse::Choice& choice = *estimate.add_choices();
+    choice.set_share_of_left(share);
+    choice.mutable_spend()->set_rho(rho);
+    choice.set_max_error(error);
+    v1::Cost& cost = *choice.add_costs();
+    cost.set_account("dataset/c");
+    cost.set_counter("rho");
+    cost.set_amount(rho);
+    cost.set_share_of_promise(share * 0.61);
+  }
   return estimate;
 }
 
-// The spends of the estimates that the last command asked for.
-class Ladder : public WorkloadArguments {
- protected:
-  std::vector<std::string> Spends(const std::vector<std::string>& arguments, ExitStatus expected) {
-    const size_t before = command_line_.server.Received<v1::EstimateWorkloadRequest>().size();
-    std::vector<std::string> line = {"workload", "estimate", "c", "--marginals", "1"};
-    line.insert(line.end(), arguments.begin(), arguments.end());
-    EXPECT_EQ(command_line_.Run(line), expected) << command_line_.error();
-    const auto requests = command_line_.server.Received<v1::EstimateWorkloadRequest>();
-    std::vector<std::string> spends;
-    for (size_t i = before; i < requests.size(); ++i) {
-      const v1::Spend& spend = requests[i].spend();
-      spends.push_back(spend.rho().empty() ? "epsilon " + spend.epsilon() : "rho " + spend.rho());
-    }
-    return spends;
+TEST_F(WorkloadArguments, AnEstimateWithoutABudgetShowsWhatSharesOfWhatIsLeftWouldBuy) {
+  command_line_.server.Answer<v1::EstimateWorkloadRequest>(LadderOfShares());
+  const std::vector<std::string> line = {"workload", "estimate",      "c",  "--marginals",
+                                         "1",        "--assume-rows", "180"};
+  const auto sent = command_line_.Sent<v1::EstimateWorkloadRequest>(line);
+  EXPECT_FALSE(sent.has_spend());
+  EXPECT_FALSE(sent.has_target());
+  EXPECT_EQ(command_line_.server.Received<v1::EstimateWorkloadRequest>().size(), 1U) << "one call";
+  EXPECT_THAT(command_line_.out(),
+              ::testing::AllOf(HasSubstr("of what is left"), HasSubstr("1%  rho 0.00024"),
+                               HasSubstr("30%  rho 0.0073"), HasSubstr("0.61%"), HasSubstr("19%"),
+                               HasSubstr("all errors within +-"), HasSubstr("0.5"),
+                               HasSubstr("One budget in detail: --epsilon, --rho or --max-error")));
+}
+
+TEST_F(WorkloadArguments, TheSharesOfALadderAreNumbersInJson) {
+  command_line_.server.Answer<v1::EstimateWorkloadRequest>(LadderOfShares());
+  command_line_.Sent<v1::EstimateWorkloadRequest>("--output json workload estimate c --marginals 1");
+  EXPECT_THAT(command_line_.out(),
+              ::testing::AllOf(HasSubstr("\"share_of_left\":0.01"), HasSubstr("\"rho\":\"0.00024\""),
+                               HasSubstr("\"share_of_promise\":0.183")));
+}
+
+v1::GetReleaseChunk ChunkOf(const v1::AnswerChunk& answer) {
+  v1::GetReleaseChunk chunk;
+  *chunk.mutable_answer() = answer;
+  return chunk;
+}
+
+// A release with a marginal of 2,000 records.
+void AnswerReleaseOfTwoThousand(client::testing::RecordingServer& server) {
+  v1::GetReleaseChunk release;
+  release.mutable_release()->set_id("r7");
+  v1::AnswerChunk header;
+  header.mutable_header()->set_marginal_count(1);
+  v1::AnswerChunk marginal;
+  marginal.mutable_marginal()->add_attributes("sex");
+  marginal.mutable_marginal()->add_sizes(2);
+  v1::AnswerChunk cells;
+  cells.mutable_cells()->add_counts(1200);
+  cells.mutable_cells()->add_counts(800);
+  server.Answer<v1::GetReleaseRequest>(release, ChunkOf(header), ChunkOf(marginal), ChunkOf(cells));
+}
+
+TEST_F(WorkloadArguments, APercentageOfErrorIsOfTheAssumedRows) {
+  EXPECT_EQ(
+      Answering({"--marginals", "1", "--max-error", "5%", "--assume-rows", "48842"}).target().max_error(),
+      48842 * 0.05);
+  EXPECT_THAT(command_line_.error(), HasSubstr("--max-error 5% is 2442 records, of 48842 assumed rows"));
+}
+
+TEST_F(WorkloadArguments, APercentageOfErrorIsOfTheNoisyTotalOfARelease) {
+  AnswerReleaseOfTwoThousand(command_line_.server);
+  EXPECT_EQ(Answering({"--marginals", "1", "--max-error", "0.5%", "--of-release", "r7"}).target().max_error(),
+            10);
+  EXPECT_EQ(command_line_.server.Received<v1::GetReleaseRequest>().back().release_id(), "r7");
+  EXPECT_THAT(command_line_.error(),
+              HasSubstr("of 2000 records, a noisy number: the sum of the marginal over "
+                        "sex of release r7"));
+}
+
+TEST_F(WorkloadArguments, APercentageOfNothingIsWrongUsage) {
+  EXPECT_THAT(Complaint({"--marginals", "1", "--max-error", "5%"}),
+              HasSubstr("give --assume-rows N, or --of-release ID"));
+  EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--of-release", "r7"}),
+              HasSubstr("give it with --max-error 5%"));
+  for (const char* wrong : {"0%", "-5%", "101%", "%", "5%%", "x%"}) {
+    EXPECT_THAT(Complaint({"--marginals", "1", "--max-error", wrong, "--assume-rows", "9"}),
+                HasSubstr("nor a percentage"))
+        << wrong;
   }
-};
-
-TEST_F(Ladder, ShowsAnEstimateWithoutABudgetAtSharesOfWhatIsLeft) {
-  command_line_.server.Answer<v1::EstimateWorkloadRequest>(EstimateLeaving("0.024", "rho"));
-  EXPECT_THAT(Spends({}, ExitStatus::kDone),
-              ElementsAre("epsilon 0.001", "rho 0.000025", "rho 0.00025", "rho 0.0025"));
-  EXPECT_THAT(command_line_.out(), HasSubstr("rho 0.00025"));
-  EXPECT_THAT(command_line_.out(), HasSubstr("0.1%"));
-  EXPECT_THAT(command_line_.out(), HasSubstr("25"));
-  EXPECT_THAT(Spends({"--mechanism", "laplace"}, ExitStatus::kDone),
-              ElementsAre("epsilon 0.001", "epsilon 0.0071", "epsilon 0.022", "epsilon 0.071"))
-      << "rho is the square of epsilon, halved";
-  EXPECT_THAT(Spends({"--rho", "1"}, ExitStatus::kDone), ElementsAre("rho 1"));
-}
-
-TEST_F(Ladder, SpendsWhatTheAccountsCount) {
-  command_line_.server.Answer<v1::EstimateWorkloadRequest>(EstimateLeaving("1.999", "epsilon"));
-  EXPECT_THAT(Spends({}, ExitStatus::kDone),
-              ElementsAre("epsilon 0.001", "epsilon 0.0020", "epsilon 0.020", "epsilon 0.20"));
-  command_line_.server.Answer<v1::EstimateWorkloadRequest>(EstimateLeaving("3.999", "epsilon_squared"));
-  EXPECT_THAT(Spends({}, ExitStatus::kDone),
-              ElementsAre("epsilon 0.001", "epsilon 0.063", "epsilon 0.20", "epsilon 0.63"));
-}
-
-TEST_F(Ladder, OfAnEmptyAccountNamesTheOptionsThatAreNeeded) {
-  command_line_.server.Answer<v1::EstimateWorkloadRequest>(EstimateLeaving("", "rho"));
-  EXPECT_THAT(Spends({}, ExitStatus::kRefused), ElementsAre("epsilon 0.001"));
-  EXPECT_THAT(command_line_.error(), HasSubstr("give --epsilon, --rho or --max-error"));
 }
 
 TEST_F(WorkloadArguments, MarginalsAboveASizeAreLeftOutAndCounted) {
@@ -162,8 +195,9 @@ TEST_F(WorkloadArguments, MarginalsAboveASizeAreLeftOutAndCounted) {
 }
 
 TEST_F(WorkloadArguments, AnErrorThatIsNoNumberOfRecordsIsSaidToBeNone) {
-  EXPECT_THAT(Complaint({"--marginals", "1", "--max-error", "5%"}),
-              HasSubstr("--max-error: '5%' is not a positive number of records, such as 100"));
+  EXPECT_THAT(Complaint({"--marginals", "1", "--max-error", "five"}),
+              HasSubstr("--max-error: 'five' is neither a positive number of records, such as 100, nor a "
+                        "percentage, such as 5%"));
   EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--confidence", "95%"}),
               HasSubstr("--confidence: '95%' is not a number between 0 and 1, such as 0.95"));
 }

@@ -348,6 +348,7 @@ Document SummaryOf(const Answer& answer) {
   add_releases("could_be_free_from", "could be free from", header.could_be_free_from());
   AddDataFacts(header.domain_from_records(), header.rows_from_query(), document);
   if (!header.costs().empty()) document.tables.push_back(CostTable(header.costs()));
+  if (const std::string cost = CostNote(header); !cost.empty()) document.notes.push_back(cost);
   if (header.replayed()) document.notes.emplace_back("from a stored release: nothing was charged now");
   if (!header.free_from().empty())
     document.notes.emplace_back("made from earlier releases: nothing was charged");

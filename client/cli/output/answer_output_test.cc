@@ -146,6 +146,55 @@ TEST(AnswerOutput, JsonHoldsEverythingExactly) {
   EXPECT_EQ(json["marginals"][1]["cells"].size(), 100u);
 }
 
+// What is said of the cost of an answer, in tables.
+std::string CostShownOf(const Answer& answer) {
+  std::ostringstream out;
+  std::ostringstream error;
+  Print(SummaryOf(answer), OutputForm::kTable, Terminal(), out, error);
+  return out.str();
+}
+
+void AddCost(const std::string& account, const std::string& counter, double share, double left,
+             Answer& answer) {
+  v1::Cost& cost = *answer.header.add_costs();
+  cost.set_account(account);
+  cost.set_counter(counter);
+  cost.set_amount("0.001");
+  cost.set_remaining("0.5");
+  cost.set_share_of_promise(share);
+  cost.set_share_left(left);
+}
+
+TEST(AnswerOutput, AnAnswerSaysWhatItCostInPercentOfThePromise) {
+  Answer answer;
+  AddCost("dataset/census", "rho", 0.041, 0.619, answer);
+  EXPECT_THAT(CostShownOf(answer),
+              HasSubstr("cost: rho 0.001, 4.1% of the promise of dataset/census; 61% left\n"));
+  AddCost("dataset/census/analyst/ana", "epsilon_squared", 0.1, 0.3, answer);
+  AddCost("dataset/census/analyst/ana", "delta", 0.2, 0.25, answer);
+  EXPECT_THAT(
+      CostShownOf(answer),
+      HasSubstr("cost: rho 0.001, 4.1% of the promise of dataset/census; epsilon_squared 0.001, delta "
+                "0.001, 20% of the promise of dataset/census/analyst/ana; 25% left\n"))
+      << "the least that one has left";
+}
+
+TEST(AnswerOutput, AReplayedAnswerCostsNothingNow) {
+  Answer answer;
+  answer.header.set_replayed(true);
+  AddCost("dataset/census", "rho", 0.041, 0.619, answer);
+  EXPECT_THAT(CostShownOf(answer),
+              AllOf(HasSubstr("cost: nothing now; when it was charged: rho 0.001, 4.1% of "
+                              "the promise of dataset/census\n"),
+                    Not(HasSubstr("% left\n"))));
+}
+
+TEST(AnswerOutput, AFreeAnswerHasNoCost) {
+  Answer answer;
+  answer.header.add_free_from("r1");
+  EXPECT_THAT(CostShownOf(answer), Not(HasSubstr("cost")));
+}
+
 TEST(AnswerOutput, TablesAreShortenedAndSaySo) {
   std::ostringstream out;
   ASSERT_TRUE(WriteAnswerTables(TheAnswer(), TheSchema(), Terminal(), out).ok());

@@ -1,5 +1,7 @@
 #include "client/cli/output/forecast.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -257,36 +259,47 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
   return document;
 }
 
-Document LadderDocument(const std::string& dataset, const std::vector<LadderStep>& ladder,
-                        std::optional<int64_t> assumed_rows) {
-  const v1::EstimateWorkloadResponse& last = ladder.back().estimate;
+Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
+                        std::optional<int64_t> assumed_rows, double level) {
   Table table{"budgets",
               "",
-              {{"share_of_left", "of what is left", Align::kRight},
+              {{"share_of_left_text", "of what is left", Align::kRight, ShownIn::kTables},
+               {"share_of_left", "of what is left", Align::kRight, ShownIn::kJsonAndCsv},
                {"spend", "spend", Align::kLeft, ShownIn::kTables},
                {"epsilon", "epsilon", Align::kRight, ShownIn::kJsonAndCsv},
                {"rho", "rho", Align::kRight, ShownIn::kJsonAndCsv},
                {"cost", "costs"},
-               {"max_error", "all errors within +-", Align::kRight},
-               {"fits", "fits"}},
+               {"share_of_promise_text", "of the promise", Align::kRight, ShownIn::kTables},
+               {"share_of_promise", "of the promise", Align::kRight, ShownIn::kJsonAndCsv}},
               {}};
-  if (assumed_rows) table.columns.push_back({"share_of_rows", "|error| / rows", Align::kRight});
-  for (const LadderStep& step : ladder) {
-    const v1::EstimateWorkloadResponse& estimate = step.estimate;
-    Row& row = table.rows.emplace_back(Row{
-        absl::StrCat(step.share * 100, "%"), FormatSpend(step.spend), TextOrNone(step.spend.epsilon()),
-        TextOrNone(step.spend.rho()), FormatCost(estimate.costs()), estimate.max_error(), estimate.fits()});
-    if (assumed_rows) row.push_back(ShareOf(estimate.max_error(), assumed_rows));
+  const bool has_counts = estimate.statistics().empty();
+  if (has_counts) table.columns.push_back({"max_error", "all errors within +-", Align::kRight});
+  if (has_counts && assumed_rows) table.columns.push_back({"share_of_rows", "|error| / rows", Align::kRight});
+  for (const auto& choice : estimate.choices()) {
+    double share = 0;
+    for (const v1::Cost& cost : choice.costs()) share = std::max(share, cost.share_of_promise());
+    Row& row = table.rows.emplace_back(
+        Row{absl::StrCat(std::round(choice.share_of_left() * 100), "%"), choice.share_of_left(),
+            FormatSpend(choice.spend()), TextOrNone(choice.spend().epsilon()),
+            TextOrNone(choice.spend().rho()), FormatCost(choice.costs()), PercentUpText(share), share});
+    if (has_counts) row.push_back(choice.max_error());
+    if (has_counts && assumed_rows) row.push_back(ShareOf(choice.max_error(), assumed_rows));
   }
+  AddStatisticColumns(estimate.choices(), assumed_rows, table);
   Document document;
   document.fields = {{"dataset", "dataset", dataset},
-                     {"total_cells", "cells", last.total_cells()},
-                     {"confidence_level", "confidence", LevelOf(last), ShownIn::kJsonAndCsv},
-                     RefusalField(last.refused_by_rule())};
+                     {"marginals_left_out", "left out for their size", estimate.marginals_left_out(),
+                      estimate.marginals_left_out() == 0 ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
+                     {"total_cells", "cells", estimate.total_cells()},
+                     {"confidence_level", "confidence", level, ShownIn::kJsonAndCsv},
+                     RefusalField(estimate.refused_by_rule()),
+                     {"free_from", "free with --prefer-free, from", ListOf(estimate.free_from()),
+                      estimate.free_from().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms}};
   document.tables.push_back(std::move(table));
-  AddDataFacts(last.domain_from_records(), last.rows_from_query(), document);
+  AddDataFacts(estimate.domain_from_records(), estimate.rows_from_query(), document);
+  if (!has_counts) document.notes.push_back(StatisticForecastNote(assumed_rows));
   document.notes.push_back(
-      absl::StrCat("errors are in counts, with a confidence of ", FormatConfidence(LevelOf(last)),
+      absl::StrCat("errors of counts are in records, with a confidence of ", FormatConfidence(level),
                    "; nothing was charged, no record was read. One budget in detail: --epsilon, --rho or "
                    "--max-error"));
   return document;

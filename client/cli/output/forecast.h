@@ -19,16 +19,10 @@ namespace curator::cli {
 Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
                           std::optional<int64_t> assumed_rows, double level = 0.95);
 
-// A spend, the share of what is left that it takes, and its estimate.
-struct LadderStep {
-  double share = 0;
-  v1::Spend spend;
-  v1::EstimateWorkloadResponse estimate;
-};
-// The same workload at several budgets, of which there is at least one: a table of the price and the error of
-// each.
-Document LadderDocument(const std::string& dataset, const std::vector<LadderStep>& ladder,
-                        std::optional<int64_t> assumed_rows);
+// An estimate of a request without a price, whose choices are shares of what is left: a table of the price
+// and the errors of each.
+Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
+                        std::optional<int64_t> assumed_rows, double level = 0.95);
 
 // A forecast as one table for CSV: each row is a record of the kind that its first column names; the columns
 // of other kinds are empty.

@@ -1,8 +1,10 @@
 #include "client/cli/output/tables.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/output/text.h"
 
 namespace curator::cli {
@@ -12,6 +14,35 @@ namespace {
 double Share(const std::string& amount, const std::string& limit) {
   const double whole = std::strtod(limit.c_str(), nullptr);
   return whole > 0 ? std::strtod(amount.c_str(), nullptr) / whole : 0;
+}
+
+// The epsilon that was used, for display.
+Value UsedText(const v1::Account& account) {
+  if (account.epsilon_used().empty()) return std::monostate();
+  return RoundedUpText(std::strtod(account.epsilon_used().c_str(), nullptr));
+}
+
+// Of what was left before the cost; none where it does not fit.
+Value ShareOfLeft(const v1::Cost& cost) {
+  const double left = cost.share_of_promise() + cost.share_left();
+  if (cost.remaining().empty() || left <= 0) return std::monostate();
+  return cost.share_of_promise() / left;
+}
+
+Value PercentOrNone(const Value& share) {
+  const auto* number = std::get_if<double>(&share);
+  if (number == nullptr) return std::monostate();
+  return PercentUpText(*number);
+}
+
+// "rho 0.001, 4.2% of the promise of dataset/census": of an account whose counters are `costs`. A server
+// before shares were sent says no percentage.
+std::string CostInWords(const std::vector<const v1::Cost*>& costs, double share) {
+  std::string amounts;
+  for (const v1::Cost* cost : costs)
+    absl::StrAppend(&amounts, amounts.empty() ? "" : ", ", cost->counter(), " ", cost->amount());
+  return absl::StrCat(amounts, share > 0 ? ", " + PercentUpText(share) + " of the promise" : "", " of ",
+                      costs.front()->account());
 }
 
 }  // namespace
@@ -34,15 +65,21 @@ Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accoun
                {"limit", "limit", Align::kRight},
                {"spent", "spent", Align::kRight},
                {"held", "held", Align::kRight},
-               {"remaining", "left", Align::kRight}},
+               {"remaining", "left", Align::kRight},
+               {"share_spent_text", "used", Align::kRight, ShownIn::kTables},
+               {"share_spent", "share", Align::kRight, ShownIn::kJsonAndCsv},
+               {"epsilon_used_text", "epsilon used", Align::kRight, ShownIn::kTables},
+               {"epsilon_used", "epsilon used", Align::kRight, ShownIn::kJsonAndCsv}},
               {}};
   if (terminal.out_is_terminal) table.columns.push_back({"bar", "", Align::kLeft, ShownIn::kTables});
   for (const v1::Account& account : accounts) {
     for (const v1::Counter& counter : account.counters()) {
-      table.rows.push_back(
-          {account.name(), NameOf(account.promise().rule()), FormatPromise(account.promise()),
-           account.promise().epsilon(), account.promise().delta().empty() ? "0" : account.promise().delta(),
-           counter.name(), counter.limit(), counter.spent(), counter.held(), counter.remaining()});
+      table.rows.push_back({account.name(), NameOf(account.promise().rule()),
+                            FormatPromise(account.promise()), account.promise().epsilon(),
+                            account.promise().delta().empty() ? "0" : account.promise().delta(),
+                            counter.name(), counter.limit(), counter.spent(), counter.held(),
+                            counter.remaining(), PercentUpText(account.share_spent()), account.share_spent(),
+                            UsedText(account), TextOrNone(account.epsilon_used())});
       if (terminal.out_is_terminal) {
         table.rows.back().emplace_back(BudgetBar(terminal, Share(counter.spent(), counter.limit()),
                                                  Share(counter.held(), counter.limit()), kBarWidth));
@@ -68,13 +105,41 @@ Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
                {"rule", "rule"},
                {"counter", "counter"},
                {"amount", "cost", Align::kRight},
-               {"remaining", "left after", Align::kRight}},
+               {"remaining", "left after", Align::kRight},
+               {"share_of_promise_text", "of the promise", Align::kRight, ShownIn::kTables},
+               {"share_of_promise", "of the promise", Align::kRight, ShownIn::kJsonAndCsv},
+               {"share_of_left_text", "of what was left", Align::kRight, ShownIn::kTables},
+               {"share_of_left", "of what was left", Align::kRight, ShownIn::kJsonAndCsv}},
               {}};
   for (const v1::Cost& cost : costs) {
-    table.rows.push_back(
-        {cost.account(), NameOf(cost.rule()), cost.counter(), cost.amount(), TextOrNone(cost.remaining())});
+    table.rows.push_back({cost.account(), NameOf(cost.rule()), cost.counter(), cost.amount(),
+                          TextOrNone(cost.remaining()), PercentUpText(cost.share_of_promise()),
+                          cost.share_of_promise(), PercentOrNone(ShareOfLeft(cost)), ShareOfLeft(cost)});
   }
   return table;
+}
+
+std::string CostNote(const v1::AnswerHeader& header) {
+  std::vector<std::string> accounts;
+  double least_left = 1;
+  bool knows_left = false;
+  for (int i = 0; i < header.costs_size();) {
+    std::vector<const v1::Cost*> costs;
+    double share = 0;
+    const std::string& account = header.costs(i).account();
+    for (; i < header.costs_size() && header.costs(i).account() == account; ++i) {
+      costs.push_back(&header.costs(i));
+      share = std::max(share, header.costs(i).share_of_promise());
+      if (header.costs(i).share_of_promise() <= 0) continue;
+      least_left = std::min(least_left, header.costs(i).share_left());
+      knows_left = true;
+    }
+    accounts.push_back(CostInWords(costs, share));
+  }
+  if (accounts.empty()) return "";
+  if (header.replayed()) return "cost: nothing now; when it was charged: " + absl::StrJoin(accounts, "; ");
+  const std::string left = knows_left ? absl::StrCat("; ", PercentDownText(least_left), " left") : "";
+  return absl::StrCat("cost: ", absl::StrJoin(accounts, "; "), left);
 }
 
 Field RefusalField(const std::string& rule) {

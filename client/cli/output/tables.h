@@ -24,11 +24,17 @@ Value TextOrNone(const std::string& text);
 // None for an operation that does not wait for a thread.
 Value PositionOrNone(const v1::Operation& operation);
 
-// A row for each counter of each account; on a terminal with a bar.
+// A row for each counter of each account, with the epsilon that was used and the share that was spent; on a terminal with a bar.
 Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accounts, const Terminal& terminal);
 
-// The cost of a request for each account, and the amount that remains after it.
+// The cost of a request for each account, its shares of the promise and of what was left, and the amount that
+// remains after it.
 Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs);
+
+// "cost: rho 0.001, 4.2% of the promise of dataset/census; 61% left": what an answer has cost each account,
+// with the least that one has left; of one that was stored before, that it costs nothing now. Empty where
+// nothing was ever charged.
+std::string CostNote(const v1::AnswerHeader& header);
 
 // Of an estimate: the rule of the owner that would refuse the request; in tables only where there is one.
 Field RefusalField(const std::string& rule);

@@ -9,6 +9,8 @@
 #include <ctime>
 #include <variant>
 
+#include "absl/strings/str_format.h"
+
 namespace curator::cli {
 namespace {
 
@@ -97,6 +99,32 @@ std::string RoundedUpText(double number) {
 std::string RoundedDownText(double number) {
   const double most = number + std::abs(number) * kDoubleRounding;
   return SafeText(number, -1, [most](double shown) { return shown <= most; });
+}
+
+namespace {
+
+// `direction` is that of std::ceil() or std::floor(); what is closer to a number than 1e-9 of it is that
+// number.
+std::string PercentText(double share, double (*direction)(double), double tolerance) {
+  const double percent = share * 100;
+  if (!(percent > 0)) return "0%";
+  constexpr int kMostPlaces = 12;
+  const int places = std::clamp(1 - static_cast<int>(std::floor(std::log10(percent))), 0, kMostPlaces);
+  const double step = std::pow(10, -places);
+  const double rounded = direction(percent / step * (1 + tolerance)) * step;
+  return absl::StrFormat("%.*f%%", rounded >= 10 ? 0 : places, rounded);
+}
+
+}  // namespace
+
+std::string PercentUpText(double share) {
+  return PercentText(
+      share, [](double number) { return std::ceil(number); }, -1e-9);
+}
+
+std::string PercentDownText(double share) {
+  return PercentText(
+      share, [](double number) { return std::floor(number); }, 1e-9);
 }
 
 std::string Printable(std::string_view text) {

@@ -31,6 +31,10 @@ std::string RoundedText(double number);
 std::string RoundedUpText(double number);
 std::string RoundedDownText(double number);
 
+// A share as a percentage of two significant digits, rounded up (down): "0.012%", "4.2%", "61%", "100%".
+std::string PercentUpText(double share);
+std::string PercentDownText(double share);
+
 // The text with control characters replaced, so that names from other users cannot send commands to the
 // terminal. UTF-8 is unchanged.
 std::string Printable(std::string_view text);

@@ -8,6 +8,20 @@
 namespace curator::cli {
 namespace {
 
+TEST(Text, SharesArePercentagesThatAreNeverOnTheWrongSide) {
+  EXPECT_EQ(PercentUpText(0), "0%");
+  EXPECT_EQ(PercentUpText(1), "100%");
+  EXPECT_EQ(PercentUpText(0.041), "4.1%") << "exactly, although not in binary";
+  EXPECT_EQ(PercentUpText(0.0411), "4.2%");
+  EXPECT_EQ(PercentDownText(0.0419), "4.1%");
+  EXPECT_EQ(PercentUpText(0.0996), "10%");
+  EXPECT_EQ(PercentUpText(0.6101), "62%");
+  EXPECT_EQ(PercentDownText(0.9999), "99%");
+  EXPECT_EQ(PercentUpText(0.00012345), "0.013%");
+  EXPECT_EQ(PercentDownText(1e-15), "0.0000000000001%");
+  EXPECT_EQ(PercentUpText(2.5), "250%");
+}
+
 TEST(Text, ExactNumbersReadBackAsThemselves) {
   for (const double number : {0.1, 1.0 / 3, 1e300, -2.5, 0.0, 20000.0}) {
     EXPECT_EQ(std::stod(ExactText(number)), number) << ExactText(number);
