@@ -3,7 +3,7 @@
 const release = (kind) => (world) => `/releases/${world.releases[kind]}`;
 
 async function chooseAttribute({ page }) {
-  await (await page.waitForSelector("label.choice input")).click();
+  await (await page.waitForSelector("label.choice input[type=checkbox]")).click();
   await page.waitForSelector(".price-row");
 }
 
