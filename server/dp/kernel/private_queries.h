@@ -212,16 +212,16 @@ class PrivateQueries {
   // For each group the code of the column in which the quantile lies, each selected by itself with the score
   // of QuantileValue (utility/utility.h) over the records of that group that have a code of CodesOf().
   //
-  // Claim: one selection with range epsilon under ADD_REMOVE, two under REPLACE_ONE where there are several
-  // groups, and one where there is one. The meter is debited for as many. Proof: let R be the range that one
-  // unit of k records can cause, k times that of one record; scores are divided by it. Groups are disjoint:
-  // of a unit's k records, k_g lie in group g, and its selection has the range epsilon k_g / k. The costs of
-  // a bounded range are convex in the range and 0 at 0, so those of all groups add up to at most one
-  // selection's, for epsilon and for rho. REPLACE_ONE: the records that leave cost one selection at most, and
-  // so do those that enter; within one group a replaced record moves a score by no more than the range of
-  // QuantileValue under REPLACE_ONE.
-  // Errors: those of Validate(); INVALID_ARGUMENT for epsilon <= 0; FAILED_PRECONDITION where a unit may own
-  // any number of records.
+  // Claim: one selection with range epsilon under ADD_REMOVE, and under REPLACE_ONE where there is one group;
+  // two where there are several. The meter is debited for as many. Proof: scores are divided by R, the range
+  // of QuantileValue for a unit of k records under the dataset's relation (QuantileRange()). Groups are drawn
+  // independently, so the ranges of their log-ratios add up. Let j_g of the unit's records leave group g and
+  // i_g enter it; a replaced one moves scores apart by R / k, one that only leaves or enters by no more: the
+  // range of g is epsilon max(j_g, i_g) / k. ADD_REMOVE: at most epsilon in all. REPLACE_ONE: over the groups
+  // with j_g >= i_g the ranges add up to at most epsilon, and over the others too. Not enough: R under
+  // ADD_REMOVE, where a record that is replaced within its group can move scores twice as far.
+  // Errors: those of Validate() and QuantileRange(); INVALID_ARGUMENT for epsilon <= 0; FAILED_PRECONDITION
+  // where a unit may own any number of records.
   virtual absl::StatusOr<std::vector<int64_t>> SelectQuantiles(const GroupedQuantile& quantile,
                                                                Epsilon epsilon) = 0;
 

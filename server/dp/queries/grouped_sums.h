@@ -44,7 +44,7 @@ struct SummedValue {
   bool operator==(const SummedValue&) const = default;
 };
 
-// Squares are divided by this and rounded to the nearest integer, so that they have at most 2^20 steps.
+// Squares are divided by this, a power of two, and rounded to the nearest of at most 2^20 steps.
 int64_t StepOfSquares(const NumberColumn& column, int64_t centre);
 // The middle of these integers, which is subtracted.
 int64_t CentreOfSquares(const NumberColumn& column, int64_t centre);

@@ -107,28 +107,28 @@ absl::StatusOr<Sensitivity> QueriesSensitivity(const Domain& domain, const UnitB
 // Proof. Each record adds to one sum at most. ADD_REMOVE: a unit adds at most k numbers of at most M in
 // absolute value, whose norm is largest where they share a sum. REPLACE_ONE: pair the records that leave with
 // those that enter, those without a partner with 0. A pair moves one sum by the difference of two numbers of
-// the range or 0, at most W; or two sums by at most M each, 2 M in L1 and 2 M^2 in squared L2. W <= 2 M. The k
-// pairs together move by at most k times the largest in any norm.
+// the range or 0, at most W; or two sums by at most M each, 2 M in L1 and 2 M^2 in squared L2. W <= 2 M. The
+// k pairs together move by at most k times the largest in any norm.
 //
 // Not enough, and each caught by a test: high - low in place of W (a record that leaves a group where all
-// values lie far from 0 takes its whole value along), and 2 k^2 M^2 alone (values of opposite signs in one sum
-// move it by 2 M: 4 M^2).
-// Errors: INVALID_ARGUMENT for `sums` < 1 or a range that does not rise; those of MarginalsSensitivity() for
-// the unit; OUT_OF_RANGE when a sensitivity exceeds 2^62.
+// values lie far from 0 takes its whole value along), and 2 k^2 M^2 alone (values of opposite signs in one
+// sum move it by 2 M: 4 M^2).
+// Errors: INVALID_ARGUMENT for `sums` < 1, a range that does not rise and one of 0 alone; those of
+// MarginalsSensitivity() for the unit; OUT_OF_RANGE when a sensitivity exceeds 2^62.
 absl::StatusOr<Sensitivity> SumsSensitivity(const UnitBound& unit, const SummandRange& range, int64_t sums);
 
 // The sensitivity of the numbers of units that have a record in each of `groups` >= 1 disjoint groups of
 // records.
 //
-// Claim. With k the records of a unit, which may be unbounded, and c = min(k, groups):
+// Claim. With k the records of a unit, which may be unbounded:
 //
-//                                L1    squared L2   one count
-//   ADD_REMOVE                   c     c            1
-//   REPLACE_ONE   one group      1     1            1
-//                 several        2 c   2 c          1
+//                  L1                   squared L2           one count
+//   ADD_REMOVE     min(k, groups)       min(k, groups)       1
+//   REPLACE_ONE    min(2 k, groups)     min(2 k, groups)     1
 //
-// Proof. A unit counts once in each group where it has a record: at most in c of them. REPLACE_ONE: the old
-// unit leaves c groups and the new one enters c; a group that both are in does not change.
+// Proof. A unit counts once in each group where it has a record: at most in k of them. REPLACE_ONE: the old
+// unit leaves at most k groups and the new one enters as many; a group that both are in does not change. So
+// no count changes by more than one, of at most all groups.
 Sensitivity UnitCountsSensitivity(const UnitBound& unit, int64_t groups);
 
 // What a group of records is to the privacy unit.
