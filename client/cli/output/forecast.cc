@@ -127,6 +127,9 @@ Value FormatCost(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
 }
 
 Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
+  const auto& first = estimate.choices(0);
+  const ShownIn of_counts =
+      !first.statistics().empty() && first.max_error() == 0 ? ShownIn::kJsonAndCsv : ShownIn::kAllForms;
   Table table{"choices",
               "other budgets",
               {{"spend", "spend"},
@@ -134,8 +137,8 @@ Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate, std::optional<in
                {"delta", "delta", Align::kRight, ShownIn::kJsonAndCsv},
                {"rho", "rho", Align::kRight, ShownIn::kJsonAndCsv},
                {"cost", "costs"},
-               {"standard_deviation", "std dev", Align::kRight},
-               {"max_error", "all within +-", Align::kRight},
+               {"standard_deviation", "std dev", Align::kRight, of_counts},
+               {"max_error", "all within +-", Align::kRight, of_counts},
                {"fits", "fits"}},
               {}};
   for (const auto& choice : estimate.choices()) {
@@ -233,6 +236,10 @@ void AddStatisticRecords(const v1::EstimateWorkloadResponse& estimate, Records& 
 
 Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
                           std::optional<int64_t> assumed_rows, double level) {
+  // Of statistics there is no error in records that all of them have.
+  const bool has_statistics = !estimate.statistics().empty();
+  const ShownIn of_counts =
+      has_statistics && estimate.max_error() == 0 ? ShownIn::kJsonAndCsv : ShownIn::kAllForms;
   Document document;
   document.fields = {{"dataset", "dataset", dataset},
                      {"marginal_count", "marginals", int64_t{estimate.marginals_size()}},
@@ -241,14 +248,13 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
                      {"total_cells", "cells", estimate.total_cells()},
                      {"event", "would be recorded as", estimate.event()},
                      {"spend", "would spend", FormatSpend(estimate.spend())},
-                     {"max_error", "all errors within +-", estimate.max_error()},
+                     {"max_error", "all errors within +-", estimate.max_error(), of_counts},
                      {"fits", "fits the budget", estimate.fits()},
                      RefusalField(estimate.refused_by_rule()),
                      {"free_from", "free with --prefer-free, from", ListOf(estimate.free_from()),
                       estimate.free_from().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms}};
   if (!estimate.marginals().empty()) document.tables.push_back(MarginalTable(estimate, assumed_rows));
   if (!estimate.query_sets().empty()) document.tables.push_back(QuerySetTable(estimate, assumed_rows));
-  const bool has_statistics = !estimate.statistics().empty();
   if (has_statistics)
     document.tables.push_back(StatisticForecastTable(estimate.statistics(), assumed_rows, level));
   document.tables.push_back(CostTable(estimate.costs()));
@@ -272,7 +278,8 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
                {"share_of_promise_text", "of the promise", Align::kRight, ShownIn::kTables},
                {"share_of_promise", "of the promise", Align::kRight, ShownIn::kJsonAndCsv}},
               {}};
-  const bool has_counts = estimate.statistics().empty();
+  const bool has_statistics = !estimate.choices().empty() && !estimate.choices(0).statistics().empty();
+  const bool has_counts = !has_statistics || estimate.choices(0).max_error() > 0;
   if (has_counts) table.columns.push_back({"max_error", "all errors within +-", Align::kRight});
   if (has_counts && assumed_rows) table.columns.push_back({"share_of_rows", "|error| / rows", Align::kRight});
   for (const auto& choice : estimate.choices()) {
@@ -297,7 +304,7 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
                       estimate.free_from().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms}};
   document.tables.push_back(std::move(table));
   AddDataFacts(estimate.domain_from_records(), estimate.rows_from_query(), document);
-  if (!has_counts) document.notes.push_back(StatisticForecastNote(assumed_rows));
+  if (has_statistics) document.notes.push_back(StatisticForecastNote(assumed_rows));
   document.notes.push_back(
       absl::StrCat("errors of counts are in records, with a confidence of ", FormatConfidence(level),
                    "; nothing was charged, no record was read. One budget in detail: --epsilon, --rho or "

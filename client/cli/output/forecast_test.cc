@@ -91,6 +91,7 @@ std::string ShownOf(const v1::EstimateWorkloadResponse& estimate, std::optional<
 
 TEST(Forecast, TheErrorOfAMeanIsDividedByTheRecordsOfItsGroup) {
   const std::string unknown = ShownOf(EstimateOfStatistics(), std::nullopt, OutputForm::kTable);
+  EXPECT_THAT(unknown, ::testing::Not(HasSubstr("all errors within +-  0")));
   EXPECT_THAT(unknown,
               AllOf(HasSubstr("90% within +-"), HasSubstr("6 records\n"), HasSubstr("15 records in rank\n"),
                     HasSubstr("2,000,000 / records in the group\n"), HasSubstr("--assume-rows")));
@@ -106,6 +107,18 @@ TEST(Forecast, ChoicesHaveTheErrorsOfEachStatistic) {
   const std::string json = ShownOf(EstimateOfStatistics(), 40000, OutputForm::kJson);
   EXPECT_THAT(json, AllOf(HasSubstr("\"mean(income)\":3000000"), HasSubstr("\"unit\":\"value x records\""),
                           HasSubstr("\"half_width_at_rows\":200")));
+}
+
+// Without a price nothing is said at a spend: the choices alone have the statistics.
+TEST(Forecast, ALadderHasTheErrorsOfEachStatisticInThePlaceOfThatOfCounts) {
+  v1::EstimateWorkloadResponse estimate = EstimateOfStatistics();
+  estimate.clear_statistics();
+  estimate.mutable_choices(0)->set_share_of_left(0.01);
+  std::ostringstream out;
+  Print(LadderDocument("census", estimate, std::nullopt), OutputForm::kTable, Terminal(), out, out);
+  EXPECT_THAT(out.str(),
+              AllOf(HasSubstr("mean(income) within +-"), HasSubstr("3,000,000 / records in the group"),
+                    HasSubstr("--assume-rows"), ::testing::Not(HasSubstr("all errors within"))));
 }
 
 TEST(Forecast, OfStatisticsIsInTheOneCsvTable) {
