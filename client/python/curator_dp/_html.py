@@ -108,7 +108,7 @@ def budget(shown: Budget) -> str:
 def quote(shown: Quote) -> str:
     facts = [
         ("would be recorded as", shown.event),
-        ("all errors within ±", number(shown.max_error)),
+        ("all errors within ±", "" if shown.forecasts and not shown.max_error else number(shown.max_error)),
         ("fits the budget", "yes" if shown.fits else "no"),
         ("refused by the owner's rule", shown.refused_by_rule),
         ("free from", ", ".join(shown.free_from)),
@@ -118,7 +118,7 @@ def quote(shown: Quote) -> str:
     forecasts = [(each.name, each.groups, each.error_text(), each.strategy) for each in shown.forecasts[:_SHOWN_ROWS]]
     more = len(shown.errors) - len(errors)
     within = f"{100 * shown.confidence:g}% within ±"
-    choices = [(each.spend, number(each.max_error), "yes" if each.fits else "no") for each in shown.choices]
+    choices = [(each.spend, each.errors_text, "yes" if each.fits else "no") for each in shown.choices]
     return (
         _facts(facts)
         + _beside_the_guarantee(shown)
@@ -126,7 +126,7 @@ def quote(shown: Quote) -> str:
         + (table(("query", "numbers", "std", within), errors, right=(1, 2, 3)) if errors or not forecasts else "")
         + (f"<div>and {more} more</div>" if more > 0 else "")
         + (table(("statistic", "groups", within, "measured as"), forecasts, right=(1, 2)) if forecasts else "")
-        + (table(("for", "all errors within ±", "fits"), choices, right=(1,)) if choices else "")
+        + (table(("for", "errors", "fits"), choices, right=(1,)) if choices else "")
         + "<div>nothing was charged, no record was read</div>"
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import pandas as pd
 
@@ -67,8 +67,13 @@ class Choice:
         arguments: dict[str, Any] = {"confidence": self._confidence, **self.amounts, **options}
         return self._question.answer(**arguments)
 
+    @property
+    def errors_text(self) -> str:
+        """For display: "all errors within ±50", or the error of each of the first statistics."""
+        return _errors_text(self)
+
     def __repr__(self) -> str:
-        return f"<Choice: {self.spend}, all errors within ±{self.max_error:g}{'' if self.fits else ', does not fit'}>"
+        return f"<Choice: {self.spend}, {_errors_text(self)}{'' if self.fits else ', does not fit'}>"
 
 
 class Quote:
@@ -156,10 +161,18 @@ class Quote:
 
     def __repr__(self) -> str:
         fits = "" if self.fits else ", does not fit the budget"
-        return f"<Quote: {self.spend}, all errors within ±{self.max_error:g} with {100 * self.confidence:g}%{fits}{facts_of(self)}>"
+        return f"<Quote: {self.spend}, {_errors_text(self)} with {100 * self.confidence:g}%{fits}{facts_of(self)}>"
 
     def _repr_html_(self) -> str:
         return _html.quote(self)
+
+
+def _errors_text(shown: Union[Quote, Choice]) -> str:
+    """Of statistics there is no error in records that all of them have: that of each."""
+    parts = [f"{each.name} within ±{each.error_text()}" for each in shown.forecasts[:3]]
+    if shown.max_error > 0 or not parts:
+        parts.insert(0, f"all errors within ±{shown.max_error:g}")
+    return ", ".join(parts)
 
 
 def _errors_of(wire: query_pb2.EstimateWorkloadResponse, names: list[str]) -> tuple[ExpectedError, ...]:

@@ -241,6 +241,8 @@ def test_a_quote_says_what_the_error_of_a_mean_is_divided_by(people: cu.Dataset)
     assert quote.to_frame()["unit"].to_list() == ["records", "value x records"]
     assert quote.choices[0].forecasts == quote.forecasts
     assert "2,000,000 / records in the group" in quote._repr_html_()
+    assert "all errors within" not in repr(quote) + repr(quote.choices[0])
+    assert "mean(income) within ±2,000,000 / records in the group" in repr(quote)
     with pytest.raises(cu.InvalidQuestion):
         mean.at(0)
 
