@@ -16,6 +16,7 @@ from curator_dp._quotes import Quote
 from curator_dp._request_ids import AnyRequestId
 from curator_dp._spend import DEFAULT_CONFIDENCE, Amount, spend_of
 from curator_dp._statistics import joined_sets
+from curator_dp._targets import ErrorToReach, MaxError, error_of
 from curator_dp._wire.curator.v1 import query_pb2, workload_pb2
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Question:
 
     def __add__(self, other: Question) -> Question:
         """Both questions as one, answered together at one price. Statistics of the same groups become one table, and share what is
-        measured: a mean beside a count costs as much as a mean.
+        measured: a mean beside a count costs as much as a mean. A server answers statistics, or other questions, and not both at once.
 
         >>> (census.marginals("age") + census.prefixes("income")).quote(rho="0.01").numbers
         7
@@ -120,8 +121,8 @@ class Question:
     def _namings(self) -> list[Optional[_query_sets.Naming]]:
         return [naming for _, naming in self._named_sets]
 
-    def _fill(self, request: Any, spend: Optional[workload_pb2.Spend], max_error: Optional[float], confidence: Optional[float]) -> None:
-        if spend is not None and max_error is not None:
+    def _fill(self, request: Any, spend: Optional[workload_pb2.Spend], error: Optional[ErrorToReach], confidence: Optional[float]) -> None:
+        if spend is not None and error is not None:
             raise InvalidQuestion("give either an amount, epsilon= or rho=, or max_error=")
         request.dataset = self.dataset.name
         request.workload.CopyFrom(self.to_wire())
@@ -129,8 +130,8 @@ class Question:
         request.parts.extend(self.parts)
         if spend is not None:
             request.spend.CopyFrom(spend)
-        if max_error is not None:
-            request.target.max_error = max_error
+        if error is not None:
+            request.target.max_error = error.records
             if confidence is not None:
                 request.target.confidence = confidence
         if confidence is not None:
@@ -142,26 +143,33 @@ class Question:
         epsilon: Optional[Amount] = None,
         delta: Optional[Amount] = None,
         rho: Optional[Amount] = None,
-        max_error: Optional[float] = None,
+        max_error: Optional[MaxError] = None,
+        assume_rows: Optional[int] = None,
+        of_release: Any = None,
         confidence: Optional[float] = None,
     ) -> Quote:
-        """The price and the expected errors. Free: from public facts alone.
+        """The price and the expected errors. Free: from public facts alone. Without an amount and without an error to reach, what 1%, 3%,
+        10% and 30% of what is left would buy: `choices`.
 
         Args:
             epsilon, delta, rho: the amount to spend, or
-            max_error: the largest error of all numbers together, in records: the least amount that reaches it is found.
+            max_error: the largest error of all numbers together, in records, or in percent of one of the next two, "5%": the least amount
+                that reaches it is found.
+            assume_rows: a number of records that you take the table to have, or
+            of_release: a release that you may read, its id or its answer, with a noisy number of records: a marginal, a count, or a model.
             confidence: of max_error and of each interval, between 0 and 1; 0.95 when left out.
 
         >>> quote = census.marginals("age").quote(rho="0.01")
         >>> quote.costs[0].amount, quote.fits
         (Decimal('0.01'), True)
+        >>> [choice.share_of_left for choice in census.marginals("age").quote().choices]
+        [0.01, 0.03, 0.1, 0.3]
         """
         spend = spend_of(epsilon, delta, rho)
-        if spend is None and max_error is None:
-            raise InvalidQuestion("quote: give an amount, epsilon= or rho=, or the error to reach, max_error=")
         request = query_pb2.EstimateWorkloadRequest()
-        self._fill(request, spend, max_error, confidence)
-        return Quote(self, confidence, self.dataset._client._estimate(request))
+        error = error_of(self.dataset._client, max_error, assume_rows, of_release)
+        self._fill(request, spend, error, confidence)
+        return Quote(self, confidence, self.dataset._client._estimate(request), error.words if error else "")
 
     def answer(
         self,
@@ -169,7 +177,9 @@ class Question:
         epsilon: Optional[Amount] = None,
         delta: Optional[Amount] = None,
         rho: Optional[Amount] = None,
-        max_error: Optional[float] = None,
+        max_error: Optional[MaxError] = None,
+        assume_rows: Optional[int] = None,
+        of_release: Any = None,
         confidence: Optional[float] = None,
         prefer_free: bool = False,
         request_id: Optional[AnyRequestId] = None,
@@ -178,7 +188,7 @@ class Question:
         """Charges the amount and answers with noise. The same call again, also on another day, costs nothing and returns the same.
 
         Args:
-            epsilon, delta, rho, max_error: as in quote().
+            epsilon, delta, rho, max_error, assume_rows, of_release: as in quote().
             confidence: of each interval, between 0 and 1; 0.95 when left out. It does not affect the noise or the charge, but for
                 max_error.
             prefer_free: answer from earlier releases, free, if they determine all numbers; then no amount is needed.
@@ -200,8 +210,9 @@ class Question:
         spend = spend_of(epsilon, delta, rho)
         if spend is None and max_error is None and not prefer_free:
             raise InvalidQuestion("answer: give an amount, epsilon= or rho=, the error to reach, max_error=, or prefer_free=True")
-        self._fill(request, spend, max_error, confidence)
         client = self.dataset._client
+        error = error_of(client, max_error, assume_rows, of_release)
+        self._fill(request, spend, error, confidence)
         request.request_id = client._request_id("workload", _of_draw(request), self.dataset, request_id, fresh)
         try:
             chunks = client._answer(request)
@@ -211,7 +222,9 @@ class Question:
                 file=sys.stderr,
             )
             raise
-        return Answer(chunks, self.dataset._wire.schema, self.dataset.name, client, self._namings())
+        answer = Answer(chunks, self.dataset._wire.schema, self.dataset.name, client, self._namings())
+        answer.max_error_of = error.words if error else ""
+        return answer
 
 
 def _of_draw(request: query_pb2.AnswerWorkloadRequest) -> query_pb2.AnswerWorkloadRequest:
