@@ -19,6 +19,7 @@ from curator_dp._errors import CuratorError, NotFound
 from curator_dp._facts import facts_of
 from curator_dp._query_sets import Naming
 from curator_dp._schema import Schema
+from curator_dp._spend import percent_down, percent_up
 from curator_dp._tables import NUMBER_COLUMNS, AnswerTable, label_name, read_tables
 from curator_dp._wire.curator.v1 import budget_pb2, query_pb2, schema_pb2
 
@@ -35,19 +36,46 @@ class Cost:
         counter: "epsilon", "epsilon_squared", "delta" or "rho".
         amount: exact.
         left: after it; None where it does not fit.
+        share_of_promise: the amount as a share of what the account may spend in all: 0.02 for 2%.
+        share_left: of the same, what is left after it; None where it does not fit.
     """
 
     account: str
     counter: str
     amount: Decimal
     left: Optional[Decimal]
+    share_of_promise: float = 0.0
+    share_left: Optional[float] = None
+
+    @property
+    def share_of_left(self) -> Optional[float]:
+        """The amount as a share of what was left before it; None where it does not fit."""
+        before = self.share_of_promise + (self.share_left or 0.0)
+        return None if self.share_left is None or before <= 0 else self.share_of_promise / before
 
 
 def costs_of(wire: Sequence[budget_pb2.Cost]) -> tuple[Cost, ...]:
     return tuple(
-        Cost(each.account, each.counter, Decimal(each.amount), Decimal(each.remaining) if each.remaining else None)
+        Cost(
+            each.account,
+            each.counter,
+            Decimal(each.amount),
+            Decimal(each.remaining) if each.remaining else None,
+            each.share_of_promise,
+            each.share_left if each.remaining else None,
+        )
         for each in wire
     )
+
+
+def _cost_words(costs: Sequence[Cost], shares: Sequence[float]) -> str:
+    """ "rho 0.001, 4.2% of the promise of dataset/census; ..., 61% left"."""
+    accounts = list(dict.fromkeys(each.account for each in costs))
+    texts = []
+    for account, share in zip(accounts, [*shares, *([0.0] * len(accounts))]):
+        amounts = ", ".join(f"{each.counter} {each.amount}" for each in costs if each.account == account)
+        texts.append(f"{amounts}{f', {percent_up(share)} of the promise' if share else ''} of {account}")
+    return "; ".join(texts)
 
 
 @dataclass(frozen=True)
@@ -88,6 +116,11 @@ class Answer:
         release_id, charge_id: as the server has them; empty for an answer that was computed from earlier ones.
         replayed: whether it was stored before, so that nothing was charged now.
         costs: what it cost each account, as a tuple of Cost. Empty for a free answer.
+        share_of_promise: how much of the promise of each account that was, in their order: 0.02 for 2%, of the counter of which it took
+            the largest share.
+        cost: the same in words: "rho 0.001, 4.2% of the promise of dataset/census; 61% left"; "nothing now; ..." where it was stored
+            before.
+        max_error_of: as in Quote.
         event: what was recorded, for display.
         receipt: the signed proof of the charge; None for a free answer.
         free_from: the releases from which it was computed, free.
@@ -117,6 +150,8 @@ class Answer:
         self.charge_id: str = header.charge_id
         self.replayed: bool = header.replayed
         self.costs = costs_of(header.costs)
+        self.share_of_promise: tuple[float, ...] = tuple(header.share_of_promise)
+        self.max_error_of = ""
         self.event: str = header.event
         self.receipt = Receipt.of_wire(header.receipt)
         self.free_from = tuple(header.free_from)
@@ -303,9 +338,25 @@ class Answer:
         temporary.write_text(json.dumps(document), encoding="utf-8")
         temporary.replace(os.fspath(path))
 
+    @property
+    def cost(self) -> str:
+        """What the answer cost, in words; "nothing" for a free one.
+
+        >>> first = census.marginals(["age", "sex"]).answer(rho="0.002")
+        >>> census.marginals(["age", "sex"]).answer(rho="0.002").cost.split(":")[0]
+        'nothing now; when it was charged'
+        """
+        if not self.costs:
+            return "nothing"
+        words = _cost_words(self.costs, self.share_of_promise)
+        if self.replayed:
+            return f"nothing now; when it was charged: {words}"
+        known = [each.share_left for each in self.costs if each.share_left is not None and each.share_of_promise > 0]
+        return f"{words}; {percent_down(min(known))} left" if known else words
+
     def __repr__(self) -> str:
-        price = "free" if not self.costs else ", ".join(f"{each.counter} {each.amount}" for each in self.costs)
-        return f"<Answer of {self.dataset}: {sum(len(table.values) for table in self.tables)} numbers, {price}{facts_of(self)}>"
+        numbers = sum(len(table.values) for table in self.tables)
+        return f"<Answer of {self.dataset}: {numbers} numbers, cost {self.cost}{facts_of(self)}>"
 
     def _repr_html_(self) -> str:
         return _html.answer(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import TYPE_CHECKING, Optional
 
 import pandas as pd
@@ -12,6 +12,7 @@ from curator_dp import _html
 from curator_dp._enums import name_of
 from curator_dp._errors import CuratorError
 from curator_dp._facts import facts_of
+from curator_dp._spend import percent_up
 from curator_dp._wire.curator.v1 import budget_pb2
 
 if TYPE_CHECKING:
@@ -53,12 +54,22 @@ class Account:
         promise: "epsilon 2, delta 1e-9 (ZCDP)": all its charges together keep it.
         counters: as a tuple of Counter.
         requests_left: how many more requests at the cost of your last one fit; None where there was none.
+        epsilon_used: all charges so far are (epsilon_used, delta of the promise)-DP together; None where the server does not know it.
+        share_spent: the largest share of a counter's limit that was spent, 0.35 for 35%.
     """
 
     name: str
     promise: str
     counters: tuple[Counter, ...]
     requests_left: Optional[int]
+    epsilon_used: Optional[Decimal] = None
+    share_spent: float = 0.0
+
+    @property
+    def used(self) -> str:
+        """For display: "35% spent, epsilon 0.71 used of epsilon 2, delta 1e-9 (ZCDP)"."""
+        epsilon = "" if self.epsilon_used is None else f", epsilon {_rounded_up(self.epsilon_used)} used of {self.promise}"
+        return f"{percent_up(self.share_spent)} spent{epsilon}"
 
     @property
     def spent(self) -> Decimal:
@@ -178,24 +189,38 @@ class Budget:
         return min(known) if known else None
 
     def to_frame(self) -> pd.DataFrame:
-        """One row for each counter: "account", "promise", "counter", "limit", "spent", "held", "left" (exact decimals).
+        """One row for each counter: "account", "promise", "counter", "limit", "spent", "held", "left" (exact decimals), and of its account
+        "share_spent" and "epsilon_used".
 
         >>> census.budget().to_frame()[["account", "counter"]].values.tolist()
         [['dataset/census', 'rho']]
         """
         rows = [
-            (account.name, account.promise, counter.name, counter.limit, counter.spent, counter.held, counter.left)
+            (
+                *(account.name, account.promise, counter.name, counter.limit, counter.spent, counter.held, counter.left),
+                *(account.share_spent, account.epsilon_used),
+            )
             for account in self.accounts
             for counter in account.counters
         ]
-        return pd.DataFrame(rows, columns=["account", "promise", "counter", "limit", "spent", "held", "left"])
+        names = ["account", "promise", "counter", "limit", "spent", "held", "left", "share_spent", "epsilon_used"]
+        return pd.DataFrame(rows, columns=names)
 
     def __repr__(self) -> str:
-        lines = (f"{account.name}: {counter.name} {counter.summary}" for account in self.accounts for counter in account.counters)
+        lines = (
+            f"{account.name}: {', '.join(f'{each.name} {each.summary}' for each in account.counters)}, {account.used}"
+            for account in self.accounts
+        )
         return f"<Budget of {self.dataset}: {'; '.join(lines)}{facts_of(self)}>"
 
     def _repr_html_(self) -> str:
         return _html.budget(self)
+
+
+def _rounded_up(amount: Decimal) -> Decimal:
+    """To four significant digits."""
+    rounded = Context(prec=4, rounding=ROUND_CEILING).plus(amount)
+    return rounded if rounded < 10_000 else amount
 
 
 def promise_of(wire: budget_pb2.BudgetLimit) -> str:
@@ -211,4 +236,5 @@ def _account_of(wire: budget_pb2.Account) -> Account:
         for each in wire.counters
     )
     left = wire.requests_left_like_last if wire.HasField("requests_left_like_last") else None
-    return Account(wire.name, promise_of(wire.promise), counters, left)
+    used = Decimal(wire.epsilon_used) if wire.epsilon_used else None
+    return Account(wire.name, promise_of(wire.promise), counters, left, used, wire.share_spent)

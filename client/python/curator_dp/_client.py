@@ -160,6 +160,9 @@ class Client:
     def _answer(self, request: query_pb2.AnswerWorkloadRequest) -> list[query_pb2.AnswerChunk]:
         return self._stream(self._queries.AnswerWorkload, request, request.request_id)
 
+    def _release_chunks(self, request: query_pb2.GetReleaseRequest) -> list[query_pb2.GetReleaseChunk]:
+        return self._stream(self._queries.GetRelease, request)
+
     def _release(
         self, release_id: str, confidence: Optional[float], non_negative: bool, consistent: bool, integer: bool
     ) -> list[query_pb2.AnswerChunk]:
@@ -170,7 +173,7 @@ class Client:
             request.post_processing.non_negative = non_negative
             request.post_processing.consistent = consistent
             request.post_processing.integer = integer
-        chunks = self._stream(self._queries.GetRelease, request)
+        chunks = self._release_chunks(request)
         return [each.answer for each in chunks if each.HasField("answer")]
 
     def _query_model(self, release_id: str, dataset: str, question: Question) -> Answer:

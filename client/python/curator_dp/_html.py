@@ -9,6 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Optional
 
 from curator_dp._facts import WithFacts, said_of
+from curator_dp._spend import percent_up
 
 if TYPE_CHECKING:
     from curator_dp._answers import Answer
@@ -97,36 +98,51 @@ def _bars(budget: Budget) -> str:
 def budget(shown: Budget) -> str:
     facts = [("dataset", shown.dataset), ("protects", shown.protects), ("read-only", shown.read_only)]
     rows = [
-        (account.name, account.promise, counter.name, counter.limit, counter.spent, counter.held, counter.left)
+        (account.name, account.promise, counter.name, counter.limit, counter.spent, counter.held, counter.left, account.used)
         for account in shown.accounts
         for counter in account.counters
     ]
-    columns = ("account", "promise", "counter", "limit", "spent", "held", "left")
+    columns = ("account", "promise", "counter", "limit", "spent", "held", "left", "used")
     return _facts(facts) + _beside_the_guarantee(shown) + _bars(shown) + table(columns, rows, right=(3, 4, 5, 6))
 
 
 def quote(shown: Quote) -> str:
     facts = [
         ("would be recorded as", shown.event),
-        ("all errors within ±", "" if shown.forecasts and not shown.max_error else number(shown.max_error)),
-        ("fits the budget", "yes" if shown.fits else "no"),
+        ("all errors within ±", number(shown.max_error) if shown.max_error else ""),
+        ("fits the budget", ("yes" if shown.fits else "no") if shown.amounts else ""),
+        ("the error to reach", shown.max_error_of),
         ("refused by the owner's rule", shown.refused_by_rule),
         ("free from", ", ".join(shown.free_from)),
     ]
-    costs = [(each.account, each.counter, each.amount, "does not fit" if each.left is None else each.left) for each in shown.costs]
+    costs = [
+        (
+            *(each.account, each.counter, each.amount, "does not fit" if each.left is None else each.left),
+            *(percent_up(each.share_of_promise), "" if each.share_of_left is None else percent_up(each.share_of_left)),
+        )
+        for each in shown.costs
+    ]
     errors = [(each.name, each.numbers, number(each.std), number(each.half_width)) for each in shown.errors[:_SHOWN_ROWS]]
     forecasts = [(each.name, each.groups, each.error_text(), each.strategy) for each in shown.forecasts[:_SHOWN_ROWS]]
     more = len(shown.errors) - len(errors)
     within = f"{100 * shown.confidence:g}% within ±"
-    choices = [(each.spend, each.errors_text, "yes" if each.fits else "no") for each in shown.choices]
+    is_ladder = not shown.amounts
+    choices = [
+        (
+            *((percent_up(each.share_of_left),) if is_ladder else ()),
+            *(each.spend, each.errors_text, "yes" if each.fits else "no"),
+        )
+        for each in shown.choices
+    ]
+    heads = (*(("of what is left",) if is_ladder else ()), "for", "errors", "fits")
     return (
         _facts(facts)
         + _beside_the_guarantee(shown)
-        + table(("account", "counter", "cost", "left after it"), costs, right=(2, 3))
+        + (table(("account", "counter", "cost", "left after it", "of the promise", "of what was left"), costs, right=(2, 3, 4, 5)) if costs else "")
         + (table(("query", "numbers", "std", within), errors, right=(1, 2, 3)) if errors or not forecasts else "")
         + (f"<div>and {more} more</div>" if more > 0 else "")
         + (table(("statistic", "groups", within, "measured as"), forecasts, right=(1, 2)) if forecasts else "")
-        + (table(("for", "errors", "fits"), choices, right=(1,)) if choices else "")
+        + (table(heads, choices, right=(len(heads) - 2,)) if choices else "")
         + "<div>nothing was charged, no record was read</div>"
     )
 
@@ -173,10 +189,9 @@ def _statistics(shown: AnswerTable) -> str:
 
 
 def answer(shown: Answer) -> str:
-    price = "free" if not shown.costs else ", ".join(f"{each.account}: {each.counter} {each.amount}" for each in shown.costs)
     facts = [
         ("answer of", shown.dataset),
-        ("cost", f"{price}{' (charged before: these are the stored numbers)' if shown.replayed else ''}"),
+        ("cost", shown.cost if shown.costs else "free"),
         ("recorded as", shown.event),
         ("made", shown.post_processing),
         ("request id", shown.request_id),

@@ -12,7 +12,7 @@ from curator_dp import _html
 from curator_dp._answers import Cost, costs_of
 from curator_dp._errors import CuratorError
 from curator_dp._facts import facts_of
-from curator_dp._spend import DEFAULT_CONFIDENCE, settings_of, words_of
+from curator_dp._spend import DEFAULT_CONFIDENCE, percent_up, settings_of, words_of
 from curator_dp._statistics import forecasts_of
 from curator_dp._wire.curator.v1 import query_pb2
 
@@ -46,6 +46,7 @@ class Choice:
     Attributes:
         spend: "rho 0.06".
         amounts: the same as arguments of answer(): {"rho": Decimal("0.06")}.
+        share_of_left: of a quote without an amount: how much of what is left it takes, 0.01 for 1%; else 0.
         max_error: no number is wrong by more, with the quote's confidence.
         costs: as a tuple of Cost.
         forecasts: of its statistics, as in Quote.
@@ -57,6 +58,7 @@ class Choice:
         self._confidence = confidence
         self.spend = words_of(wire.spend)
         self.amounts = settings_of(wire.spend)
+        self.share_of_left: float = wire.share_of_left
         self.max_error: float = wire.max_error
         self.costs = costs_of(wire.costs)
         self.forecasts = forecasts_of(wire.statistics)
@@ -73,7 +75,8 @@ class Choice:
         return _errors_text(self)
 
     def __repr__(self) -> str:
-        return f"<Choice: {self.spend}, {_errors_text(self)}{'' if self.fits else ', does not fit'}>"
+        share = f"{percent_up(self.share_of_left)} of what is left: " if self.share_of_left else ""
+        return f"<Choice: {share}{self.spend}, {_errors_text(self)}{'' if self.fits else ', does not fit'}>"
 
 
 class Quote:
@@ -81,7 +84,7 @@ class Quote:
 
     Attributes:
         costs: what it would cost each account, as a tuple of Cost.
-        spend: "rho 0.03": what was given, or the least that reaches the error.
+        spend: "rho 0.03": what was given, or the least that reaches the error; empty where neither was given.
         amounts: the same as arguments of answer().
         event: what would be recorded, for display.
         errors: one ExpectedError for each table of the answer, but for those of statistics.
@@ -91,7 +94,9 @@ class Quote:
         max_error: no number of the answer is wrong by more, with probability `confidence`.
         confidence: of `max_error` and of each half width.
         fits: whether all accounts have that much left now.
-        choices: the errors for other amounts, from the cheapest on, as a tuple of Choice.
+        max_error_of: what a percentage in max_error= is of: "5% of 2000 records, a noisy number: ..."; empty where it was none.
+        choices: the errors for other amounts, from the cheapest on, as a tuple of Choice. Where no amount was given: what 1%, 3%, 10% and
+            30% of what is left would buy; then `costs`, `event`, `max_error` and `fits`, which are of one amount, are empty.
         free_from: releases from which `prefer_free=True` would answer.
         refused_by_rule: the rule of the owner that would refuse the question; empty when none would.
         domain_from_records: ranges, categories or bins were chosen by somebody who had seen records: the guarantee does not cover
@@ -99,7 +104,10 @@ class Quote:
         rows_from_query: the guarantee is about the rows that were imported, which came from a query.
     """
 
-    def __init__(self, question: Question, confidence: Optional[float], wire: query_pb2.EstimateWorkloadResponse) -> None:
+    def __init__(
+        self, question: Question, confidence: Optional[float], wire: query_pb2.EstimateWorkloadResponse, max_error_of: str = ""
+    ) -> None:
+        self.max_error_of = max_error_of
         self._question = question
         self._wire = wire
         self._asked_confidence = confidence
@@ -122,12 +130,14 @@ class Quote:
 
     @property
     def cheapest(self) -> Choice:
-        """What was quoted: for an error, the least amount that reaches it.
+        """What was quoted: for an error, the least amount that reaches it; without an amount the first of `choices`.
 
         >>> cheapest = census.marginals("age").quote(max_error=60).cheapest
         >>> cheapest.max_error <= 60, cheapest.fits
         (True, True)
         """
+        if not self.amounts and self.choices:
+            return self.choices[0]
         wire = self._wire
         choice = query_pb2.EstimateWorkloadResponse.Choice(
             spend=wire.spend, costs=wire.costs, fits=wire.fits, max_error=wire.max_error, statistics=wire.statistics
@@ -141,7 +151,7 @@ class Quote:
         Decimal('0.002')
         """
         if not self.amounts:
-            raise CuratorError("the quote has no amount: give answer() one")
+            raise CuratorError("the quote has no amount: give answer() one, or take one of its choices: quote.choices[0].answer()")
         return self.cheapest.answer(**options)
 
     def to_frame(self) -> pd.DataFrame:
@@ -160,6 +170,8 @@ class Quote:
         return pd.DataFrame(with_units, columns=[*columns, "unit"])
 
     def __repr__(self) -> str:
+        if not self.amounts and self.choices:
+            return f"<Quote: {'; '.join(repr(each)[9:-1] for each in self.choices)}{facts_of(self)}>"
         fits = "" if self.fits else ", does not fit the budget"
         return f"<Quote: {self.spend}, {_errors_text(self)} with {100 * self.confidence:g}%{fits}{facts_of(self)}>"
 

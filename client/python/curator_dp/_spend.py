@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from numbers import Integral, Rational, Real
 from typing import Any, Optional, Union
@@ -51,6 +53,25 @@ def spend_of(
         if amount is not None:
             setattr(spend, field, amount_text(amount, field))
     return spend
+
+
+def _percent(share: float, direction: Callable[[float], int], tolerance: float) -> str:
+    percent = 100 * share
+    if not percent > 0:
+        return "0%"
+    places = min(12, max(0, 1 - math.floor(math.log10(percent))))
+    rounded = direction(percent * 10**places * (1 + tolerance)) / 10**places
+    return f"{rounded:.{0 if rounded >= 10 else places}f}%"
+
+
+def percent_up(share: float) -> str:
+    """Of two significant digits, rounded up: "0.012%", "4.2%", "62%"."""
+    return _percent(share, math.ceil, -1e-9)
+
+
+def percent_down(share: float) -> str:
+    """The same, rounded down."""
+    return _percent(share, math.floor, 1e-9)
 
 
 def words_of(spend: workload_pb2.Spend) -> str:

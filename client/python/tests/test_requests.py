@@ -149,7 +149,7 @@ def test_what_is_wrong_is_named(census: cu.Dataset, client: cu.Client) -> None:
     with pytest.raises(cu.NotFound, match="nope"):
         client["nope"]
     with pytest.raises(cu.InvalidQuestion, match="give an amount"):
-        census.marginals(1).quote()
+        census.marginals(1).answer()
     with pytest.raises(cu.InvalidQuestion, match="finite"):
         census.marginals(1).quote(rho=float("nan"))
     with pytest.raises(cu.CuratorError, match="is no UUID"):
