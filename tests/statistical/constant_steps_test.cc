@@ -6,13 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "dp/data/testing/seal_rows.h"
-#include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/bit_source.h"
+#include "dp/queries/grouped_sums.h"
 #include "dp/sensitivity/sensitivity.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/statistical/instruction_trace.h"
@@ -28,8 +30,13 @@ constexpr dp::UnitBound kRecord{dp::NeighbourRelation::kReplaceOne, 1};
 constexpr dp::Epsilon kEpsilon(dp::kEpsilonUnitsPerOne / 10);
 constexpr size_t kRows = 40;
 
+// Of sizes 3, 2 and 4; the last one has numbers.
 const dp::Domain& SmallDomain() {
-  static const dp::Domain domain = dp::CodedDomain({3, 2, 4});
+  static const dp::Domain domain =
+      dp::Domain::Create({dp::Attribute::Create("a", dp::CodedKind{3}).value(),
+                          dp::Attribute::Create("b", dp::CodedKind{2}).value(),
+                          dp::Attribute::Create("c", dp::IntegerKind{5, 8, 1}).value()})
+          .value();
   return domain;
 }
 
@@ -142,6 +149,62 @@ TEST(ConstantSteps, SelectionsByAClippedLogLikelihood) {
 }
 TEST(ConstantSteps, SelectionsByAQuantile) {
   ExpectTheSameStepsBy(dp::QuantileValue{2, 1, 2});
+}
+
+TEST(ConstantSteps, SumsOfGroups) {
+  using Kind = dp::SummedValue::Kind;
+  const dp::SummedValue one{.kind = Kind::kOne, .column = std::nullopt, .centre = 0};
+  const dp::SummedValue value{.kind = Kind::kValue, .column = 2, .centre = 6};
+  const dp::SummedValue square{.kind = Kind::kSquare, .column = 2, .centre = 6};
+  const dp::RecordGroups groups = dp::GroupsBy(SmallDomain(), {1}, {0}, {0, 2}).value();
+  for (const dp::GroupedSum& sum :
+       {dp::GroupedSum{.groups = groups, .blocks = dp::CodeBlocks{2, 3}, .value = one},
+        dp::GroupedSum{.groups = groups, .blocks = std::nullopt, .value = value},
+        dp::GroupedSum{.groups = groups, .blocks = std::nullopt, .value = square}}) {
+    const auto range = dp::RangeOf(SmallDomain(), sum.value).value();
+    const auto sensitivity =
+        dp::SumsSensitivity(kRecord, range, dp::NumberOfSums(SmallDomain(), sum)).value();
+    ExpectTheSameSteps(dp::NoiseEvent(kLaplace, sensitivity),
+                       [&sum](dp::PrivateQueries& kernel) { return kernel.NoisySums(sum, kLaplace).ok(); });
+  }
+}
+
+TEST(ConstantSteps, QuantilesOfOneGroup) {
+  const dp::GroupedQuantile quantile{.groups = dp::GroupsBy(SmallDomain(), {}, {0}, {0, 2}).value(),
+                                     .column = 2,
+                                     .numerator = 1,
+                                     .denominator = 4};
+  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&quantile](dp::PrivateQueries& kernel) {
+    return kernel.SelectQuantiles(quantile, kEpsilon).ok();
+  });
+}
+
+// Of persons: whoever owns which rows, and wherever these lie.
+TEST(ConstantSteps, NumbersOfUnitsInGroups) {
+  constexpr dp::UnitBound kPerson{dp::NeighbourRelation::kReplaceOne, 5};
+  const dp::RecordGroups groups = dp::GroupsBy(SmallDomain(), {0}, {}, {}).value();
+  const dp::Event price = dp::NoiseEvent(kLaplace, dp::UnitCountsSensitivity(kPerson, groups.groups));
+  const auto trace_of = [&](const Rows& rows, size_t persons) {
+    const std::optional<Trace> trace = TraceOf([&]() -> std::function<void()> {
+      const auto bits = std::make_shared<seeded::SeededBits>(AuditSeed(72));
+      dp::SealedTableBuilder builder(SmallDomain(), dp::RowOwner::kUnit);
+      for (size_t row = 0; row < rows.size(); ++row)
+        (void)builder.AppendRow(rows[row], static_cast<uint32_t>(row % persons));
+      const auto table = std::make_shared<dp::SealedTableHandle>(std::move(builder).Build().value());
+      const auto kernel =
+          std::make_shared<dp::Kernel>(*table, SmallDomain(), kPerson, dp::Meter({{price, 1}}), *bits);
+      return [bits, table, kernel, &groups] {
+        if (!kernel->NoisyUnitCounts(groups, kLaplace).ok()) std::abort();
+      };
+    });
+    EXPECT_TRUE(trace.has_value());
+    return trace.value_or(Trace{});
+  };
+  const Trace first = trace_of(RandomRows(), 10);
+  EXPECT_GT(first.instructions, 1000u);
+  for (const Rows& rows : TablesOfOneSize()) {
+    for (const size_t persons : {8, 10, 40}) EXPECT_EQ(trace_of(rows, persons), first) << persons;
+  }
 }
 
 // What remains under ADD_REMOVE: a row more takes a few instructions more, the same whatever it holds.

@@ -84,12 +84,15 @@ std::optional<size_t> SetDraws::Selection(uint32_t column, int32_t thousandths) 
 absl::StatusOr<TreeParts> SetDraws::Tree(uint32_t column) const {
   std::vector<size_t> levels;
   std::vector<int64_t> widths;
+  int64_t parts_of_share = 0;
   for (size_t i = 0; i < draws_.size(); ++i) {
     const auto* sum = std::get_if<SumDraw>(&draws_[i].what);
     if (draws_[i].set != set_ || sum == nullptr || !sum->blocks || sum->blocks->column != column) continue;
     levels.push_back(i);
     widths.push_back(sum->blocks->width);
+    parts_of_share = draws_[i].shares_of_share;
   }
+  if (parts_of_share != static_cast<int64_t>(levels.size())) return LacksDraws();
   if (levels.empty() || widths.front() != 1) return LacksDraws();
   const int64_t codes = CodesOf(*domain_, column);
   const int64_t branching = widths.size() > 1 ? widths[1] : std::max<int64_t>(2, codes);
