@@ -81,6 +81,15 @@ export function errorOfStep(step: number): number {
   return Number((10 ** (step / 20)).toPrecision(2));
 }
 
+// The error, in records, that is so many percent of so many records. None where one of the two is no number.
+export function errorOfShare(records: string, percentage: string): number | undefined {
+  const rows = Number(records);
+  const share = Number(percentage);
+  const isGiven = records.trim() !== "" && percentage.trim() !== "";
+  if (!isGiven || !Number.isInteger(rows) || rows < 1 || !(share > 0) || share > 100) return undefined;
+  return (rows * share) / 100;
+}
+
 export function stepOfError(error: number): number {
   return Math.round(Math.min(Math.max(20 * Math.log10(error), ERROR_STEPS.least), ERROR_STEPS.most));
 }

@@ -5,10 +5,11 @@ import { Kept } from "../src/api/kept.ts";
 import type { Account, Budget, Release } from "../src/api/types.ts";
 import { requestIds } from "../src/api/use-request-id.ts";
 import { compareCells } from "../src/cells.ts";
-import { sameCosts } from "../src/costs.ts";
+import { sameCosts, shareWords } from "../src/costs.ts";
 import { expireTimeOf, expiryOptions, firstExpiry } from "../src/expiry.ts";
 import { mainAccount } from "../src/main-account.ts";
 import { outcomeOf } from "../src/pending.ts";
+import { errorOfShare } from "../src/question.ts";
 import { withEarlier, withNewest } from "../src/releases.ts";
 import { sentence, shortId } from "../src/words.ts";
 
@@ -130,8 +131,24 @@ test("what several accounts are charged alike is one line", () => {
   assert.deepEqual(
     sameCosts([cost("a", "rho", "0.1"), cost("b", "rho", "0.1"), cost("a", "delta", "1e-9")]),
     [
-      { amount: "0.1", counter: "rho", accounts: ["a", "b"] },
-      { amount: "1e-9", counter: "delta", accounts: ["a"] },
+      { amount: "0.1", counter: "rho", accounts: ["a", "b"], share: 0 },
+      { amount: "1e-9", counter: "delta", accounts: ["a"], share: 0 },
     ],
   );
+});
+
+test("a cost is said in percent of the promise and of what was left", () => {
+  const cost = { account: "a", rule: "RULE_ZCDP" as const, counter: "rho", amount: "0.1", remaining: "0.3" };
+  const shares = { share_of_promise: 0.2, share_left: 0.6 };
+  assert.equal(shareWords({ ...cost, ...shares }), "20 % of the promise, 25 % of what was left");
+  assert.equal(shareWords({ ...cost, ...shares, remaining: "" }), "20 % of the promise");
+  assert.equal(shareWords(cost), "", "of a server that does not say it");
+  assert.equal(sameCosts([{ ...cost, ...shares }, cost])[0]?.share, 0.2);
+});
+
+test("an error in percent is of a whole number of records", () => {
+  assert.equal(errorOfShare("2000", "5"), 100);
+  assert.equal(errorOfShare("2000", "0.5"), 10);
+  for (const [rows, share] of [["", "5"], ["2000", ""], ["2000.5", "5"], ["0", "5"], ["2000", "0"], ["2000", "101"], ["x", "5"]] as const)
+    assert.equal(errorOfShare(rows, share), undefined);
 });

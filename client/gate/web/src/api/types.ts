@@ -30,6 +30,9 @@ export interface Account {
   group?: { name: string; members: string[] };
   part?: string;
   requests_left_like_last?: Int64;
+  // All that was charged is (epsilon_used, promise.delta)-DP together; empty where it is not known.
+  epsilon_used?: Decimal;
+  share_spent?: number;
 }
 
 export interface Cost {
@@ -38,6 +41,9 @@ export interface Cost {
   counter: string;
   amount: Decimal;
   remaining: Decimal;
+  // Of the counter's limit.
+  share_of_promise?: number;
+  share_left?: number;
 }
 
 export interface Receipt {

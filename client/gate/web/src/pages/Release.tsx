@@ -20,6 +20,7 @@ import { Table } from "../components/Table.tsx";
 import { Amount, Time } from "../components/Values.tsx";
 import { LEVELS, levelText, storedLevel, storeLevel, type Level } from "../confidence.ts";
 import { sameCosts } from "../costs.ts";
+import { percent } from "../decimal.ts";
 import { parseCsv } from "../csv.ts";
 import { download } from "../download.ts";
 import { bytesText, counted } from "../numbers.ts";
@@ -88,7 +89,7 @@ function Facts({ release, costs }: { release: Release; costs: Cost[] }) {
             <Time value={release.create_time} />
           </dd>
         </div>
-        {sameCosts(costs).map(({ amount, counter, accounts }) => (
+        {sameCosts(costs).map(({ amount, counter, accounts, share }) => (
           <div key={`${counter} ${amount}`}>
             <dt>Cost</dt>
             <dd title={accounts.join(", ")}>
@@ -96,6 +97,7 @@ function Facts({ release, costs }: { release: Release; costs: Cost[] }) {
               {accounts.length === 1
                 ? ` on ${shortAccount(accounts[0] ?? "", release.dataset)}`
                 : ` on each of ${accounts.length} accounts`}
+              {share > 0 && `, ${percent(share)} of ${accounts.length === 1 ? "its promise" : "a promise"}`}
             </dd>
           </div>
         ))}

@@ -6,17 +6,18 @@ import { Button } from "../../components/Button.tsx";
 import { DataFacts } from "../../components/DataFacts.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { Skeleton } from "../../components/Empty.tsx";
-import { Field } from "../../components/Field.tsx";
+import { Field, TextField } from "../../components/Field.tsx";
 import { CounterName, Gloss } from "../../components/Gloss.tsx";
 import { Link } from "../../components/Link.tsx";
 import { ErrorNotice, Notice } from "../../components/Notice.tsx";
 import { Card } from "../../components/Page.tsx";
 import { Table } from "../../components/Table.tsx";
 import { Amount, ShortId } from "../../components/Values.tsx";
+import { shareWords } from "../../costs.ts";
 import { compare, percent, shorten } from "../../decimal.ts";
 import { roundedText } from "../../numbers.ts";
 import { newRequestId } from "../../pending.ts";
-import { errorOfStep, ERROR_STEPS, spendOf, spendText, stepOfError } from "../../question.ts";
+import { errorOfShare, errorOfStep, ERROR_STEPS, spendOf, spendText, stepOfError } from "../../question.ts";
 import { to } from "../../router.ts";
 import { sessionState } from "../../session.ts";
 import { useStore } from "../../store.ts";
@@ -61,6 +62,7 @@ export function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
               <Amount value={cost.remaining} rounding="down" />
             ),
         },
+        { key: "share", title: "Share", cell: (cost) => <span class="small quiet">{shareWords(cost)}</span> },
       ]}
     />
   );
@@ -145,6 +147,7 @@ function Figures({ estimate }: { estimate: WorkloadEstimate }) {
             <Amount value={cost.remaining} rounding="down" /> would be left
           </span>
         )}
+        {cost && <span class="small quiet">{shareWords(cost)}</span>}
       </div>
       <div class="price">
         <span class="small quiet">Every number within</span>
@@ -300,6 +303,37 @@ function ErrorSlider({ wanted, onChange }: { wanted: number; onChange: (error: n
   );
 }
 
+// The same error as a share of a number of records that the reader takes the table to have.
+function ErrorShare({ onChange }: { onChange: (error: number) => void }) {
+  const [rows, setRows] = useState("");
+  const [share, setShare] = useState("");
+  const change = (nextRows: string, nextShare: string) => {
+    setRows(nextRows);
+    setShare(nextShare);
+    const error = errorOfShare(nextRows, nextShare);
+    if (error !== undefined) onChange(error);
+  };
+  const isWrong = rows !== "" && share !== "" && errorOfShare(rows, share) === undefined;
+  return (
+    <div class="filters">
+      <TextField
+        label="Or in percent"
+        type="number"
+        value={share}
+        onInput={(value) => change(rows, value)}
+        problem={isWrong ? "A percentage up to 100, of a whole number of records." : undefined}
+      />
+      <TextField
+        label="of so many assumed records"
+        type="number"
+        value={rows}
+        onInput={(value) => change(value, share)}
+        hint="The table's own number is private: take a public one, or one of an answer."
+      />
+    </div>
+  );
+}
+
 export function Price({ dataset, workload, onAsk }: Props) {
   const { who } = useStore(sessionState);
   const [wanted, setWanted] = useState(USUAL_ERROR);
@@ -333,6 +367,7 @@ export function Price({ dataset, workload, onAsk }: Props) {
         </>
       )}
       <ErrorSlider wanted={wanted} onChange={setWanted} />
+      <ErrorShare onChange={setWanted} />
       {error && <ErrorNotice error={error} what="The price" onRetry={reload} />}
       {!shown && !error && <Skeleton height={20} />}
       {shown && (

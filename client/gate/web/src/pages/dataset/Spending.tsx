@@ -10,8 +10,8 @@ import { LineChart } from "../../components/LineChart.tsx";
 import { Meter } from "../../components/Meter.tsx";
 import { ErrorNotice } from "../../components/Notice.tsx";
 import { Card } from "../../components/Page.tsx";
-import { useNow } from "../../components/Values.tsx";
-import { toNumber } from "../../decimal.ts";
+import { Amount, Promise, useNow } from "../../components/Values.tsx";
+import { percent, toNumber } from "../../decimal.ts";
 import { counterForecast, forecastText, type Forecast } from "../../forecast.ts";
 import { spendingSvg, spendingTable, type SpendingChart, type StepPoint } from "../../line-chart.ts";
 import { secondsOf } from "../../time.ts";
@@ -119,6 +119,17 @@ function Chart({
   );
 }
 
+// What was used of the promise, as the promise says it.
+function Used({ account: { promise, epsilon_used: used = "", share_spent: share = 0 } }: { account: Account }) {
+  if (used === "") return null;
+  return (
+    <p class="small">
+      {percent(share)} <Gloss term="spent" />: <Amount value={used} unit="epsilon" rounding="up" /> used so far of{" "}
+      <Promise promise={promise} />
+    </p>
+  );
+}
+
 interface Props {
   dataset: string;
   accounts: Account[];
@@ -140,6 +151,7 @@ export function Spending({ dataset, accounts, account, onChoose }: Props) {
   return (
     <Card title="Budget">
       <Meter counter={counter} />
+      <Used account={account} />
       <div class="filters">
         {accounts.length > 1 && (
           <SelectField
