@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "rpc/convert_workload.h"
 
 namespace curator::rpc {
 namespace {
@@ -24,44 +25,24 @@ absl::StatusOr<service::OutputSource> SourceFromProto(const v1::OutputSource& so
   return InvalidField(path + ".source", "must be an attribute of the groups or the position of a statistic");
 }
 
-absl::StatusOr<service::AnswerComparison::Operator> OperatorFromProto(v1::Comparison::Operator op,
-                                                                      const std::string& path) {
-  switch (op) {
-    case v1::Comparison::EQUAL:
-      return service::AnswerComparison::Operator::kEqual;
-    case v1::Comparison::NOT_EQUAL:
-      return service::AnswerComparison::Operator::kNotEqual;
-    case v1::Comparison::LESS:
-      return service::AnswerComparison::Operator::kLess;
-    case v1::Comparison::LESS_OR_EQUAL:
-      return service::AnswerComparison::Operator::kLessOrEqual;
-    case v1::Comparison::GREATER:
-      return service::AnswerComparison::Operator::kGreater;
-    case v1::Comparison::GREATER_OR_EQUAL:
-      return service::AnswerComparison::Operator::kGreaterOrEqual;
-    default:
-      return InvalidField(path, "must be EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER or GREATER_OR_EQUAL");
-  }
-}
-
-absl::StatusOr<service::GroupCondition> ConditionFromProto(const v1::GroupCondition& condition,
-                                                           const std::string& path, int depth);
+absl::StatusOr<service::GroupCondition> GroupConditionFromProto(const v1::GroupCondition& condition,
+                                                                const std::string& path, int depth);
 
 absl::StatusOr<service::GroupCondition> JoinedFromProto(service::GroupCondition::Kind kind,
                                                         const v1::GroupConditions& conditions,
                                                         const std::string& path, int depth) {
   service::GroupCondition result{.kind = kind};
   for (int i = 0; i < conditions.conditions_size(); ++i) {
-    ASSIGN_OR_RETURN(
-        service::GroupCondition operand,
-        ConditionFromProto(conditions.conditions(i), absl::StrCat(path, ".conditions[", i, "]"), depth + 1));
+    ASSIGN_OR_RETURN(service::GroupCondition operand,
+                     GroupConditionFromProto(conditions.conditions(i),
+                                             absl::StrCat(path, ".conditions[", i, "]"), depth + 1));
     result.operands.push_back(std::move(operand));
   }
   return result;
 }
 
-absl::StatusOr<service::GroupCondition> ConditionFromProto(const v1::GroupCondition& condition,
-                                                           const std::string& path, int depth) {
+absl::StatusOr<service::GroupCondition> GroupConditionFromProto(const v1::GroupCondition& condition,
+                                                                const std::string& path, int depth) {
   using Kind = service::GroupCondition::Kind;
   if (depth > service::kMostConditionDepth) {
     return InvalidField("selection.having",
@@ -72,7 +53,7 @@ absl::StatusOr<service::GroupCondition> ConditionFromProto(const v1::GroupCondit
       service::GroupCondition result{
           .compare = {.statistic = condition.compare().statistic(), .value = condition.compare().value()}};
       ASSIGN_OR_RETURN(result.compare.op,
-                       OperatorFromProto(condition.compare().operator_(), path + ".compare.operator"));
+                       rpc::FromProto(condition.compare().operator_(), path + ".compare.operator"));
       return result;
     }
     case v1::GroupCondition::kAllOf:
@@ -82,7 +63,7 @@ absl::StatusOr<service::GroupCondition> ConditionFromProto(const v1::GroupCondit
     case v1::GroupCondition::kNot: {
       service::GroupCondition result{.kind = Kind::kNot};
       ASSIGN_OR_RETURN(service::GroupCondition operand,
-                       ConditionFromProto(condition.not_(), path + ".not", depth + 1));
+                       GroupConditionFromProto(condition.not_(), path + ".not", depth + 1));
       result.operands.push_back(std::move(operand));
       return result;
     }
@@ -103,7 +84,7 @@ absl::StatusOr<service::Selection> FromProto(const v1::Selection& selection) {
     result.columns.push_back({column.name(), std::move(source)});
   }
   if (selection.has_having()) {
-    ASSIGN_OR_RETURN(result.having, ConditionFromProto(selection.having(), "selection.having", 1));
+    ASSIGN_OR_RETURN(result.having, GroupConditionFromProto(selection.having(), "selection.having", 1));
   }
   for (int i = 0; i < selection.order_by_size(); ++i) {
     const v1::SortKey& key = selection.order_by(i);

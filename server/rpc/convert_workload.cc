@@ -65,26 +65,6 @@ absl::StatusOr<service::ValueInterval> IntervalFromProto(const v1::Interval& int
   return result;
 }
 
-absl::StatusOr<dp::ComparisonOperator> OperatorFromProto(v1::Comparison::Operator op,
-                                                         const std::string& path) {
-  switch (op) {
-    case v1::Comparison::EQUAL:
-      return dp::ComparisonOperator::kEqual;
-    case v1::Comparison::NOT_EQUAL:
-      return dp::ComparisonOperator::kNotEqual;
-    case v1::Comparison::LESS:
-      return dp::ComparisonOperator::kLess;
-    case v1::Comparison::LESS_OR_EQUAL:
-      return dp::ComparisonOperator::kLessOrEqual;
-    case v1::Comparison::GREATER:
-      return dp::ComparisonOperator::kGreater;
-    case v1::Comparison::GREATER_OR_EQUAL:
-      return dp::ComparisonOperator::kGreaterOrEqual;
-    default:
-      return InvalidField(path, "must be EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER or GREATER_OR_EQUAL");
-  }
-}
-
 absl::StatusOr<service::Condition> ConditionFromProto(const v1::Condition& condition,
                                                       const std::string& path) {
   service::Condition result{.attribute = condition.attribute(), .values = {}, .between = {}};
@@ -97,8 +77,7 @@ absl::StatusOr<service::Condition> ConditionFromProto(const v1::Condition& condi
   }
   if (condition.has_compare()) {
     service::Comparison& compare = result.compare.emplace();
-    ASSIGN_OR_RETURN(compare.op,
-                     OperatorFromProto(condition.compare().operator_(), path + ".compare.operator"));
+    ASSIGN_OR_RETURN(compare.op, rpc::FromProto(condition.compare().operator_(), path + ".compare.operator"));
     ASSIGN_OR_RETURN(compare.value, ValueFromProto(condition.compare().value(), path + ".compare.value"));
   }
   result.is_missing = condition.is_missing();
@@ -343,6 +322,25 @@ absl::StatusOr<service::QuerySetRequest> FromProto(const v1::QuerySet& set, cons
 }
 
 }  // namespace
+
+absl::StatusOr<dp::ComparisonOperator> FromProto(v1::Comparison::Operator op, const std::string& path) {
+  switch (op) {
+    case v1::Comparison::EQUAL:
+      return dp::ComparisonOperator::kEqual;
+    case v1::Comparison::NOT_EQUAL:
+      return dp::ComparisonOperator::kNotEqual;
+    case v1::Comparison::LESS:
+      return dp::ComparisonOperator::kLess;
+    case v1::Comparison::LESS_OR_EQUAL:
+      return dp::ComparisonOperator::kLessOrEqual;
+    case v1::Comparison::GREATER:
+      return dp::ComparisonOperator::kGreater;
+    case v1::Comparison::GREATER_OR_EQUAL:
+      return dp::ComparisonOperator::kGreaterOrEqual;
+    default:
+      return InvalidField(path, "must be EQUAL, NOT_EQUAL, LESS, LESS_OR_EQUAL, GREATER or GREATER_OR_EQUAL");
+  }
+}
 
 absl::StatusOr<dp::Spend> FromProto(const v1::Spend& spend) {
   dp::Spend result;

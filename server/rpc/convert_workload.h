@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "curator/v1/workload.pb.h"
 #include "dp/noise/noise_spec.h"
 #include "dp/sensitivity/spend.h"
+#include "dp/workload/comparisons.h"
 #include "dp/workload/measurement.h"
 #include "dp/workload/post_processing.h"
 #include "dp/workload/workload_plan.h"
@@ -42,6 +44,9 @@ v1::Strategy ToProto(dp::Strategy strategy);
 // A predicate with the names and values that the caller wrote, an expression within the limits of
 // service/workloads/resolve_expression.h. `path` is its field.
 absl::StatusOr<service::PredicateRequest> FromProto(const v1::Predicate& predicate, const std::string& path);
+
+// Errors: INVALID_ARGUMENT (`path`) for an operator that is not known.
+absl::StatusOr<dp::ComparisonOperator> FromProto(v1::Comparison::Operator op, const std::string& path);
 
 // Query sets with the names and values that the caller wrote; service/workloads/resolve_workload looks them
 // up.

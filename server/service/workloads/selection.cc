@@ -85,31 +85,31 @@ absl::Status CheckNumbers(const Selection& selection) {
 }
 
 // True, false or, where an answer is no number, unknown.
-enum class Truth { kFalse, kUnknown, kTrue };
+enum class Truth { kNo, kUndecided, kYes };
 
-Truth TruthOfComparison(double answer, AnswerComparison::Operator op, double value) {
-  if (std::isnan(answer)) return Truth::kUnknown;
-  const auto truth = [](bool holds) { return holds ? Truth::kTrue : Truth::kFalse; };
+Truth TruthOfComparison(double answer, dp::ComparisonOperator op, double value) {
+  if (std::isnan(answer)) return Truth::kUndecided;
+  const auto truth = [](bool holds) { return holds ? Truth::kYes : Truth::kNo; };
   switch (op) {
-    case AnswerComparison::Operator::kEqual:
+    case dp::ComparisonOperator::kEqual:
       return truth(answer == value);
-    case AnswerComparison::Operator::kNotEqual:
+    case dp::ComparisonOperator::kNotEqual:
       return truth(answer != value);
-    case AnswerComparison::Operator::kLess:
+    case dp::ComparisonOperator::kLess:
       return truth(answer < value);
-    case AnswerComparison::Operator::kLessOrEqual:
+    case dp::ComparisonOperator::kLessOrEqual:
       return truth(answer <= value);
-    case AnswerComparison::Operator::kGreater:
+    case dp::ComparisonOperator::kGreater:
       return truth(answer > value);
-    case AnswerComparison::Operator::kGreaterOrEqual:
+    case dp::ComparisonOperator::kGreaterOrEqual:
       return truth(answer >= value);
   }
-  return Truth::kUnknown;
+  return Truth::kUndecided;
 }
 
 Truth Not(Truth truth) {
-  if (truth == Truth::kUnknown) return truth;
-  return truth == Truth::kTrue ? Truth::kFalse : Truth::kTrue;
+  if (truth == Truth::kUndecided) return truth;
+  return truth == Truth::kYes ? Truth::kNo : Truth::kYes;
 }
 
 // `answers` are those of one group.
@@ -120,7 +120,7 @@ Truth TruthOf(const GroupCondition& condition, std::span<const double> answers) 
   }
   if (condition.kind == GroupCondition::Kind::kNot) return Not(TruthOf(condition.operands.front(), answers));
   const bool all = condition.kind == GroupCondition::Kind::kAllOf;
-  Truth result = all ? Truth::kTrue : Truth::kFalse;
+  Truth result = all ? Truth::kYes : Truth::kNo;
   for (const GroupCondition& operand : condition.operands) {
     const Truth truth = TruthOf(operand, answers);
     result = all ? std::min(result, truth) : std::max(result, truth);
@@ -233,7 +233,7 @@ std::vector<int64_t> GroupsShown(const dp::Domain& domain, const dp::AskedStatis
   std::vector<int64_t> shown;
   for (int64_t group = 0; group < groups; ++group) {
     const std::span<const double> own = answers.subspan(static_cast<size_t>(group) * statistics, statistics);
-    if (!selection.having || TruthOf(*selection.having, own) == Truth::kTrue) shown.push_back(group);
+    if (!selection.having || TruthOf(*selection.having, own) == Truth::kYes) shown.push_back(group);
   }
   std::stable_sort(shown.begin(), shown.end(), GroupOrder(domain, asked, selection, answers));
   const auto number = static_cast<int64_t>(shown.size());

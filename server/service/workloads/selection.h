@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
 #include "dp/workload/asked_set.h"
+#include "dp/workload/comparisons.h"
 #include "dp/workload/statistics/asked_statistics.h"
 
 namespace curator::service {
@@ -35,9 +36,8 @@ struct OutputColumn {
 
 // The answer of a statistic on the left.
 struct AnswerComparison {
-  enum class Operator { kEqual, kNotEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
   int32_t statistic = 0;
-  Operator op = Operator::kEqual;
+  dp::ComparisonOperator op = dp::ComparisonOperator::kEqual;
   double value = 0;
   bool operator==(const AnswerComparison&) const = default;
 };
