@@ -283,6 +283,11 @@ absl::StatusOr<v1::EstimateWorkloadResponse> Client::EstimateWorkload(
   return Read(wire_->connection, wire_->queries, &v1::QueryService::Stub::EstimateWorkload, request);
 }
 
+absl::StatusOr<v1::TranslateSqlResponse> Client::TranslateSql(
+    const v1::TranslateSqlRequest& request) const {
+  return Read(wire_->connection, wire_->queries, &v1::QueryService::Stub::TranslateSql, request);
+}
+
 absl::StatusOr<Answer> Client::AnswerWorkload(v1::AnswerWorkloadRequest request) const {
   if (absl::Status status = EnsureRequestId(request); !status.ok()) return status;
   client::AnswerAssembler assembler;

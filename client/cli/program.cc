@@ -60,6 +60,7 @@ void AddCommands(CLI::App& app, Chosen& chosen) {
   AddDatasetCommands(app, chosen);
   AddSchemaCommands(app, chosen);
   AddWorkloadCommands(app, chosen);
+  AddSqlCommand(app, chosen);
   AddSynthCommands(app, chosen);
   AddChargeCommands(app, chosen);
   AddAccountCommands(app, chosen);

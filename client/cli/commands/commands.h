@@ -91,6 +91,7 @@ void AddReleaseCommands(CLI::App& app, Chosen& chosen);
 void AddSchemaCommands(CLI::App& app, Chosen& chosen);
 void AddServerCommands(CLI::App& app, Chosen& chosen);
 void AddShellCommands(CLI::App& app, Chosen& chosen);
+void AddSqlCommand(CLI::App& app, Chosen& chosen);
 void AddSynthCommands(CLI::App& app, Chosen& chosen);
 void AddVersionCommand(CLI::App& app, Chosen& chosen);
 void AddWorkloadCommands(CLI::App& app, Chosen& chosen);

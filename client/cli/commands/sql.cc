@@ -1,0 +1,232 @@
+// `curator sql`: questions in SQL, translated here, and answered and priced as every workload is.
+#include <google/protobuf/util/json_util.h>
+
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/commands/delivery.h"
+#include "client/cli/commands/workload_choice.h"
+#include "client/cli/output/answer_output.h"
+#include "client/cli/output/document.h"
+#include "client/cli/output/forecast.h"
+#include "client/cli/output/statistics_table.h"
+#include "client/client.h"
+#include "client/sql/translate.h"
+
+namespace curator::cli {
+namespace {
+
+constexpr double kDefaultLevel = 0.95;
+constexpr size_t kDisplayedGroups = 40;
+
+struct AskSql {
+  std::string statement;           // "-": standard input
+  std::vector<std::string> parts;  // all that are sealed when empty
+  PriceChoice price;
+  v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
+  std::optional<double> confidence;
+  std::optional<int64_t> assumed_rows;
+  bool prefer_free = false;
+  bool show_workload = false;
+  std::string receipt;
+  std::string request_id;
+  DeliveryChoice delivery;
+};
+
+// A statement, translated for the dataset that it names.
+struct AskedSql {
+  v1::Dataset dataset;
+  v1::TranslateSqlResponse translation;
+};
+
+absl::StatusOr<AskedSql> Translated(Session& session, const AskSql& command) {
+  std::string sql = command.statement;
+  if (sql == "-") sql.assign(std::istreambuf_iterator<char>(session.in), std::istreambuf_iterator<char>());
+  AskedSql asked;
+  ASSIGN_OR_RETURN(const std::string dataset, sql::DatasetOf(sql));
+  ASSIGN_OR_RETURN(asked.dataset, session.client.GetDataset(dataset));
+  ASSIGN_OR_RETURN(asked.translation, sql::Translate(asked.dataset.schema(), dataset, sql));
+  return asked;
+}
+
+// What errors say in the place of the fields of a condition: the attribute that the statement compares.
+void NameConditions(const v1::Expression& expression, const std::string& field, FieldOptions& fields) {
+  if (expression.has_condition())
+    fields.Add(field, absl::StrCat("WHERE ", expression.condition().attribute()));
+  if (expression.has_not_()) NameConditions(expression.not_(), field + ".not", fields);
+  const bool all = expression.has_all_of();
+  const v1::Expressions& joined = all ? expression.all_of() : expression.any_of();
+  for (int i = 0; i < joined.expressions_size(); ++i) {
+    NameConditions(joined.expressions(i),
+                   absl::StrCat(field, all ? ".all_of" : ".any_of", ".expressions[", i, "]"), fields);
+  }
+}
+
+void NameFields(const v1::TranslateSqlResponse& translation, FieldOptions& fields) {
+  const std::string statistics = "workload.query_sets[0].statistics";
+  fields.Add("workload", "the statement");
+  fields.Add("selection", "the statement");
+  fields.Add(statistics + ".by", "GROUP BY");
+  NameConditions(translation.workload().query_sets(0).statistics().where().expression(),
+                 statistics + ".where.expression", fields);
+}
+
+// Of an EstimateWorkloadRequest or an AnswerWorkloadRequest.
+template <typename Request>
+absl::Status Fill(Session& session, const AskSql& command, const AskedSql& asked, Request& request) {
+  NameFields(asked.translation, session.fields);
+  request.set_dataset(asked.dataset.name());
+  for (const std::string& part : command.parts) request.add_parts(part);
+  *request.mutable_workload() = asked.translation.workload();
+  ASSIGN_OR_RETURN(const PriceChoice price, InRecords(session, command.price, command.assumed_rows));
+  SetPrice(price, command.confidence, request);
+  request.set_mechanism(command.mechanism);
+  if (command.confidence) request.set_confidence_level(*command.confidence);
+  return absl::OkStatus();
+}
+
+absl::Status Explain(Session& session, const AskSql& command, const AskedSql& asked) {
+  v1::EstimateWorkloadRequest request;
+  RETURN_IF_ERROR(Fill(session, command, asked, request));
+  ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
+  const double level = command.confidence.value_or(kDefaultLevel);
+  const std::string& dataset = asked.dataset.name();
+  Document document = command.price.is_given()
+                          ? ForecastDocument(dataset, estimate, command.assumed_rows, level)
+                          : LadderDocument(dataset, estimate, command.assumed_rows, level);
+  if (session.form == OutputForm::kCsv && command.price.is_given()) {
+    document = Document();
+    document.tables.push_back(ForecastRecords(estimate, command.assumed_rows));
+  }
+  session.Print(document);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Document> RowsOf(const Answer& answer, const AskedSql& asked, size_t most_rows) {
+  if (answer.query_sets.size() != 1) return absl::DataLossError("the answer is not one set of statistics");
+  const QuerySetAnswer& set = answer.query_sets.front();
+  Document document;
+  ASSIGN_OR_RETURN(Table table,
+                   StatisticsTable(set, answer.header, asked.translation.selection(), most_rows));
+  table.key = "rows";
+  table.displayed_rows = most_rows;
+  document.tables.push_back(std::move(table));
+  const v1::Statistics& statistics = asked.translation.workload().query_sets(0).statistics();
+  document.notes = StatisticsNotes(set, MeasuresAsked(statistics, asked.dataset.schema()));
+  return document;
+}
+
+absl::Status WriteRows(Session& session, const Answer& answer, const AskedSql& asked,
+                       const OpenDelivery& delivery) {
+  Document summary = SummaryOf(answer);
+  if (delivery.out == nullptr) {
+    ASSIGN_OR_RETURN(const Document rows, RowsOf(answer, asked, kDisplayedGroups));
+    Print(rows, OutputForm::kTable, session.terminal, session.out, session.error);
+    session.out << "\n";
+    session.Print(summary);
+    return absl::OkStatus();
+  }
+  const std::string& path = delivery.choice.out;
+  const bool is_json =
+      path.ends_with(".json") || (session.form == OutputForm::kJson && !path.ends_with(".csv"));
+  ASSIGN_OR_RETURN(Document rows, RowsOf(answer, asked, kAllRows));
+  rows.notes.clear();
+  if (is_json) rows.fields = summary.fields;
+  Print(rows, is_json ? OutputForm::kJson : OutputForm::kCsv, session.terminal, delivery.out->stream(),
+        session.error);
+  RETURN_IF_ERROR(delivery.out->Commit());
+  if (path.empty() || path == "-") {
+    if (!answer.header.request_id().empty())
+      session.error << "request id " << answer.header.request_id() << "\n";
+    return absl::OkStatus();
+  }
+  summary.fields.push_back({"out", "written to", path});
+  session.Print(summary);
+  return absl::OkStatus();
+}
+
+absl::Status AnswerIt(Session& session, const AskSql& command, const AskedSql& asked) {
+  ASSIGN_OR_RETURN(OpenDelivery delivery, Open(session, command.delivery));
+  ASSIGN_OR_RETURN(ReceiptFile receipts, ReceiptFile::Open(command.receipt));
+  v1::AnswerWorkloadRequest request;
+  RETURN_IF_ERROR(Fill(session, command, asked, request));
+  *request.mutable_selection() = asked.translation.selection();
+  request.set_prefer_free(command.prefer_free);
+  RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
+  ASSIGN_OR_RETURN(const Answer answer, session.client.AnswerWorkload(std::move(request)));
+  // What is paid for is delivered, whatever becomes of its receipt.
+  absl::Status delivered = WriteRows(session, answer, asked, delivery);
+  if (!delivered.ok() && !answer.header.release_id().empty()) {
+    delivered = StoredAgain(delivered, answer.header.request_id(), "show " + answer.header.release_id());
+  }
+  if (!answer.header.free_from().empty()) return delivered;
+  const absl::Status kept = receipts.Append(answer.header.receipt(), answer.header.charge_id());
+  return delivered.ok() ? kept : delivered;
+}
+
+absl::Status ShowWorkload(Session& session, const AskedSql& asked) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  std::string json;
+  const auto status =
+      google::protobuf::util::MessageToJsonString(asked.translation.workload(), &json, options);
+  if (!status.ok()) return absl::InternalError("the workload has no JSON form");
+  session.out << json;
+  return absl::OkStatus();
+}
+
+absl::Status Run(Session& session, const AskSql& command) {
+  ASSIGN_OR_RETURN(const AskedSql asked, Translated(session, command));
+  if (command.show_workload) return ShowWorkload(session, asked);
+  const bool is_answered = command.price.is_given() || command.prefer_free;
+  if (asked.translation.explain() || !is_answered) return Explain(session, command, asked);
+  return AnswerIt(session, command, asked);
+}
+
+}  // namespace
+
+void AddSqlCommand(CLI::App& app, Chosen& chosen) {
+  const auto ask = std::make_shared<AskSql>();
+  CLI::App* command = AddCommand(
+      app, "sql",
+      "Ask in SQL, a part of PostgreSQL's SELECT (docs/SQL.md). With EXPLAIN, or without a budget: price and "
+      "expected error, free",
+      "curator sql 'EXPLAIN SELECT region, AVG(income) FROM census GROUP BY region' --rho 0.01\n"
+      "  curator sql 'SELECT region, COUNT(*) AS n, AVG(income) FROM census WHERE age >= 18\n"
+      "    GROUP BY region HAVING COUNT(*) > 100 ORDER BY n DESC LIMIT 10' --rho 0.01\n"
+      "  curator sql 'SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY income) FROM \"my-data\"' --epsilon "
+      "0.1\n"
+      "  curator sql 'SELECT sex, COUNT(*) FROM census GROUP BY sex' --show-workload > workload.json");
+  command->add_option("SQL", ask->statement, "One statement; - reads it from standard input")->required();
+  AddParts(command, ask->parts);
+  AddPrice(command, ask->price);
+  command->add_flag("--prefer-free", ask->prefer_free,
+                    "Answer from earlier releases, free, if they determine all answers; otherwise pay, if a "
+                    "budget is given");
+  command->add_flag(
+      "--show-workload", ask->show_workload,
+      "Print the workload that the statement is, for --file of other commands, and ask nothing");
+  AddMechanism(command, ask->mechanism);
+  AddConfidence(command, ask->confidence);
+  AddRequestId(command, ask->request_id);
+  AddAssumedRows(command, ask->assumed_rows,
+                 "Also show errors as shares of this many records; a percentage in --max-error is of it");
+  AddReceipt(command, ask->receipt);
+  command
+      ->add_option(
+          "--out", ask->delivery.out,
+          "Write all rows to this file, CSV or JSON by its extension; - is standard output. Default: the "
+          "first rows as a table")
+      ->type_name("FILE");
+  command->parse_complete_callback([ask] { CheckPrice(ask->price, ask->assumed_rows); });
+  Choose(command, ask, chosen);
+}
+
+}  // namespace curator::cli
