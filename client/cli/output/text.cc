@@ -108,11 +108,15 @@ namespace {
 std::string PercentText(double share, double (*direction)(double), double tolerance) {
   const double percent = share * 100;
   if (!(percent > 0)) return "0%";
-  constexpr int kMostPlaces = 12;
-  const int places = std::clamp(1 - static_cast<int>(std::floor(std::log10(percent))), 0, kMostPlaces);
-  const double step = std::pow(10, -places);
+  const auto places_of = [](double number) {
+    constexpr int kMostPlaces = 12;
+    return std::clamp(1 - static_cast<int>(std::floor(std::log10(number))), 0, kMostPlaces);
+  };
+  const double step = std::pow(10, -places_of(percent));
   const double rounded = direction(percent / step * (1 + tolerance)) * step;
-  return absl::StrFormat("%.*f%%", rounded >= 10 ? 0 : places, rounded);
+  if (!(rounded > 0)) return "0%";
+  // What was rounded up to the next power of ten has a digit less.
+  return absl::StrFormat("%.*f%%", places_of(rounded * (1 + 1e-12)), rounded);
 }
 
 }  // namespace

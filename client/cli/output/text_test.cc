@@ -15,10 +15,12 @@ TEST(Text, SharesArePercentagesThatAreNeverOnTheWrongSide) {
   EXPECT_EQ(PercentUpText(0.0411), "4.2%");
   EXPECT_EQ(PercentDownText(0.0419), "4.1%");
   EXPECT_EQ(PercentUpText(0.0996), "10%");
+  EXPECT_EQ(PercentUpText(0.009952), "1.0%");
   EXPECT_EQ(PercentUpText(0.6101), "62%");
   EXPECT_EQ(PercentDownText(0.9999), "99%");
   EXPECT_EQ(PercentUpText(0.00012345), "0.013%");
-  EXPECT_EQ(PercentDownText(1e-15), "0.0000000000001%");
+  EXPECT_EQ(PercentDownText(1e-12), "0.00000000010%");
+  EXPECT_EQ(PercentDownText(1e-16), "0%");
   EXPECT_EQ(PercentUpText(2.5), "250%");
 }
 

@@ -59,9 +59,14 @@ def _percent(share: float, direction: Callable[[float], int], tolerance: float) 
     percent = 100 * share
     if not percent > 0:
         return "0%"
-    places = min(12, max(0, 1 - math.floor(math.log10(percent))))
+    places = _places(percent)
     rounded = direction(percent * 10**places * (1 + tolerance)) / 10**places
-    return f"{rounded:.{0 if rounded >= 10 else places}f}%"
+    return f"{rounded:.{_places(rounded)}f}%" if rounded > 0 else "0%"
+
+
+def _places(percent: float) -> int:
+    """Behind the point, for two significant digits."""
+    return min(12, max(0, 1 - math.floor(math.log10(percent * (1 + 1e-12)))))
 
 
 def percent_up(share: float) -> str:

@@ -23,7 +23,7 @@ def test_a_quote_without_an_amount_has_what_shares_of_what_is_left_buy(census: c
         assert choice.fits
     errors = [each.max_error for each in quote.choices]
     assert errors == sorted(errors, reverse=True)
-    assert "1% of what is left: rho 0.00056" in repr(quote)
+    assert "1.0% of what is left: rho 0.00056" in repr(quote)
     html = quote._repr_html_()
     assert "of what is left" in html and "0.00056" in html
     with pytest.raises(cu.CuratorError, match="take one of its choices"):
@@ -101,7 +101,7 @@ def test_a_percentage_is_of_one_number_that_is_not_private(shared_census: cu.Dat
 
 
 def test_percentages_are_never_on_the_wrong_side() -> None:
-    assert [percent_up(share) for share in (0, 1, 0.041, 0.0411, 0.0996, 0.6101, 0.00012345)] == [
-        "0%", "100%", "4.1%", "4.2%", "10%", "62%", "0.013%",
+    assert [percent_up(share) for share in (0, 1, 0.041, 0.0411, 0.0996, 0.009952, 0.6101, 0.00012345)] == [
+        "0%", "100%", "4.1%", "4.2%", "10%", "1.0%", "62%", "0.013%",
     ]  # fmt: skip
     assert [percent_down(share) for share in (0.0419, 0.9999)] == ["4.1%", "99%"]
