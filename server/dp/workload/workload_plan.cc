@@ -236,10 +236,14 @@ absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound&
 
 namespace {
 
-// Of a budget that is divided evenly; rounded down, so that the shares add up to it at most.
-std::variant<Epsilon, Rho> ShareOf(const Budget& budget, int64_t shares) {
+// Of a budget that is divided evenly; rounded down, so that the shares add up to it at most. RDP counts each
+// draw's rho times its order, which is above 1, and rounds that up: one unit less for each draw makes up for it.
+std::variant<Epsilon, Rho> ShareOf(const RuleSpec& rule, const Budget& budget,
+                                   std::span<const StatisticsDraw> draws) {
+  const int64_t shares = SharesOf(draws);
   if (const auto* pure = std::get_if<PureBudget>(&budget)) return Epsilon(pure->epsilon.units() / shares);
-  return Rho(std::get<ZcdpBudget>(budget).rho.units() / shares);
+  const int64_t rounded_up = rule.kind == RuleKind::kRdp ? static_cast<int64_t>(draws.size()) : 0;
+  return Rho(std::max<int64_t>(0, std::get<ZcdpBudget>(budget).rho.units() - rounded_up) / shares);
 }
 
 Mechanism NoiseOf(const Budget& budget) {
@@ -254,7 +258,7 @@ absl::StatusOr<DrawsPurchase> BuyDraws(const Domain& domain, const UnitBound& un
                                        std::span<const StatisticsDraw> draws, const Spend& spend) {
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
   ASSIGN_OR_RETURN(StatisticsPurchase bought,
-                   BuyStatistics(domain, unit, sets, draws, ShareOf(budget, SharesOf(draws))));
+                   BuyStatistics(domain, unit, sets, draws, ShareOf(rule, budget, draws)));
   ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, bought.draws, std::nullopt));
   NoisePurchase purchase{
       .noise = {.mechanism = NoiseOf(budget)}, .draws = bought.draws, .event = std::move(event)};

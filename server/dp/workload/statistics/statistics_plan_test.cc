@@ -316,7 +316,9 @@ std::optional<RandomPurchase> Random(std::mt19937_64& random) {
       OneOf<int64_t>({1'000'000'000, 50'000'000'000, kEpsilonUnitsPerOne, 10 * kEpsilonUnitsPerOne}, random) +
       digits;
   made.draws = DrawsFor(People(), made.unit, is_pure ? kLaplace : kGaussian, made.sets).value();
-  const int64_t share = made.budget / SharesOf(made.draws);
+  // RDP rounds the cost of each draw up (PlanStatistics()).
+  const int64_t rounded_up = made.rule.kind == RuleKind::kRdp ? std::ssize(made.draws) : 0;
+  const int64_t share = (made.budget - rounded_up) / SharesOf(made.draws);
   absl::StatusOr<StatisticsPurchase> bought =
       is_pure ? BuyStatistics(People(), made.unit, made.sets, made.draws, Epsilon(share))
               : BuyStatistics(People(), made.unit, made.sets, made.draws, Rho(share));
