@@ -65,7 +65,9 @@ std::vector<size_t> AskEverything(const SealedTableHandle& table, WatchfulBits& 
                 Meter({noise(kLaplace, 2),
                        noise(kGaussian, 2),
                        noise(kGaussian, 1),
-                       {{ExponentialMechanismEvent{kOne}}, 2}}),
+                       {NoiseEvent(kLaplace, SumsSensitivity(kRecord, {1, 1}, 6).value()), 1},
+                       {NoiseEvent(kGaussian, UnitCountsSensitivity(kRecord, 2)), 1},
+                       {{ExponentialMechanismEvent{kOne}}, 3}}),
                 bits);
   std::vector<size_t> taken;
   EXPECT_TRUE(kernel.NoisyCounts(kSets, kLaplace).ok());
@@ -77,6 +79,14 @@ std::vector<size_t> AskEverything(const SealedTableHandle& table, WatchfulBits& 
   EXPECT_TRUE(kernel.SelectWorstApproximated(kCandidates, kOne).ok());
   taken.push_back(bits.taken());
   EXPECT_TRUE(kernel.SelectByUtility(CellFrequency{{0, 1}, 1}, {}, kOne).ok());
+  taken.push_back(bits.taken());
+  const RecordGroups groups = GroupsBy(Questions(), {0}, {}, {}).value();
+  const GroupedSum sum{.groups = groups, .blocks = CodeBlocks{1, 1}, .value = {}};
+  EXPECT_TRUE(kernel.NoisySums(sum, kLaplace).ok());
+  taken.push_back(bits.taken());
+  EXPECT_TRUE(kernel.NoisyUnitCounts(groups, kGaussian).ok());
+  taken.push_back(bits.taken());
+  EXPECT_TRUE(kernel.SelectQuantiles({.groups = groups, .column = 1}, kOne).ok());
   taken.push_back(bits.taken());
   return taken;
 }
