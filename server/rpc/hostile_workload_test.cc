@@ -135,7 +135,7 @@ class Attacker {
         break;
       default: {
         v1::Expressions& operands = OneIn(2) ? *expression.mutable_all_of() : *expression.mutable_any_of();
-        Times(4, 1100, [&] { Fill(*operands.add_expressions(), levels > 10 ? levels - 1 : levels / 3); });
+        Times(4, 1100, [&] { Fill(*operands.add_expressions(), levels / 3); });
       }
     }
   }
@@ -172,7 +172,9 @@ class Attacker {
           if (OneIn(2)) {
             Times(4, 100, [&] { Fill(*predicate.add_all_of()); });
           } else {
-            Fill(*predicate.mutable_expression(), OneIn(1000) ? 200 : 9);
+            v1::Expression* expression = predicate.mutable_expression();
+            for (int i = OneIn(1000) ? Below(200) : 0; i > 0; --i) expression = expression->mutable_not_();
+            Fill(*expression, 9);
           }
         });
         Times(2, 60, [&] { set.mutable_predicates()->add_by(Name()); });
