@@ -1,10 +1,10 @@
 // How often intervals of statistics hold the true statistic of the clipped values.
 //
-//   statistics_coverage [DRAWS]     DRAWS of the noise (default 20,000) for each row, from a fixed key; a tenth for
-//                                   quantiles
+//   statistics_coverage [DRAWS]     DRAWS of the noise (default 20,000) for each row, from a fixed key; of
+//                                   quantiles a tenth
 //
-// For each statistic, kind of noise and spread of the values, at 95%: of groups of increasing size, the share of
-// intervals that hold the true number, and of those without an end.
+// For each statistic, kind of noise and spread of the values, at 95%: of groups of increasing size, the share
+// of intervals that hold the true number, and of those without an end.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

@@ -1,5 +1,6 @@
-// How often intervals of statistics hold the true ones, of groups of known records: between 94% and 96.5% at 95%,
-// but for those that are said to hold more (docs/results/statistics.md). At night with 25 times the draws.
+// How often intervals of statistics hold the true ones, of groups of known records: between 94% and 96.5% at
+// 95%, but for those that are said to hold more (docs/results/statistics.md). At night with 25 times the
+// draws.
 #include <gtest/gtest.h>
 
 #include <cmath>

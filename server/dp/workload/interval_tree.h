@@ -50,8 +50,8 @@ class IntervalTree {
   // VarianceFactor() is that of their squares. Steps: levels.
   double FourthFactor(CodeInterval interval) const;
 
-  // These weights, Compacted(). At most the square of the number of levels times 4. Where `of_total` is not 0,
-  // those of the estimated sum over the interval plus `of_total` times that over all bins.
+  // These weights, Compacted(). At most the square of the number of levels times 4. Where `of_total` is not
+  // 0, those of the estimated sum over the interval plus `of_total` times that over all bins.
   std::vector<WeightedValues> WeightsOf(CodeInterval interval, double of_total = 0) const;
 
   // The sums of the squares and of the fourth powers of these weights. Steps: levels.

@@ -237,7 +237,8 @@ absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound&
 namespace {
 
 // Of a budget that is divided evenly; rounded down, so that the shares add up to it at most. RDP counts each
-// draw's rho times its order, which is above 1, and rounds that up: one unit less for each draw makes up for it.
+// draw's rho times its order, which is above 1, and rounds that up: one unit less for each draw makes up for
+// it.
 std::variant<Epsilon, Rho> ShareOf(const RuleSpec& rule, const Budget& budget,
                                    std::span<const StatisticsDraw> draws) {
   const int64_t shares = SharesOf(draws);

@@ -59,8 +59,8 @@ inline constexpr size_t kMostStatistics = 64;                       // of all se
 inline constexpr int64_t kMostStatisticAnswers = int64_t{1} << 21;  // likewise
 inline constexpr int64_t kMostSelectedCodes = int64_t{1} << 24;     // codes times groups times selections
 
-// INVALID_ARGUMENT with a field within the set ("statistics[2].quantiles.of", "by") unless it has statistics,
-// of columns that they can be of, each once, and its groups are within the limits of GroupsBy();
+// INVALID_ARGUMENT with a field within the set ("statistics[2].quantiles.of", "by") unless it has
+// statistics, of columns that they can be of, each once, and its groups are within the limits of GroupsBy();
 // distinct units of a dataset whose unit is a record are refused, with the count that answers it.
 absl::Status Validate(const Schema& schema, const AskedStatistics& asked);
 

@@ -1,11 +1,11 @@
 // Intervals of ratios of noisy numbers, and of what is made of several of them.
 //
 // Mean (Fieller, "Some problems in interval estimation", 1954). Let S be the noisy sum of deviations from a
-// centre and N the noisy count, with independent noise of known laws. For the true mean t (as a deviation)
-// S - t N is noise alone: X_S - t X_N. So the numbers t for which |S - t N| is at most the half width q(t) of
+// centre and N the noisy count, with independent noise of known laws. For the true mean t (as a deviation) S
+// - t N is noise alone: X_S - t X_N. So the numbers t for which |S - t N| is at most the half width q(t) of
 // that noise hold the true one with exactly the level, however few records there are. q is convex in t, and
-// S - t N is linear, so on either side of S / N there is one end where N is larger than the half width of its
-// own noise; else the set is unbounded.
+// S - t N is linear, so on either side of S / N there is one end where N is larger than the half width of
+// its own noise; else the set is unbounded.
 //
 // Variance. With Q the sum of squares, m the mean and v the variance, Q - 2 m S + m^2 N = v (N - 1) for the
 // true numbers. So with the noisy ones, and S^2 less the variance of its noise, which its square has too
@@ -14,11 +14,11 @@
 //   D(v) = Q - (S^2 - Var X_S) / N - v (N - 1)
 //
 // is noise: X_Q - 2 m X_S + (m^2 - v) X_N, to the first order; the noise of Q has a part of X_N as well,
-// where squares are summed less a centre c: (c + m^2 - v) X_N. Of the second order, -(X_S^2 - Var X_S) / N is
-// added as a fourth term of its own deviation. v is not excluded where |D(v)| is at most the half width of
-// the sum of these four. The square of the mean is not known: S has an estimate of it, and so has Q, by Q / N
-// - v for the v in question; both are averaged with the reciprocals of their variances as weights. (With S
-// alone intervals hold their level less often near the bounds, 92% at N = 10 deviations, and with Q alone
+// where squares are summed less a centre c: (c + m^2 - v) X_N. Of the second order, -(X_S^2 - Var X_S) / N
+// is added as a fourth term of its own deviation. v is not excluded where |D(v)| is at most the half width
+// of the sum of these four. The square of the mean is not known: S has an estimate of it, and so has Q, by Q
+// / N - v for the v in question; both are averaged with the reciprocals of their variances as weights. (With
+// S alone intervals hold their level less often near the bounds, 92% at N = 10 deviations, and with Q alone
 // more often in the middle, 97%.) Where N - 1 is at most kClear half widths of its noise, nothing is said.
 //
 // Laws. Gaussian noise: a normal law of the discrete noise's variances. Laplace noise: with scales b_i, all

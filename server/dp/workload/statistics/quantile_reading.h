@@ -1,20 +1,20 @@
 // Quantiles of groups, read from the noisy counts of a tree of blocks of codes.
 //
 // The quantile q of a group of n records is the first code up to which there are at least q n of them. Let
-// P(v) be the least squares estimate of the number up to code v and T that of all (interval_tree.h), and L(v)
-// = P(v) - q T. The true L at the quantile's code is not negative, and at the code before it is negative. L
-// is off by a combination of the noise with known weights, whose half width w(v) noise_combination.h has. So
-// the interval is from the first code with L(v) >= -w(v) to the last one with L(v - 1) <= w(v - 1): each end
-// errs with half of the probability that the level leaves. It holds the quantile's code with at least the
-// level; more often where single codes have many records, because it has whole codes, and where many codes
-// together have few, because any of them can be the first.
+// P(v) be the least squares estimate of the number up to code v and T that of all (interval_tree.h), and
+// L(v) = P(v) - q T. The true L at the quantile's code is not negative, and at the code before it is
+// negative. L is off by a combination of the noise with known weights, whose half width w(v)
+// noise_combination.h has. So the interval is from the first code with L(v) >= -w(v) to the last one with
+// L(v - 1) <= w(v - 1): each end errs with half of the probability that the level leaves. It holds the
+// quantile's code with at least the level; more often where single codes have many records, because it has
+// whole codes, and where many codes together have few, because any of them can be the first.
 //
 // The estimate is the first code at which the mean of the running maximum of P from the left and of its
 // running minimum from the right, which rises, reaches q T. It lies in the interval.
 //
 // Half widths of codes whose weights have nearly the same kurtosis are scaled from one of them by the
-// standard deviation (half_widths.h has the same), and widened by 0.3%: their excess kurtosis differs by 0.05
-// at most, which makes c^2 / 480 of a half width of c deviations.
+// standard deviation (half_widths.h has the same), and widened by 0.3%: their excess kurtosis differs by
+// 0.05 at most, which makes c^2 / 480 of a half width of c deviations.
 //
 // Not thread-safe: remembers half widths. The same groups in the same order get the same codes.
 #pragma once
@@ -68,8 +68,8 @@ class QuantileReader {
 // The numbers up to each code of a group, from its values level by level, the bins first.
 std::vector<double> RanksOf(const IntervalTree& tree, std::span<const int64_t> measured);
 
-// The numbers that a code of a column stands for: all the same for a code of one number; else the ends of the
-// bin and its middle.
+// The numbers that a code of a column stands for: all the same for a code of one number; else the ends of
+// the bin and its middle.
 struct BinNumbers {
   double low = 0;
   double middle = 0;

@@ -41,14 +41,14 @@ struct StatisticAnswer {
 //
 // Counts and sums have the interval of their noise. A mean has Fieller's: the numbers m for which the noisy
 // sum minus m times the noisy count is within the noise of both; infinite where the count is not clear of 0.
-// A variance has the same form, with the mean's square at its estimate (fieller.h has both). Quantiles from a
-// tree: the codes that the noisy ranks do not exclude (quantile_reading.h), from the lower end of the first
-// one's bin to the upper end of the last one's; the value is the middle of its bin, and the deviation that of
-// a normal law with this interval. Selected ones have no interval of values and an infinite deviation but, in
-// the forecast, a bound of ranks. Means, variances and quantiles lie within the bounds of their column, and
-// so do finite intervals. Errors: INVALID_ARGUMENT ("confidence_level") unless 0 < level < 1; CANCELLED once
-// `stop` is requested; DATA_LOSS for a release that lacks draws of the set or has other numbers of values
-// than NumberOfValues().
+// A variance has the same form, with the mean's square at its estimate (fieller.h has both). Quantiles from
+// a tree: the codes that the noisy ranks do not exclude (quantile_reading.h), from the lower end of the
+// first one's bin to the upper end of the last one's; the value is the middle of its bin, and the deviation
+// that of a normal law with this interval. Selected ones have no interval of values and an infinite
+// deviation but, in the forecast, a bound of ranks. Means, variances and quantiles lie within the bounds of
+// their column, and so do finite intervals. Errors: INVALID_ARGUMENT ("confidence_level") unless 0 < level <
+// 1; CANCELLED once `stop` is requested; DATA_LOSS for a release that lacks draws of the set or has other
+// numbers of values than NumberOfValues().
 absl::StatusOr<std::vector<StatisticAnswer>> AnswersOf(const Domain& domain,
                                                        std::span<const AskedStatistics> sets, size_t set,
                                                        const StatisticsRelease& release, double level,

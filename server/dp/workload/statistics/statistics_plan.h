@@ -1,9 +1,9 @@
 // How sets of statistics are measured: a list of draws, each with its own noise, whose costs add up.
 //
 //   count            a sum of ones for each group
-//   sum              a sum of values; or of values minus the middle of their bounds, and the count: where the
-//                    mean is asked too, where 0 is further than kLargestSummand steps from the values, or where
-//                    the count is measured anyway and this has less noise
+//   sum              a sum of values; or of values minus the middle of their bounds, and the count: where
+//                    the mean is asked too, where 0 is further than kLargestSummand steps from the values, or
+//                    where the count is measured anyway and this has less noise
 //   mean             a sum of values minus the middle of their bounds, and the count
 //   variance         these two, and a sum of squares
 //   quantile         the counts of blocks of codes, level by level of a tree (interval_tree.h), which all
@@ -11,8 +11,8 @@
 //   distinct units   a count of units for each group
 //
 // Statistics of one set share draws: a mean beside a count costs one more. Each draw gets the same share of
-// the budget (the levels of a tree share one; so do the two selections that a selection by groups costs under
-// REPLACE_ONE); the shares of rho, or of epsilon, add up to the budget at most.
+// the budget (the levels of a tree share one; so do the two selections that a selection by groups costs
+// under REPLACE_ONE); the shares of rho, or of epsilon, add up to the budget at most.
 //
 // From public facts alone. Thread-safe: plain values and pure functions; the same input gives the same plan.
 #pragma once
@@ -93,8 +93,8 @@ struct StatisticsPurchase {
 
 // Buys each draw with `share`, an epsilon (discrete Laplace noise) or a rho (discrete Gaussian noise). The
 // selections of one share cost at most the share; of a rho each costs epsilon^2 / 8 of it, which holds under
-// every rule that counts rho. A noise parameter that fits no quotient of 64 bits is rounded up.
-// Errors: INVALID_ARGUMENT ("spend") when a share is too small to buy noise within kMaxNoiseScale and
+// every rule that counts rho. A noise parameter that fits no quotient of 64 bits is rounded up. Errors:
+// INVALID_ARGUMENT ("spend") when a share is too small to buy noise within kMaxNoiseScale and
 // kMaxNoiseVariance; those of the sensitivities.
 absl::StatusOr<StatisticsPurchase> BuyStatistics(const Domain& domain, const UnitBound& unit,
                                                  std::span<const AskedStatistics> sets,

@@ -9,12 +9,9 @@
 #include "base/errors.h"
 #include "dp/accounting/rule.h"
 #include "dp/accounting/testing/rules.h"
-#include "dp/data/testing/seal_rows.h"
-#include "dp/kernel/kernel.h"
 #include "dp/sensitivity/sensitivity.h"
 #include "dp/workload/interval_tree.h"
 #include "dp/workload/statistics/quantile_ways.h"
-#include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
 namespace {
@@ -383,49 +380,6 @@ TEST(StatisticsPurchaseCanary, ASelectionOfTheWholeShareTwiceCostsTooMuch) {
   EXPECT_LE(testing::Cost(zcdp, {ComposedEvent{bought.draws}}).value()[0], share.units());
   bought.draws[0].event = {ExponentialMechanismEvent{SelectionFor(share)}};
   EXPECT_GT(testing::Cost(zcdp, {ComposedEvent{bought.draws}}).value()[0], share.units());
-}
-
-// ---- The kernel admits these draws, and no more
-
-SealedTableHandle FewRecords() {
-  std::vector<std::vector<uint32_t>> rows;
-  for (uint32_t i = 0; i < 40; ++i) rows.push_back({i % 4, i, 20 * i, 5000 * i, i % 8 == 0 ? 2001 : 50 * i});
-  return SealRows(People(), rows).value();
-}
-
-absl::StatusOr<std::vector<int64_t>> Measure(Kernel& kernel, const AskedStatistics& asked,
-                                             const StatisticsDraw& draw, const BoughtDraw& bought) {
-  const RecordGroups groups = GroupsBy(People(), asked.by, asked.where, asked.cells).value();
-  if (const auto* sum = std::get_if<SumDraw>(&draw.what))
-    return kernel.NoisySums({groups, sum->blocks, sum->value}, bought.noise);
-  if (const auto* quantile = std::get_if<QuantileDraw>(&draw.what))
-    return kernel.SelectQuantiles({groups, quantile->column, quantile->thousandths, 1000}, bought.epsilon);
-  return kernel.NoisyUnitCounts(groups, bought.noise);
-}
-
-TEST(StatisticsPurchase, IsTheScheduleThatTheKernelDebits) {
-  const SealedTableHandle table = FewRecords();
-  std::mt19937_64 random(29);
-  int asked = 0;
-  for (int round = 0; round < 60; ++round) {
-    std::optional<RandomPurchase> made = Random(random);
-    if (!made || made->unit.max_records != 1) continue;
-    seeded::SeededBits bits(static_cast<uint64_t>(round));
-    Kernel kernel(table, People(), made->unit, Meter(made->bought.draws), bits);
-    for (size_t i = 0; i < made->draws.size(); ++i) {
-      const StatisticsDraw& draw = made->draws[i];
-      const auto values = Measure(kernel, made->sets[draw.set], draw, made->bought.bought[i]);
-      ASSERT_TRUE(values.ok()) << values.status();
-      EXPECT_EQ(static_cast<int64_t>(values->size()), NumberOfValues(People(), made->sets, draw));
-    }
-    // Nothing is left on the meter.
-    EXPECT_EQ(Measure(kernel, made->sets[made->draws[0].set], made->draws[0], made->bought.bought[0])
-                  .status()
-                  .code(),
-              absl::StatusCode::kFailedPrecondition);
-    ++asked;
-  }
-  EXPECT_GT(asked, 5);
 }
 
 TEST(StatisticsPlan, ForecastsItsMemoryByItsValues) {

@@ -25,14 +25,14 @@ struct Coverage {
   }
 };
 
-// Of each answer of one set, group by group; answers without a true number (NaN) have no draws. `exact` is what
-// MeasuredExactly() made for `asked` alone.
+// Of each answer of one set, group by group; answers without a true number (NaN) have no draws. `exact` is
+// what MeasuredExactly() made for `asked` alone.
 std::vector<Coverage> CoverageOf(const Domain& domain, const AskedStatistics& asked,
                                  const StatisticsRelease& exact, std::span<const TrueAnswer> truth,
                                  double level, int64_t draws, BitSource& bits);
 
-// Groups of different sizes, over a measure from -20 to 80 in steps of 0.1: group g of `sizes` has values of the
-// given spread.
+// Groups of different sizes, over a measure from -20 to 80 in steps of 0.1: group g of `sizes` has values of
+// the given spread.
 enum class Spread {
   kEven,
   kMiddle,

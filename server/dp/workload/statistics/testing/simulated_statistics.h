@@ -1,5 +1,5 @@
-// Statistics of known records, measured with noise: for tests and reports of how often intervals hold the true
-// statistic. What the kernel would add up, without a kernel.
+// Statistics of known records, measured with noise: for tests and reports of how often intervals hold the
+// true statistic. What the kernel would add up, without a kernel.
 //
 // Not for the server. Not thread-safe where a BitSource is taken.
 #pragma once
@@ -26,8 +26,8 @@ struct SimulatedRecord {
 };
 using SimulatedRecords = std::vector<SimulatedRecord>;
 
-// The true statistic of the clipped values: of a quantile the ends of the bin in which it lies, else the number
-// twice. NaN where there is none.
+// The true statistic of the clipped values: of a quantile the ends of the bin in which it lies, else the
+// number twice. NaN where there is none.
 struct TrueAnswer {
   double low = 0;
   double high = 0;
@@ -35,8 +35,8 @@ struct TrueAnswer {
 std::vector<TrueAnswer> TrueAnswersOf(const Domain& domain, const AskedStatistics& asked,
                                       const SimulatedRecords& records);
 
-// A release without its noise: what is drawn for the sets with such a share for each draw, and the exact values;
-// of selections the code of the quantile.
+// A release without its noise: what is drawn for the sets with such a share for each draw, and the exact
+// values; of selections the code of the quantile.
 absl::StatusOr<StatisticsRelease> MeasuredExactly(const Domain& domain, const UnitBound& unit,
                                                   std::span<const AskedStatistics> sets,
                                                   const std::variant<Epsilon, Rho>& share,
