@@ -74,13 +74,24 @@ CONDITIONS = st.one_of(
     st.sampled_from([0, 1, 2]).map(lambda zone: cu.col("zone") == zone),
     st.sampled_from([1000, 2500.5]).map(lambda income: cu.col("income") < income),
     st.sampled_from([1000, 2500.5]).map(lambda income: cu.col("income") >= income),
+    st.sampled_from([28, 38]).map(lambda age: cu.col("age") < age),
+    st.sampled_from([27, 37]).map(lambda age: cu.col("age") > age),
+    st.sampled_from(SEXES).map(lambda sex: cu.col("sex") != sex),
+)
+TREES: st.SearchStrategy[cu.Conditions] = st.recursive(
+    CONDITIONS.map(lambda condition: cu.Conditions((condition,))),
+    lambda trees: st.one_of(
+        st.builds(lambda one, other: one & other, trees, trees),
+        st.builds(lambda one, other: one | other, trees, trees),
+        trees.map(lambda one: ~one),
+    ),
+    max_leaves=4,
 )
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(wheres=st.lists(st.lists(CONDITIONS, min_size=1, max_size=3), min_size=1, max_size=3), max_error=st.booleans())
-def test_conditions_are_sent_alike(recorder: Recorder, wheres: list[list[cu.Condition]], max_error: bool) -> None:
-    built = [cu.Conditions(tuple(conditions)) for conditions in wheres]
+@given(built=st.lists(TREES, min_size=1, max_size=3), max_error=st.booleans())
+def test_conditions_are_sent_alike(recorder: Recorder, built: list[cu.Conditions], max_error: bool) -> None:
     client = cu.connect(recorder.address, principal="ana")
     price: dict[str, Any] = {"max_error": 400.0} if max_error else {"rho": "0.01"}
     recorder.requests.clear()
