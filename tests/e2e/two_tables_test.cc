@@ -121,6 +121,7 @@ std::vector<Step> Listed(const std::string& dataset) {
        {On(dataset, absl::StrCat("sql: 'SELECT COUNT(*) FROM \"", dataset, "\"'"))}},
       {"QueryService.EstimateWorkload", {On(dataset, absl::StrCat(kMarginals, "spend { epsilon: '0.1' }"))}},
       {"QueryService.EstimateWorkload", {On(dataset, absl::StrCat(kRanges, "target { max_error: 9 }"))}},
+      {"QueryService.EstimateWorkload", {On(dataset, kMarginals)}},
       {"SynthesisService.EstimateSynthesis",
        {On(dataset, "spec { method: 'mwem' spend { epsilon: '0.1' } }")}},
       {"SynthesisService.EstimateSynthesis",

@@ -71,6 +71,53 @@ TEST_P(Workload, APriceIsKnownBeforeThereIsARecordAndIsWhatTheAnswerCosts) {
   EXPECT_EQ(Spent("census"), before->costs(0).amount());
 }
 
+TEST_P(Workload, WithoutAPriceSharesOfWhatIsLeftAreOfferedAndAnAnswerCostsWhatWasOffered) {
+  MakeSealed(owner_, NewDataset("census", v1::RULE_ZCDP, "2", "1e-9"), SmallCsv(800));
+  v1::EstimateWorkloadRequest estimate;
+  estimate.set_dataset("census");
+  *estimate.mutable_workload() = AllMarginals(1);
+  const absl::StatusOr<v1::EstimateWorkloadResponse> offered = owner_.EstimateWorkload(estimate);
+  ASSERT_TRUE(offered.ok()) << offered.status();
+  EXPECT_FALSE(offered->has_spend());
+  EXPECT_TRUE(offered->costs().empty() && offered->event().empty());
+  EXPECT_EQ(offered->max_error(), 0);
+  EXPECT_EQ(offered->total_cells(), 2 + 10 + 4);
+  for (const auto& marginal : offered->marginals()) {
+    EXPECT_EQ(marginal.noise().standard_deviation(), 0) << "of no spend";
+    EXPECT_EQ(marginal.noise().confidence_level(), 0.95);
+  }
+  ASSERT_EQ(offered->choices_size(), 4);
+  const v1::EstimateWorkloadResponse::Choice& tenth = offered->choices(2);
+  EXPECT_EQ(tenth.share_of_left(), 0.1);
+  EXPECT_EQ(tenth.spend().rho(), "0.0056") << "of 0.056130501796";
+
+  v1::AnswerWorkloadRequest question;
+  question.set_dataset("census");
+  question.set_request_id(*client::NewRequestId());
+  *question.mutable_workload() = AllMarginals(1);
+  *question.mutable_spend() = tenth.spend();
+  const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(question);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const v1::Cost& cost = answer->header.costs(0);
+  EXPECT_EQ(cost.amount(), tenth.costs(0).amount());
+  EXPECT_EQ(cost.share_of_promise(), tenth.costs(0).share_of_promise());
+  EXPECT_NEAR(cost.share_of_promise(), 0.0056 / 0.056130501796, 1e-4);
+  EXPECT_NEAR(cost.share_left(), 1 - cost.share_of_promise(), 1e-9);
+  ASSERT_EQ(answer->header.share_of_promise_size(), 1);
+  EXPECT_EQ(answer->header.share_of_promise(0), cost.share_of_promise());
+  const absl::StatusOr<Answer> again = owner_.AnswerWorkload(question);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->header.replayed());
+  EXPECT_EQ(again->header.share_of_promise(0), cost.share_of_promise()) << "what it cost when it was charged";
+
+  const v1::Account account = owner_.GetBudget("census")->accounts(0);
+  EXPECT_EQ(account.share_spent(), cost.share_of_promise());
+  const double used = std::stod(account.epsilon_used());
+  EXPECT_GT(used, 2 * account.share_spent()) << "the epsilon of a tenth of rho is more than a tenth";
+  EXPECT_LT(used, 2);
+  EXPECT_EQ(owner_.ListAccounts("census")->accounts(0).epsilon_used(), account.epsilon_used());
+}
+
 TEST_P(Workload, TheSameRequestIdReturnsTheSameBytesOnceChargedAlsoAfterARestart) {
   MakeSealed(owner_, NewDataset("census", v1::RULE_PURE, "1"), SmallCsv(800));
   v1::AnswerWorkloadRequest question = Question("census", 2, "0.25");

@@ -151,6 +151,13 @@ Table ChoiceTable(const v1::EstimateWorkloadResponse& estimate, std::optional<in
   return table;
 }
 
+// The largest of all accounts.
+double ShareOfPromise(const v1::EstimateWorkloadResponse::Choice& choice) {
+  double share = 0;
+  for (const v1::Cost& cost : choice.costs()) share = std::max(share, cost.share_of_promise());
+  return share;
+}
+
 using Member = std::pair<const char*, Value>;
 
 // Rows of a table with many columns, of which each names those that it has.
@@ -283,8 +290,7 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
   if (has_counts) table.columns.push_back({"max_error", "all errors within +-", Align::kRight});
   if (has_counts && assumed_rows) table.columns.push_back({"share_of_rows", "|error| / rows", Align::kRight});
   for (const auto& choice : estimate.choices()) {
-    double share = 0;
-    for (const v1::Cost& cost : choice.costs()) share = std::max(share, cost.share_of_promise());
+    const double share = ShareOfPromise(choice);
     Row& row = table.rows.emplace_back(
         Row{absl::StrCat(std::round(choice.share_of_left() * 100), "%"), choice.share_of_left(),
             FormatSpend(choice.spend()), TextOrNone(choice.spend().epsilon()),
@@ -344,7 +350,8 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                           "fits",
                           "event",
                           "free_from",
-                          "refused_by_rule"})
+                          "refused_by_rule",
+                          "share_of_promise"})
     table.columns.push_back({key, key});
   Records records(std::move(table));
   records.Add(Together<Member>(MembersOf(estimate.spend()),
@@ -364,7 +371,8 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                  {"rule", NameOf(cost.rule())},
                  {"counter", cost.counter()},
                  {"amount", cost.amount()},
-                 {"remaining", TextOrNone(cost.remaining())}});
+                 {"remaining", TextOrNone(cost.remaining())},
+                 {"share_of_promise", cost.share_of_promise()}});
   }
   for (const auto& choice : estimate.choices()) {
     records.Add(
@@ -372,6 +380,7 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                                                      {"amount", FormatCost(choice.costs())},
                                                      {"standard_deviation", choice.standard_deviation()},
                                                      {"max_error", choice.max_error()},
+                                                     {"share_of_promise", ShareOfPromise(choice)},
                                                      {"fits", choice.fits()}}));
   }
   return std::move(records).Taken();

@@ -30,8 +30,8 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
 //   marginal    query_set, attributes, cells, mechanism, scale, sigma_squared, errors
 //   query_set   query_set, cells (its answers), strategy, measurements, mechanism, ..., errors
 //   statistic   query_set, attributes (its name), cells (groups), measured_as, errors, unit
-//   cost        account, rule, counter, amount, remaining
-//   choice      epsilon, delta, rho, standard_deviation, max_error, fits
+//   cost        account, rule, counter, amount, remaining, share_of_promise
+//   choice      epsilon, delta, rho, standard_deviation, max_error, fits, share_of_promise
 Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows);
 
 }  // namespace curator::cli
