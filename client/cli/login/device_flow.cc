@@ -9,7 +9,7 @@
 namespace curator::cli {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 using oidc::ErrorIn;
 using oidc::ObjectIn;
@@ -21,7 +21,7 @@ using oidc::TokensIn;
 constexpr absl::Duration kLongestInterval = absl::Minutes(1);
 constexpr char kDeviceGrant[] = "urn:ietf:params:oauth:grant-type:device_code";
 
-int64_t SecondsOf(const json& object, const char* member, int64_t otherwise) {
+int64_t SecondsOf(const Json& object, const char* member, int64_t otherwise) {
   const auto found = object.find(member);
   const bool is_seconds =
       found != object.end() && found->is_number_integer() && *found >= 1 && *found <= 86'400;
@@ -54,7 +54,7 @@ absl::Status LoginHasEnded() {
 }
 
 std::optional<absl::Time> LoginTimeIn(std::string_view token) {
-  const json claims = oidc::ClaimsIn(token);
+  const Json claims = oidc::ClaimsIn(token);
   const auto found = claims.find("auth_time");
   if (found == claims.end() || !found->is_number()) return std::nullopt;
   return absl::UnixEpoch() + absl::Seconds(found->get<double>());
@@ -73,7 +73,7 @@ absl::StatusOr<Tokens> LogIn(const LoginPlace& place, const LoginParts& parts, F
   }
   ASSIGN_OR_RETURN(const https::Response begun, parts.post(endpoints.device_authorization, asked));
   if (begun.status != 200) return Refused(begun);
-  ASSIGN_OR_RETURN(const json code, ObjectIn(begun, "answer"));
+  ASSIGN_OR_RETURN(const Json code, ObjectIn(begun, "answer"));
   ASSIGN_OR_RETURN(const std::string device_code, RequiredText(code, "device_code", "answer"));
   ASSIGN_OR_RETURN(const std::string user_code, RequiredText(code, "user_code", "answer"));
   ASSIGN_OR_RETURN(const std::string page, RequiredText(code, "verification_uri", "answer"));

@@ -21,17 +21,17 @@
 namespace curator::cli {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 
 absl::Status CannotRead(const std::string& path) {
   return absl::DataLossError(absl::StrCat(path, " cannot be read: remove it, and log in again"));
 }
 
 // All logins; an empty object where there is no file.
-absl::StatusOr<json> ReadAll(const std::string& path) {
+absl::StatusOr<Json> ReadAll(const std::string& path) {
   struct stat found = {};
   if (stat(path.c_str(), &found) != 0) {
-    if (errno == ENOENT) return json::object();
+    if (errno == ENOENT) return Json::object();
     return CannotRead(path);
   }
   if ((found.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
@@ -41,15 +41,15 @@ absl::StatusOr<json> ReadAll(const std::string& path) {
   }
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (document.is_object()) return document;
   return CannotRead(path);
 }
 
 // Under the lock, so that the new file is nobody else's.
-absl::Status WriteAll(const std::string& path, const json& document) {
+absl::Status WriteAll(const std::string& path, const Json& document) {
   const std::string new_path = path + ".new";
-  const std::string text = document.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  const std::string text = document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   unlink(new_path.c_str());
   const int file = open(new_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
   const bool is_written = file >= 0 &&
@@ -81,24 +81,24 @@ class FileLock {
   bool is_held_ = false;
 };
 
-absl::StatusOr<std::optional<Login>> LoginIn(const json& document, const std::string& server,
+absl::StatusOr<std::optional<Login>> LoginIn(const Json& document, const std::string& server,
                                              const std::string& path) {
   const auto found = document.find(server);
   if (found == document.end()) return std::optional<Login>();
   if (!found->is_object()) return CannotRead(path);
-  const json is_id_token = found->value("is_id_token", json(true));
+  const Json is_id_token = found->value("is_id_token", Json(true));
   Login login{.place = {.issuer = oidc::TextOf(*found, "issuer"),
                         .client_id = oidc::TextOf(*found, "client_id"),
                         .scope = oidc::TextOf(*found, "scope")},
               .issuer_authorities = oidc::TextOf(*found, "issuer_authorities"),
               .tokens = {.token = oidc::TextOf(*found, "token"),
                          .refresh_token = oidc::TextOf(*found, "refresh_token"),
-                         .is_id_token = is_id_token != json(false)}};
+                         .is_id_token = is_id_token != Json(false)}};
   if (login.tokens.token.empty()) return CannotRead(path);
   return std::optional<Login>(std::move(login));
 }
 
-json JsonOf(const Login& login) {
+Json LoginJson(const Login& login) {
   return {{"issuer", login.place.issuer},
           {"client_id", login.place.client_id},
           {"scope", login.place.scope},
@@ -123,7 +123,7 @@ std::optional<LoginState> LoginState::OfUser() {
 }
 
 absl::StatusOr<std::optional<Login>> LoginState::Find(const std::string& server) const {
-  ASSIGN_OR_RETURN(const json document, ReadAll(path_));
+  ASSIGN_OR_RETURN(const Json document, ReadAll(path_));
   return LoginIn(document, server, path_);
 }
 
@@ -132,11 +132,11 @@ absl::Status LoginState::Update(const std::string& server, const Change& change)
   std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), failed);
   const FileLock lock(path_ + ".lock");
   if (!lock.is_held()) return absl::UnavailableError(absl::StrCat(path_, ".lock cannot be locked"));
-  ASSIGN_OR_RETURN(json document, ReadAll(path_));
+  ASSIGN_OR_RETURN(Json document, ReadAll(path_));
   ASSIGN_OR_RETURN(std::optional<Login> login, LoginIn(document, server, path_));
   const bool was_there = login.has_value();
   RETURN_IF_ERROR(change(login));
-  if (login.has_value()) document[server] = JsonOf(*login);
+  if (login.has_value()) document[server] = LoginJson(*login);
   if (!login.has_value()) document.erase(server);
   return was_there || login.has_value() ? WriteAll(path_, document) : absl::OkStatus();
 }
