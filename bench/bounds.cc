@@ -76,7 +76,7 @@ int64_t predicted = 0;  // by the case that runs; 0 where nothing is
 // As an estimate of a workload: the plan and all forecasts.
 absl::Status Estimate(const dp::Domain& domain, const std::vector<QuerySetRequest>& queries,
                       std::optional<dp::Target> target = std::nullopt) {
-  const auto asked = service::ResolveWorkload(domain, queries);
+  const auto asked = service::ResolveCounts(domain, queries);
   if (!asked.ok()) return asked.status();
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : *asked) sets.push_back(set.queries);
@@ -116,7 +116,7 @@ dp::SealedTableHandle SomeRecords(const dp::Domain& domain) {
 
 // As a paid answer: drawn, encoded, and decoded again.
 absl::Status Answer(const dp::Domain& domain, const std::vector<QuerySetRequest>& queries) {
-  const auto asked = service::ResolveWorkload(domain, queries);
+  const auto asked = service::ResolveCounts(domain, queries);
   if (!asked.ok()) return asked.status();
   std::vector<dp::QuerySet> sets;
   for (const dp::AskedSet& set : *asked) sets.push_back(set.queries);
@@ -437,6 +437,16 @@ std::vector<Case> Cases() {
                       {{service::PredicatesQuery{{{.all_of = {one, other}}}, {}}}});
     });
   }
+  add("an expression of 28 conditions over 2^22 cells", [] {
+    service::Expression any{.kind = service::Expression::Kind::kAnyOf, .operands = {}};
+    for (int i = 0; i < 28; ++i) {
+      any.operands.push_back({.condition = {.attribute = i % 4 == 0 ? "a1" : "a0",
+                                            .values = {i % 4 == 0 ? "1" : std::to_string(i)},
+                                            .between = std::nullopt}});
+    }
+    const service::PredicatesQuery query{.predicates = {{.all_of = {}, .expression = any}}, .by = {}};
+    return Estimate(Coded({int64_t{1} << 21, 2}), {{query}});
+  });
   add("98,770 marginals (all 3-way of 85)", [] { return Estimate(Binary(85), {AllKWay(3)}); });
   add("400,000 marginals (4-way of 58)", [] { return Estimate(Binary(58), {AllKWay(4)}); });
   add("2,000 marginals of 1,999 attributes of 1",
