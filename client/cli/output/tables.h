@@ -24,7 +24,8 @@ Value TextOrNone(const std::string& text);
 // None for an operation that does not wait for a thread.
 Value PositionOrNone(const v1::Operation& operation);
 
-// A row for each counter of each account, with the epsilon that was used and the share that was spent; on a terminal with a bar.
+// A row for each counter of each account, with the epsilon that was used and the share that was spent; on a
+// terminal with a bar.
 Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accounts, const Terminal& terminal);
 
 // The cost of a request for each account, its shares of the promise and of what was left, and the amount that

@@ -22,10 +22,10 @@ namespace curator::dp {
 // Errors: DATA_LOSS when the counters are not the rule's, or when no promise has limits this high.
 absl::StatusOr<RuleSpec> KeptPromise(const RuleSpec& opened, const std::vector<CounterAmount>& limits);
 
-// What an account has used of `promise`, which KeptPromise() gave for `limits`: an epsilon, close to the least
-// one and rounded up, such that everything that was charged to it is (epsilon, promise.delta)-DP together. 0
-// while the counter that epsilon decides is at 0; never above promise.epsilon while `spent` is within
-// `limits`. `limits` and `spent` are in the rule's order, with its counters.
+// What an account has used of `promise`, which KeptPromise() gave for `limits`: an epsilon, close to the
+// least one and rounded up, such that everything that was charged to it is (epsilon, promise.delta)-DP
+// together. 0 while the counter that epsilon decides is at 0; never above promise.epsilon while `spent` is
+// within `limits`. `limits` and `spent` are in the rule's order, with its counters.
 //
 // Claim and proof: an account with `spent` as its limits would have admitted the same charges, so the theorem
 // of the rule (rules/) holds with these sums in place of limits. Takes less than a millisecond.

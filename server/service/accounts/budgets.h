@@ -92,7 +92,8 @@ absl::StatusOr<BudgetView> GetBudget(Services& services, const Principal& princi
 inline constexpr dp::Delta kDeltaComparedUnderPure(1'000'000'000);  // 1e-9
 
 // What a partitioned dataset has spent (dp/sensitivity/part_cost.h): in each counter the largest limit, spent
-// and held amounts of any part, and the largest epsilon that was used where all promise the same delta. None when `accounts` has no part's account.
+// and held amounts of any part, and the largest epsilon that was used where all promise the same delta. None
+// when `accounts` has no part's account.
 std::optional<AccountView> LargestPart(std::string_view dataset, const std::vector<AccountView>& accounts);
 
 // The entries of the range that the principal may see: all, without the content that no principal reads
