@@ -91,8 +91,9 @@ template <typename Wide, typename Code>
     const uint32_t code = codes[row];
     const uint32_t inside = uint32_t{0} - static_cast<uint32_t>(code < below);
     const auto number = static_cast<int32_t>(first + code);
-    const auto magnitude = static_cast<Wide>(number < 0 ? -number : number);
-    const auto rounded = static_cast<uint32_t>((magnitude * magnitude + square.half) >> square.shift);
+    const auto magnitude = static_cast<uint32_t>(number < 0 ? -number : number);
+    const Wide squared = Wide{magnitude} * Wide{magnitude};
+    const auto rounded = static_cast<uint32_t>((squared + square.half) >> square.shift);
     numbers[row] = static_cast<int32_t>((rounded - square.centre) & inside);
   }
 }
