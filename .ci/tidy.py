@@ -114,6 +114,7 @@ LIBRARIES = [
     Library("libpq", re.compile(r"^libpq|^postgres_ext"), ()),  # the ledger speaks libpqxx (docs/adr/0052)
     Library("SQLite", re.compile(r"^sqlite3"), ("ledger/sqlite",)),
     Library("prometheus-cpp", re.compile(r"^prometheus/"), ("metrics",)),
+    Library("libpg_query", re.compile(r"^pg_query"), ("client/sql",)),
     Library("libcurl", re.compile(r"^curl/"), ("client/https",)),
     Library("Boost", re.compile(r"^boost/"), ("client/gate",)),
 ]

@@ -215,7 +215,7 @@ class InstallPackages(unittest.TestCase):
         self.assertEqual(self.run_script().returncode, 0)
         (self.root / "calls").unlink()
         self.write("free", "1540\n")
-        self.assert_refused(self.run_script(), "installing 30 packages needs 1541 MB on /usr", "1540 MB are free")
+        self.assert_refused(self.run_script(), "installing 31 packages needs 1541 MB on /usr", "1540 MB are free")
         self.assertFalse([call for call in self.calls() if "--download-only" in call])
 
     def test_a_plan_that_apt_itself_finds_too_large_is_refused_in_our_words(self):

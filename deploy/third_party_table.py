@@ -56,6 +56,8 @@ LINKED = (
     Library("LEMON", ("liblemon-dev",), "BSL-1.0", "minimum-cost flow in the synthesis method dpsyn"),
     Library("libcsv", ("libcsv3", "libcsv-dev"), "LGPL-2.1-or-later", "reading CSV files"),
     Library("libcurl", ("libcurl4", "libcurl4-openssl-dev"), "curl", "what the command line, curator-jwks and curator-gate ask issuers"),
+    Library("libpg_query", ("libpg-query1504.0", "libpg-query-dev"), "BSD-3-Clause AND BSD-2-Clause AND PostgreSQL",
+            "reading SQL: PostgreSQL's own parser"),
     Library("libpqxx", ("libpqxx-6.4", "libpqxx-dev"), "BSD-3-Clause", "ledgers in PostgreSQL, and imports from it"),
     Library("MPFR", ("libmpfr6", "libmpfr-dev"), "LGPL-3.0-or-later", "correctly rounded functions: accounting, samplers"),
     Library("nlohmann/json", ("nlohmann-json3-dev",), "MIT", "reading and writing JSON"),

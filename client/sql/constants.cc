@@ -13,11 +13,11 @@ namespace {
 
 // A number that a double holds exactly enough is one; others keep their digits as a text.
 google::protobuf::Value DecimalValue(const std::string& text) {
-  constexpr double kMostExact = 0x1p53;
+  constexpr double kFirstInexact = 0x1p53;  // which other integers are rounded to
   google::protobuf::Value value;
   double number = 0;
   const bool is_read = absl::SimpleAtod(text, &number) && std::isfinite(number);
-  if (is_read && (std::abs(number) <= kMostExact || std::floor(number) != number)) {
+  if (is_read && (std::abs(number) < kFirstInexact || std::floor(number) != number)) {
     value.set_number_value(number);
   } else {
     value.set_string_value(text);

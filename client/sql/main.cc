@@ -1,6 +1,6 @@
-// curator-sql: translates one SQL statement for a server, in a process of its own that has neither records nor
-// keys. Reads a SqlTask from standard input, writes a SqlResult to standard output, and ends: 0 after a result,
-// a refusal too; 1 for anything else, without a word.
+// curator-sql: translates one SQL statement for a server, in a process of its own that has neither records
+// nor keys. Reads a SqlTask from standard input, writes a SqlResult to standard output, and ends: 0 after a
+// result, a refusal too; 1 for anything else, without a word.
 #include <unistd.h>
 
 #include <cerrno>

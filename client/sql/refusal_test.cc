@@ -40,7 +40,7 @@ TEST(Refusals, ShowAPartOfALongLine) {
 }
 
 TEST(Refusals, ShowNoControlCharacters) {
-  EXPECT_EQ(Said("a\x1b[31m\u202e b", 9), "wrong\nLINE 1: a?[31m? b\n                ^");
+  EXPECT_EQ(Said("a\x1b[31m\u202e b", 10), "wrong\nLINE 1: a?[31m? b\n                ^");
 }
 
 TEST(Refusals, AreShortEnoughForTheStatusOfACall) {

@@ -14,8 +14,8 @@
 namespace curator::sql {
 
 inline constexpr size_t kMostSqlBytes = 16'384;
-// Of brackets in each other, and of operators that take each other's results. The parser calls itself for each level, and has no
-// limit of its own that would be reached before its stack ends.
+// Of brackets in each other, and of operators that take each other's results. The parser calls itself for
+// each level, and has no limit of its own that would be reached before its stack ends.
 inline constexpr int kMostDepth = 64;
 
 struct Statement {
@@ -23,11 +23,12 @@ struct Statement {
   tree::SelectStatement select;
 };
 
-// One SELECT, or EXPLAIN and a SELECT. Errors: INVALID_ARGUMENT (refusal.h) for what is no SQL, no SELECT, or beyond the limits.
+// One SELECT, or EXPLAIN and a SELECT. Errors: INVALID_ARGUMENT (refusal.h) for what is no SQL, no SELECT,
+// or beyond the limits.
 absl::StatusOr<Statement> ParseStatement(std::string_view sql);
 
-// The name after FROM, and where it is: exactly one, of no schema. Errors: Refusal() for joins, sub-queries and
-// everything else that FROM may have.
+// The name after FROM, and where it is: exactly one, of no schema. Errors: Refusal() for joins, sub-queries
+// and everything else that FROM may have.
 struct Table {
   std::string name;
   std::string alias;  // that columns may be qualified with; empty for none

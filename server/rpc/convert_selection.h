@@ -9,8 +9,8 @@
 
 namespace curator::rpc {
 
-// Errors: INVALID_ARGUMENT with a field below "selection" for a column, a key or a condition that is empty, an
-// operator that is not known, and conditions that are nested deeper than kMostConditionDepth.
+// Errors: INVALID_ARGUMENT with a field below "selection" for a column, a key or a condition that is empty,
+// an operator that is not known, and conditions that are nested deeper than kMostConditionDepth.
 // service::CheckSelection() checks the rest.
 absl::StatusOr<service::Selection> FromProto(const v1::Selection& selection);
 

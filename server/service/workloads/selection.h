@@ -74,8 +74,9 @@ inline constexpr int kMostConditionDepth = 64;
 
 // Whether the selection can be made from the answers of `asked`. To be called before the charge. Errors:
 // INVALID_ARGUMENT with a field below "selection" ("selection.order_by[0].source.statistic") for a workload
-// that is not one set of statistics ("selection"), names that are empty, repeated or no text, sources that are
-// not asked for, NaN on the right of a comparison, a negative limit or offset, and what exceeds the limits.
+// that is not one set of statistics ("selection"), names that are empty, repeated or no text, sources that
+// are not asked for, NaN on the right of a comparison, a negative limit or offset, and what exceeds the
+// limits.
 absl::Status CheckSelection(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
                             const Selection& selection);
 
@@ -89,8 +90,9 @@ struct ShownStatistic {
 std::vector<ShownStatistic> StatisticsShown(const dp::Domain& domain, const dp::AskedStatistics& asked,
                                             const Selection& selection);
 
-// The groups that are shown, in their order. `answers` are the values of all answers: group by group, within a
-// group in the order of `asked.statistics`. The selection has been checked. It takes 8 bytes for each group.
+// The groups that are shown, in their order. `answers` are the values of all answers: group by group,
+// within a group in the order of `asked.statistics`. The selection has been checked. It takes 8 bytes for
+// each group.
 std::vector<int64_t> GroupsShown(const dp::Domain& domain, const dp::AskedStatistics& asked,
                                  const Selection& selection, std::span<const double> answers);
 
