@@ -85,8 +85,7 @@ absl::Status CodedColumns::Check() const {
   for (size_t i = 0; i < sizes_.size(); ++i) {
     const size_t bytes = BytesOf(width(i));
     if (codes_[i].size() % bytes != 0 || static_cast<int64_t>(codes_[i].size() / bytes) != rows()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("column ", i, " has another length than the first"));
+      return absl::InvalidArgumentError(absl::StrCat("column ", i, " has another length than the first"));
     }
     if (!codes_[i].empty() && LargestCode(width(i), codes_[i]) >= sizes_[i]) {
       return absl::InvalidArgumentError(
