@@ -148,6 +148,9 @@ class Client:
     def _estimate(self, request: query_pb2.EstimateWorkloadRequest) -> query_pb2.EstimateWorkloadResponse:
         return self._connection.unary(self._queries.EstimateWorkload, request, query_pb2.EstimateWorkloadResponse)
 
+    def _translate_sql(self, request: query_pb2.TranslateSqlRequest) -> query_pb2.TranslateSqlResponse:
+        return self._connection.unary(self._queries.TranslateSql, request, query_pb2.TranslateSqlResponse)
+
     def _stream(self, method: Any, request: Any, request_id: str = "") -> list[Any]:
         """All messages of a stream; from its beginning again where the connection was lost."""
 

@@ -20,9 +20,10 @@ from curator_dp._questions import Question, checked_parts
 from curator_dp._request_ids import AnyRequestId, checked_request_id, new_request_id
 from curator_dp._schema import Schema
 from curator_dp._spend import Amount, spend_of
+from curator_dp._sql import SqlQuestion
 from curator_dp._statistics import AnyStatistic, Share, Statistic, StatisticsSet, share_text, statistics_of
 from curator_dp._synthesis import Synthesis
-from curator_dp._wire.curator.v1 import accountant_pb2, dataset_pb2, synthesis_pb2
+from curator_dp._wire.curator.v1 import accountant_pb2, dataset_pb2, query_pb2, synthesis_pb2
 
 if TYPE_CHECKING:
     from curator_dp._client import Client
@@ -57,7 +58,7 @@ class Dataset:
         self.state = name_of(dataset_pb2.DatasetState, wire.state, "DATASET_STATE_")
         self.schema = Schema(wire.schema)
 
-    # ---- Questions. None of these asks the server, and nothing is charged.
+    # ---- Questions. None of these but sql() asks the server, and nothing is charged.
 
     def marginals(self, *sets: Union[int, Names], over: Names = (), max_cells: Optional[int] = None) -> Question:
         """Counts of each combination of values.
@@ -122,6 +123,17 @@ class Dataset:
         if where is not None:
             raise InvalidQuestion("count: give either conditions, count('age >= 65'), or where=", "where")
         return self._question(_query_sets.Counts(tuple(conditions_of(each) for each in conditions), self._columns(by)))
+
+    def sql(self, statement: str) -> SqlQuestion:
+        """A question in SQL: one SELECT from this dataset, a part of PostgreSQL's (docs/SQL.md). The server translates it, free.
+
+        The answer's to_frame() has one row for each group, in the order of the statement.
+
+        Raises:
+            InvalidQuestion: with the line, a mark under the place, and what would be understood.
+        """
+        request = query_pb2.TranslateSqlRequest(dataset=self.name, sql=statement)
+        return SqlQuestion(self, (), statement=statement, translation=self._client._translate_sql(request))
 
     def sum(self, measure: str, *, by: Names = (), where: Optional[AnyConditions] = None) -> Question:
         """The sum of a measure, of its values as they were clipped, in each group.

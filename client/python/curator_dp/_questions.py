@@ -121,6 +121,12 @@ class Question:
     def _namings(self) -> list[Optional[_query_sets.Naming]]:
         return [naming for _, naming in self._named_sets]
 
+    def _select(self, request: query_pb2.AnswerWorkloadRequest) -> None:
+        """Sets what is shown of the answer: everything."""
+
+    def _answer_of(self, chunks: list[query_pb2.AnswerChunk]) -> Answer:
+        return Answer(chunks, self.dataset._wire.schema, self.dataset.name, self.dataset._client, self._namings())
+
     def _fill(self, request: Any, spend: Optional[workload_pb2.Spend], error: Optional[ErrorToReach], confidence: Optional[float]) -> None:
         if spend is not None and error is not None:
             raise InvalidQuestion("give either an amount, epsilon= or rho=, or max_error=")
@@ -213,6 +219,7 @@ class Question:
         client = self.dataset._client
         error = error_of(client, max_error, assume_rows, of_release)
         self._fill(request, spend, error, confidence)
+        self._select(request)
         request.request_id = client._request_id("workload", _of_draw(request), self.dataset, request_id, fresh)
         try:
             chunks = client._answer(request)
@@ -222,7 +229,7 @@ class Question:
                 file=sys.stderr,
             )
             raise
-        answer = Answer(chunks, self.dataset._wire.schema, self.dataset.name, client, self._namings())
+        answer = self._answer_of(chunks)
         answer.max_error_of = error.words if error else ""
         return answer
 
@@ -231,7 +238,7 @@ def _of_draw(request: query_pb2.AnswerWorkloadRequest) -> query_pb2.AnswerWorklo
     """What the draw and the charge depend on: intervals can be computed again for any level, free."""
     drawn = query_pb2.AnswerWorkloadRequest()
     drawn.CopyFrom(request)
-    for field in ("confidence_level", "prefer_free", "post_processing"):
+    for field in ("confidence_level", "prefer_free", "post_processing", "selection"):
         drawn.ClearField(field)
     if drawn.HasField("target") and not drawn.target.HasField("confidence"):
         drawn.target.confidence = DEFAULT_CONFIDENCE

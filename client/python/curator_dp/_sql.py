@@ -1,0 +1,88 @@
+"""Questions in SQL, which the server translates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Optional
+
+import pandas as pd
+
+from curator_dp._answers import Answer
+from curator_dp._conditions import AnyConditions
+from curator_dp._errors import InvalidQuestion
+from curator_dp._query_sets import Naming
+from curator_dp._questions import Question
+from curator_dp._tables import label_name
+from curator_dp._wire.curator.v1 import query_pb2, workload_pb2
+
+
+class SqlAnswer(Answer):
+    """The answer of a statement: the groups that it shows, in its order."""
+
+    selection: workload_pb2.Selection
+
+    def to_frame(self, *, as_intervals: bool = False, wide: bool = True) -> pd.DataFrame:
+        """One row for each group, in the order of the statement: its columns under their names, and beside each statistic "NAME low" and
+        "NAME high", the ends of its interval.
+
+        Args:
+            wide: False for one row for each number, as other answers have them.
+            as_intervals: as of other answers; for wide=False.
+        """
+        if not wide:
+            return super().to_frame(as_intervals=as_intervals)
+        rows = super().to_frame(wide=True)
+        columns: dict[str, Any] = {}
+        for column in self.selection.columns:
+            if column.source.WhichOneof("source") == "attribute":
+                columns[column.name] = rows[label_name(column.source.attribute)]
+                continue
+            for end in ("", " low", " high"):
+                if column.name + end in rows:
+                    columns[column.name + end] = rows[column.name + end]
+        return pd.DataFrame(columns)
+
+
+@dataclass(frozen=True)
+class SqlQuestion(Question):
+    """A statement that nothing was charged for yet: quote() and answer() are those of other questions.
+
+    Attributes:
+        statement: as it was given.
+        translation: what the server made of it: the workload, and the selection of what is shown.
+    """
+
+    statement: str = ""
+    translation: query_pb2.TranslateSqlResponse = field(default_factory=query_pb2.TranslateSqlResponse)
+
+    @property
+    def explain(self) -> bool:
+        """Whether the statement begins with EXPLAIN: it asks for quote() alone."""
+        return self.translation.explain
+
+    def to_wire(self) -> workload_pb2.Workload:
+        """The message of a request."""
+        if self.strategy != "auto":
+            raise InvalidQuestion("strategy: a statement is measured in the way with the least error", "strategy")
+        return self.translation.workload
+
+    def _namings(self) -> list[Optional[Naming]]:
+        return [None]
+
+    def where(self, conditions: AnyConditions) -> Question:
+        """InvalidQuestion: a statement has its own WHERE."""
+        raise InvalidQuestion("where: write the condition in the statement: WHERE age >= 18")
+
+    def __add__(self, other: Question) -> Question:
+        """InvalidQuestion: a statement is asked by itself."""
+        raise InvalidQuestion("a statement is asked by itself: write both in one SELECT, or ask twice")
+
+    def _select(self, request: query_pb2.AnswerWorkloadRequest) -> None:
+        if self.explain:
+            raise InvalidQuestion("the statement begins with EXPLAIN, which asks for its price: quote()")
+        request.selection.CopyFrom(self.translation.selection)
+
+    def _answer_of(self, chunks: list[query_pb2.AnswerChunk]) -> SqlAnswer:
+        answer = SqlAnswer(chunks, self.dataset._wire.schema, self.dataset.name, self.dataset._client, self._namings())
+        answer.selection = self.translation.selection
+        return answer

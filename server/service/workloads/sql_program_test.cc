@@ -1,0 +1,85 @@
+#include "service/workloads/sql_program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/errors.h"
+#include "base/testing/names.h"
+#include "tests/testing/scratch_folder.h"
+
+namespace curator::service {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::chrono::milliseconds kLong{60'000};
+constexpr std::chrono::milliseconds kShort{300};
+
+class SqlProgramTest : public ::testing::Test {
+ protected:
+  // A program of the shell in the place of curator-sql.
+  std::string Program(const std::string& script) const {
+    const std::filesystem::path path = folder_ / "program";
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
+  }
+
+  const testing::ScratchFolder folder_;
+  const Principal ana_ = PrincipalForTest::Named("ana");
+  const Principal bob_ = PrincipalForTest::Named("bob");
+};
+
+TEST_F(SqlProgramTest, ReturnsWhatTheProgramWrote) {
+  EXPECT_EQ(*SqlProgram(Program("exec /bin/cat"), kLong).Run(ana_, "task"), "task");
+}
+
+TEST_F(SqlProgramTest, AProgramThatBreaksIsAnErrorOfTheStatement) {
+  for (const char* script : {"exit 1", "kill -SEGV $$", "exec /bin/cat /dev/zero"}) {
+    SqlProgram program(Program(script), kLong);
+    const absl::Status broken = program.Run(ana_, "task").status();
+    EXPECT_EQ(FieldViolationOf(broken)->field, "sql") << script;
+  }
+}
+
+TEST_F(SqlProgramTest, AProgramThatDoesNotEndInTimeIsOverload) {
+  SqlProgram program(Program("exec /bin/sleep 1000"), kShort);
+  EXPECT_TRUE(IsOverloaded(program.Run(ana_, "task").status()));
+}
+
+TEST_F(SqlProgramTest, AProgramThatIsNotThereIsUnavailable) {
+  SqlProgram program("/nonexistent/curator-sql", kLong);
+  const absl::Status missing = program.Run(ana_, "task").status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(missing.message()), HasSubstr("curator-sql cannot be started"));
+}
+
+// Each statement waits at a pipe until the test has seen what others get.
+TEST_F(SqlProgramTest, APrincipalHasTwoPlacesAndOthersHaveTheirs) {
+  const std::string started = folder_ / "started";
+  const std::string gate = folder_ / "gate";
+  ASSERT_EQ(mkfifo(started.c_str(), 0600), 0);
+  ASSERT_EQ(mkfifo(gate.c_str(), 0600), 0);
+  SqlProgram program(Program("IFS= read -r name; if [ \"$name\" = wait ]; then echo x > " + started +
+                             "; read -r line < " + gate + "; fi; echo done"),
+                     kLong);
+  std::vector<std::thread> waiting;
+  for (int i = 0; i < SqlProgram::kMostOfOnePrincipal; ++i) {
+    waiting.emplace_back([&] { EXPECT_EQ(*program.Run(ana_, "wait\n"), "done\n"); });
+    std::string line;
+    std::getline(std::ifstream(started) >> std::ws, line);
+  }
+  EXPECT_TRUE(QuotaRetryOf(program.Run(ana_, "now\n").status()).has_value());
+  EXPECT_EQ(*program.Run(bob_, "now\n"), "done\n");
+  for (int i = 0; i < SqlProgram::kMostOfOnePrincipal; ++i) std::ofstream(gate) << "go\n" << std::flush;
+  for (std::thread& thread : waiting) thread.join();
+  EXPECT_EQ(*program.Run(ana_, "now\n"), "done\n");
+}
+
+}  // namespace
+}  // namespace curator::service
