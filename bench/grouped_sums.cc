@@ -2,9 +2,9 @@
 //
 //   bench_grouped_sums [ROWS ...]    10^6 and 10^7 rows by default
 //
-// Each line: ns per row of the count, of sums of columns of one, two and four bytes, of squares, and of counts
-// in 64 blocks of codes, and their ratio to the count. Elapsed time on one core; the best of rounds in which
-// all are timed one after another.
+// Each line: ns per row of the count, of sums of columns of one, two and four bytes, of squares, and of
+// counts in 64 blocks of codes, and their ratio to the count. Elapsed time on one core; the best of rounds in
+// which all are timed one after another.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

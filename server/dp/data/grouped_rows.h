@@ -12,8 +12,8 @@
 
 namespace curator::dp {
 
-// Divides the rows of each group by the codes of a column: block b has the codes from b * width on. Rows whose
-// code is not below `codes` are in no block.
+// Divides the rows of each group by the codes of a column: block b has the codes from b * width on. Rows
+// whose code is not below `codes` are in no block.
 struct RowBlocks {
   uint32_t column = 0;
   int64_t width = 1;  // at most 2^24
@@ -48,9 +48,5 @@ struct GroupedRows {
 
   int64_t sums() const { return groups * (blocks ? blocks->blocks() : 1); }
 };
-
-// The memory that summing `cells` cells into `sums` sums takes on one core, whatever the rows are. What other
-// cores take is at most 8 MiB each, of which there are at most 15.
-int64_t SummingBytes(int64_t cells, int64_t sums);
 
 }  // namespace curator::dp

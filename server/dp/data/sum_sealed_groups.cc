@@ -479,15 +479,6 @@ std::vector<int64_t> SumsOfBlocks(const GroupedRows& rows, std::span<const int64
 
 }  // namespace
 
-int64_t SummingBytes(int64_t cells, int64_t sums) {
-  constexpr int64_t kOwn = int64_t{1} << 20;
-  // With blocks there are (groups + 1) (blocks + 1) slots; neither exceeds the number of sums.
-  const int64_t slots = std::max(cells, 3 * sums + 1);
-  const int64_t bytes = kOwn + static_cast<int64_t>(sizeof(int64_t)) * (2 * slots + sums) +
-                        static_cast<int64_t>(sizeof(uint32_t)) * cells;
-  return std::max(bytes, CountingBytes(1, cells, cells));
-}
-
 absl::StatusOr<std::vector<int64_t>> SumGroups(const SealedTable& table, const Domain& domain,
                                                const GroupedRows& rows, Executor& executor) {
   RETURN_IF_ERROR(CheckTable(table, domain));

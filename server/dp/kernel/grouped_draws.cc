@@ -17,12 +17,13 @@ RowNumbers NumbersOf(const Domain& domain, const SummedValue& value) {
   numbers.column = value.column;
   numbers.codes = column.steps + 1;
   if (value.kind == SummedValue::Kind::kOne) return numbers;
-  numbers.first = static_cast<int32_t>(column.low - value.centre);
   if (value.kind == SummedValue::Kind::kValue) {
     numbers.kind = RowNumbers::Kind::kLinear;
+    numbers.first = static_cast<int32_t>(AddedBy(value, column, 0));
     return numbers;
   }
   numbers.kind = RowNumbers::Kind::kSquare;
+  numbers.first = static_cast<int32_t>(column.low - value.centre);
   numbers.shift = std::countr_zero(static_cast<uint64_t>(StepOfSquares(column, value.centre)));
   numbers.centre = static_cast<int32_t>(CentreOfSquares(column, value.centre));
   return numbers;

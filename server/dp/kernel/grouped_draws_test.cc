@@ -1,4 +1,4 @@
-// NoisySums, NoisyUnitCounts and SelectQuantiles as a whole: what they draw, their meter and their transcript.
+// NoisySums, NoisyUnitCounts and SelectQuantiles as a whole: what they draw, their meter, their transcript.
 #include "dp/kernel/grouped_draws.h"
 
 #include <gmock/gmock.h>

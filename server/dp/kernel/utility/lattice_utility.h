@@ -65,10 +65,10 @@ struct LatticeUtility {
 absl::StatusOr<LatticeUtility> ToLattice(const Utility& utility, std::span<const double> bonuses,
                                          const Domain& domain, const UnitBound& unit);
 
-// How far apart one unit can move the scores of two codes as the value of this quantile of a group of records,
-// in steps. Records may leave the group, enter it, or have another code. Errors: INVALID_ARGUMENT for a
-// quantile that is not strictly between 0 and 1, or a denominator above kLargestQuantileDenominator; those of
-// MarginalsSensitivity() for the unit.
+// How far apart one unit can move the scores of two codes as the value of this quantile of a group of
+// records, in steps. Records may leave the group, enter it, or have another code. Errors: INVALID_ARGUMENT
+// for a quantile that is not strictly between 0 and 1, or a denominator above kLargestQuantileDenominator;
+// those of MarginalsSensitivity() for the unit.
 absl::StatusOr<int64_t> QuantileRange(const UnitBound& unit, int64_t numerator, int64_t denominator);
 
 // How many selections of that range a quantile of each of `groups` disjoint groups costs, whatever their

@@ -381,19 +381,31 @@ int64_t StatisticsBytes(const Domain& domain, std::span<const AskedStatistics> s
   constexpr int64_t kPerAnswer = 64;  // and what is sent of it
   constexpr int64_t kPerCell = 8;     // of the groups' attributes
   constexpr int64_t kPerCode = 64;    // of a quantile's column: estimates, ranks and half widths
+  // Of the kernel (dp/data/sum_sealed_groups.h):
+  constexpr int64_t kCounters = int64_t{20} << 20;
+  constexpr int64_t kPerSum = 32;
+  constexpr int64_t kPerSummedCell = 24;
+  const auto cells_of = [&domain](const AskedStatistics& asked) {
+    return domain.CellCount(Union(asked.by, asked.where)).value_or(kMostGroupCells);
+  };
   int64_t bytes = 0;
+  int64_t one_draw = 0;  // what the largest takes while it is made: they are made one after another
   for (const StatisticsDraw& draw : draws) {
-    bytes += kPerDraw + kPerValue * NumberOfValues(domain, sets, draw);
+    const int64_t values = NumberOfValues(domain, sets, draw);
+    bytes += kPerDraw + kPerValue * values;
+    int64_t counted = values;
     const auto* sum = std::get_if<SumDraw>(&draw.what);
     if (sum != nullptr && sum->blocks) bytes += kPerCode * NumberOfBlocks(domain, *sum->blocks);
     const auto* quantile = std::get_if<QuantileDraw>(&draw.what);
-    if (quantile != nullptr) bytes += kPerCode * CodesOf(domain, quantile->column);
+    if (quantile != nullptr) {
+      bytes += kPerCode * CodesOf(domain, quantile->column);
+      counted *= CodesOf(domain, quantile->column);
+    }
+    one_draw = std::max(one_draw, kCounters + kPerSum * counted + kPerSummedCell * cells_of(sets[draw.set]));
   }
-  for (const AskedStatistics& asked : sets) {
-    bytes += kPerAnswer * NumberOfAnswers(domain, asked) +
-             kPerCell * domain.CellCount(Union(asked.by, asked.where)).value_or(kMostGroupCells);
-  }
-  return bytes;
+  for (const AskedStatistics& asked : sets)
+    bytes += kPerAnswer * NumberOfAnswers(domain, asked) + kPerCell * cells_of(asked);
+  return bytes + one_draw;
 }
 
 }  // namespace curator::dp
