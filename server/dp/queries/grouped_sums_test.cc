@@ -17,7 +17,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const Domain& Table() {
+const Domain& WithNumbers() {
   static const Domain domain = NumbersDomain();
   return domain;
 }
@@ -36,55 +36,56 @@ NumberColumn ColumnOf(int64_t low, int64_t steps) {
 }
 
 RecordGroups ByRegion() {
-  return GroupsBy(Table(), {kRegionColumn}, {}, {}).value();
+  return GroupsBy(WithNumbers(), {kRegionColumn}, {}, {}).value();
 }
 
 TEST(GroupsBy, IsOneGroupOfAllRecordsWithoutAttributes) {
-  const RecordGroups groups = GroupsBy(Table(), {}, {}, {}).value();
+  const RecordGroups groups = GroupsBy(WithNumbers(), {}, {}, {}).value();
   EXPECT_EQ(groups, (RecordGroups{.attributes = {}, .group_of_cell = {0}, .groups = 1}));
-  EXPECT_TRUE(Validate(Table(), groups).ok());
+  EXPECT_TRUE(Validate(WithNumbers(), groups).ok());
 }
 
 TEST(GroupsBy, IsEveryCellOfItsAttributes) {
-  EXPECT_THAT(GroupsBy(Table(), {0, 1}, {}, {})->group_of_cell, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_THAT(GroupsBy(WithNumbers(), {0, 1}, {}, {})->group_of_cell,
+              ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
 }
 
 TEST(GroupsBy, LeavesOutRecordsThatDoNotFulfilTheCondition) {
   // By age, of region 1; the region varies more slowly.
-  const RecordGroups groups = GroupsBy(Table(), {1}, {0}, {1}).value();
+  const RecordGroups groups = GroupsBy(WithNumbers(), {1}, {0}, {1}).value();
   EXPECT_THAT(groups.attributes, ElementsAre(0, 1));
   EXPECT_THAT(groups.group_of_cell, ElementsAre(-1, -1, -1, -1, -1, 0, 1, 2, 3, 4));
   EXPECT_EQ(groups.groups, 5);
   // By region, of the ages 3 and 5 in region 0 and 4 in region 1.
-  EXPECT_THAT(GroupsBy(Table(), {0}, {0, 1}, {0, 2, 6})->group_of_cell,
+  EXPECT_THAT(GroupsBy(WithNumbers(), {0}, {0, 1}, {0, 2, 6})->group_of_cell,
               ElementsAre(0, -1, 0, -1, -1, -1, 1, -1, -1, -1));
 }
 
 TEST(GroupsBy, HasGroupsAlsoWhereNoCellFulfilsTheCondition) {
-  const RecordGroups groups = GroupsBy(Table(), {0}, {1}, {}).value();
+  const RecordGroups groups = GroupsBy(WithNumbers(), {0}, {1}, {}).value();
   EXPECT_EQ(groups.groups, 2);
   EXPECT_EQ(std::ranges::count(groups.group_of_cell, kInNoGroup), 10);
 }
 
 TEST(GroupsBy, RefusesWhatItCannotGroup) {
-  EXPECT_FALSE(GroupsBy(Table(), {7}, {}, {}).ok());
-  EXPECT_FALSE(GroupsBy(Table(), {1, 0}, {}, {}).ok());
-  EXPECT_FALSE(GroupsBy(Table(), {}, {0}, {2}).ok());
-  EXPECT_FALSE(GroupsBy(Table(), {}, {0}, {1, 0}).ok());
+  EXPECT_FALSE(GroupsBy(WithNumbers(), {7}, {}, {}).ok());
+  EXPECT_FALSE(GroupsBy(WithNumbers(), {1, 0}, {}, {}).ok());
+  EXPECT_FALSE(GroupsBy(WithNumbers(), {}, {0}, {2}).ok());
+  EXPECT_FALSE(GroupsBy(WithNumbers(), {}, {0}, {1, 0}).ok());
   const Domain wide = CodedDomain({1 << 12, 1 << 12});
   EXPECT_THAT(GroupsBy(wide, {0, 1}, {}, {}).status().message(), HasSubstr("16777216 cells"));
 }
 
 TEST(RangeOf, IsThatOfTheNumbersThatRecordsAdd) {
-  EXPECT_EQ(RangeOf(Table(), {}).value(), (SummandRange{1, 1}));
-  EXPECT_EQ(RangeOf(Table(), {.kind = SummedValue::Kind::kOne, .column = kAgeColumn}).value(),
+  EXPECT_EQ(RangeOf(WithNumbers(), {}).value(), (SummandRange{1, 1}));
+  EXPECT_EQ(RangeOf(WithNumbers(), {.kind = SummedValue::Kind::kOne, .column = kAgeColumn}).value(),
             (SummandRange{1, 1}));
-  EXPECT_EQ(RangeOf(Table(), ValueOf(kBalanceColumn)).value(), (SummandRange{-2, 3}));
-  EXPECT_EQ(RangeOf(Table(), ValueOf(kBalanceColumn, 1)).value(), (SummandRange{-3, 2}));
-  EXPECT_EQ(RangeOf(Table(), ValueOf(kAgeColumn)).value(), (SummandRange{3, 6}));
-  EXPECT_EQ(RangeOf(Table(), ValueOf(kFarColumn)).value(), (SummandRange{7, 9})) << "in steps";
+  EXPECT_EQ(RangeOf(WithNumbers(), ValueOf(kBalanceColumn)).value(), (SummandRange{-2, 3}));
+  EXPECT_EQ(RangeOf(WithNumbers(), ValueOf(kBalanceColumn, 1)).value(), (SummandRange{-3, 2}));
+  EXPECT_EQ(RangeOf(WithNumbers(), ValueOf(kAgeColumn)).value(), (SummandRange{3, 6}));
+  EXPECT_EQ(RangeOf(WithNumbers(), ValueOf(kFarColumn)).value(), (SummandRange{7, 9})) << "in steps";
   // Squares from 0 to 9, around 4.
-  EXPECT_EQ(RangeOf(Table(), SquareOf(kBalanceColumn)).value(), (SummandRange{-4, 5}));
+  EXPECT_EQ(RangeOf(WithNumbers(), SquareOf(kBalanceColumn)).value(), (SummandRange{-4, 5}));
 }
 
 TEST(RangeOf, HoldsForEveryCodeAndIsReached) {
@@ -112,9 +113,9 @@ TEST(RangeOf, HoldsForEveryCodeAndIsReached) {
 }
 
 TEST(RangeOf, RefusesColumnsWithoutNumbersAndNumbersThatAreTooFarFromZero) {
-  EXPECT_FALSE(RangeOf(Table(), ValueOf(kRegionColumn)).ok());
-  EXPECT_FALSE(RangeOf(Table(), ValueOf(9)).ok());
-  EXPECT_FALSE(RangeOf(Table(), {.kind = SummedValue::Kind::kValue, .column = std::nullopt}).ok());
+  EXPECT_FALSE(RangeOf(WithNumbers(), ValueOf(kRegionColumn)).ok());
+  EXPECT_FALSE(RangeOf(WithNumbers(), ValueOf(9)).ok());
+  EXPECT_FALSE(RangeOf(WithNumbers(), {.kind = SummedValue::Kind::kValue, .column = std::nullopt}).ok());
   const Domain far =
       Domain::Create({Attribute::Create("year", IntegerKind{2'000'000, 2'000'009, 1}).value(),
                       Attribute::Create("least", IntegerKind{INT64_MIN, INT64_MIN + 3, 1}).value()})
@@ -143,29 +144,30 @@ TEST(Squares, AreRoundedToTheNearestStepOfAtMostAMillion) {
 }
 
 TEST(CodeBlocks, DivideAllCodesButThatOfMissingValues) {
-  EXPECT_EQ(CodesOf(Table(), kAgeColumn), 4);
-  EXPECT_EQ(CodesOf(Table(), kBalanceColumn), 6);
-  EXPECT_EQ(CodesOf(Table(), kFarColumn), 3);
-  EXPECT_EQ(NumberOfBlocks(Table(), {kBalanceColumn, 1}), 6);
-  EXPECT_EQ(NumberOfBlocks(Table(), {kBalanceColumn, 4}), 2);
-  EXPECT_EQ(NumberOfBlocks(Table(), {kBalanceColumn, 100}), 1);
-  EXPECT_EQ(
-      NumberOfSums(Table(), {.groups = ByRegion(), .blocks = CodeBlocks{kBalanceColumn, 4}, .value = {}}), 4);
-  EXPECT_EQ(NumberOfSums(Table(), {.groups = ByRegion(), .blocks = std::nullopt, .value = {}}), 2);
+  EXPECT_EQ(CodesOf(WithNumbers(), kAgeColumn), 4);
+  EXPECT_EQ(CodesOf(WithNumbers(), kBalanceColumn), 6);
+  EXPECT_EQ(CodesOf(WithNumbers(), kFarColumn), 3);
+  EXPECT_EQ(NumberOfBlocks(WithNumbers(), {kBalanceColumn, 1}), 6);
+  EXPECT_EQ(NumberOfBlocks(WithNumbers(), {kBalanceColumn, 4}), 2);
+  EXPECT_EQ(NumberOfBlocks(WithNumbers(), {kBalanceColumn, 100}), 1);
+  EXPECT_EQ(NumberOfSums(WithNumbers(),
+                         {.groups = ByRegion(), .blocks = CodeBlocks{kBalanceColumn, 4}, .value = {}}),
+            4);
+  EXPECT_EQ(NumberOfSums(WithNumbers(), {.groups = ByRegion(), .blocks = std::nullopt, .value = {}}), 2);
 }
 
 TEST(ValidateGroups, RefusesNumbersThatAreNoGroups) {
-  EXPECT_TRUE(Validate(Table(), ByRegion()).ok());
+  EXPECT_TRUE(Validate(WithNumbers(), ByRegion()).ok());
   for (const RecordGroups& groups :
        {RecordGroups{{0}, {0, 2}, 2}, RecordGroups{{0}, {-2, 0}, 2}, RecordGroups{{0}, {0}, 2},
         RecordGroups{{0}, {0, 0, 0}, 2}, RecordGroups{{0}, {-1, -1}, 0}, RecordGroups{{5}, {0, 1}, 2},
         RecordGroups{{0}, {0, 1}, kMostGroupCells + 1}})
-    EXPECT_EQ(Validate(Table(), groups).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(Validate(WithNumbers(), groups).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(ValidateSums, RefusesColumnsCentresAndBlocksThatMakeNoSense) {
   const auto with = [](SummedValue value, std::optional<CodeBlocks> blocks = std::nullopt) {
-    return Validate(Table(), GroupedSum{.groups = ByRegion(), .blocks = blocks, .value = value}).code();
+    return Validate(WithNumbers(), GroupedSum{.groups = ByRegion(), .blocks = blocks, .value = value}).code();
   };
   EXPECT_EQ(with({}), absl::StatusCode::kOk);
   EXPECT_EQ(with(ValueOf(kBalanceColumn, 3), CodeBlocks{kAgeColumn, 2}), absl::StatusCode::kOk);
@@ -186,7 +188,7 @@ TEST(ValidateSums, RefusesColumnsCentresAndBlocksThatMakeNoSense) {
 
 TEST(ValidateQuantiles, RefusesTooManyCodesOfGroupsAndQuantilesThatAreNone) {
   const auto with = [](uint32_t column, int64_t numerator, int64_t denominator) {
-    return Validate(Table(), GroupedQuantile{ByRegion(), column, numerator, denominator}).code();
+    return Validate(WithNumbers(), GroupedQuantile{ByRegion(), column, numerator, denominator}).code();
   };
   EXPECT_EQ(with(kBalanceColumn, 1, 2), absl::StatusCode::kOk);
   EXPECT_EQ(with(kRegionColumn, 9, 10), absl::StatusCode::kOk);
