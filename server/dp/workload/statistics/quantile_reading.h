@@ -4,10 +4,15 @@
 // P(v) be the least squares estimate of the number up to code v and T that of all (interval_tree.h), and
 // L(v) = P(v) - q T. The true L at the quantile's code is not negative, and at the code before it is
 // negative. L is off by a combination of the noise with known weights, whose half width w(v)
-// noise_combination.h has. So the interval is from the first code with L(v) >= -w(v) to the last one with
-// L(v - 1) <= w(v - 1): each end errs with half of the probability that the level leaves. It holds the
-// quantile's code with at least the level; more often where single codes have many records, because it has
-// whole codes, and where many codes together have few, because any of them can be the first.
+// noise_combination.h has. So the interval from the first code with L(v) >= -w(v) to the last one with L(v -
+// 1) <= w(v - 1) holds the quantile's code with at least the level: each end errs with half of the
+// probability that the level leaves.
+//
+// It holds it more often where single codes have many records, because it has whole codes, and where many
+// codes have few, because any of them can be the first that is not excluded: the interval is up to 1.8 times
+// as wide as w then. Ranks that are made to rise first would give narrower intervals, which hold a quantile
+// less often than stated where a stretch of codes has no records (92% at 95%): their running minimum is too
+// low at its beginning.
 //
 // The estimate is the first code at which the mean of the running maximum of P from the left and of its
 // running minimum from the right, which rises, reaches q T. It lies in the interval.
