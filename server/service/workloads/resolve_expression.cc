@@ -17,11 +17,11 @@ namespace {
 
 constexpr size_t kMostConditionsOfAllOf = 4096;
 
-// Of a record: kFalse < kUnknown < kTrue, so that "and" is the least, "or" the greatest, and "not" the
-// distance from kTrue.
-constexpr uint8_t kFalse = 0;
-constexpr uint8_t kUnknown = 1;
-constexpr uint8_t kTrue = 2;
+// Of a record: kIsFalse < kIsUnknown < kIsTrue, so that "and" is the least, "or" the greatest, and "not" the
+// distance from kIsTrue.
+constexpr uint8_t kIsFalse = 0;
+constexpr uint8_t kIsUnknown = 1;
+constexpr uint8_t kIsTrue = 2;
 
 // An expression whose conditions are numbered.
 struct Node {
@@ -110,9 +110,9 @@ std::string WordsOf(const dp::Domain& domain, const ResolvedTree& tree, const No
 }
 
 // Joins the conditions on each attribute to one.
-absl::StatusOr<std::vector<ResolvedCondition>> Joined(const dp::Domain& domain,
-                                                      std::vector<ResolvedCondition> conditions,
-                                                      const std::string& path) {
+absl::StatusOr<std::vector<ResolvedCondition>> JoinedByAttribute(const dp::Domain& domain,
+                                                                 std::vector<ResolvedCondition> conditions,
+                                                                 const std::string& path) {
   std::ranges::stable_sort(conditions, {}, &ResolvedCondition::attribute);
   std::vector<ResolvedCondition> joined;
   for (ResolvedCondition& condition : conditions) {
@@ -132,9 +132,9 @@ absl::StatusOr<std::vector<ResolvedCondition>> Joined(const dp::Domain& domain,
 
 // The values of the conditions of a tree, and of the tree, at the cells of a marginal, a chunk of consecutive
 // cells at a time.
-class Evaluation {
+class CellEvaluation {
  public:
-  Evaluation(const dp::Domain& domain, const ResolvedTree& tree, dp::AttributeSet attributes)
+  CellEvaluation(const dp::Domain& domain, const ResolvedTree& tree, dp::AttributeSet attributes)
       : tree_(tree), attributes_(std::move(attributes)), sizes_(domain.SizesOf(attributes_)) {
     for (const ResolvedCondition& condition : tree.conditions)
       positions_.push_back(dp::PositionIn(attributes_, condition.attribute).value_or(0));
@@ -150,7 +150,7 @@ class Evaluation {
       for (size_t i = 0; i < length_; ++i) NoteAndStep(codes, i);
       const std::span<uint8_t> chunk = std::span(fulfilled).subspan(start, length_);
       Evaluate(tree_.root, chunk);
-      for (uint8_t& value : chunk) value = value == kTrue ? 1 : 0;
+      for (uint8_t& value : chunk) value = value == kIsTrue ? 1 : 0;
     }
     return fulfilled;
   }
@@ -169,9 +169,9 @@ class Evaluation {
     for (size_t i = 0; i < values.size(); ++i) {
       const auto run = std::ranges::lower_bound(condition.runs, codes[i], {}, &dp::CodeInterval::last);
       if (run != condition.runs.end() && run->first <= codes[i]) {
-        values[i] = kTrue;
+        values[i] = kIsTrue;
       } else {
-        values[i] = codes[i] >= condition.unknown_from ? kUnknown : kFalse;
+        values[i] = codes[i] >= condition.unknown_from ? kIsUnknown : kIsFalse;
       }
     }
   }
@@ -181,7 +181,7 @@ class Evaluation {
     if (node.kind == Expression::Kind::kCondition) return EvaluateCondition(node.condition, values);
     Evaluate(node.operands.front(), values);
     if (node.kind == Expression::Kind::kNot) {
-      for (uint8_t& value : values) value = static_cast<uint8_t>(kTrue - value);
+      for (uint8_t& value : values) value = static_cast<uint8_t>(kIsTrue - value);
       return;
     }
     std::vector<uint8_t> others(values.size());
@@ -311,7 +311,7 @@ absl::StatusOr<CellTable> TableOf(const dp::Domain& domain, const ResolvedTree& 
                    TakeCells(domain, table.attributes, tree.conditions, allowance, "expression"));
   for (const int64_t size : domain.SizesOf(table.attributes))
     table.sizes.push_back(static_cast<size_t>(size));
-  table.fulfilled = Evaluation(domain, tree, table.attributes).Fulfilled(cells);
+  table.fulfilled = CellEvaluation(domain, tree, table.attributes).Fulfilled(cells);
   for (size_t i = table.attributes.size(); i-- > 0;) {
     if (IsIndifferent(table, i)) table = Without(std::move(table), i);
   }
@@ -325,7 +325,7 @@ absl::StatusOr<PredicateForm> FormOfExpression(const dp::Domain& domain, const E
   ASSIGN_OR_RETURN(tree.root, ResolveNode(domain, expression, by, "expression", tree));
   PredicateForm form;
   if (IsConjunction(tree.root)) {
-    ASSIGN_OR_RETURN(form.conditions, Joined(domain, std::move(tree.conditions), "expression"));
+    ASSIGN_OR_RETURN(form.conditions, JoinedByAttribute(domain, std::move(tree.conditions), "expression"));
     form.predicate.words = DescribeConditions(domain, *form.conditions);
     return form;
   }
@@ -351,7 +351,7 @@ absl::StatusOr<PredicateForm> FormOfAllOf(const dp::Domain& domain, const std::v
     conditions.push_back(std::move(condition));
   }
   PredicateForm form;
-  ASSIGN_OR_RETURN(form.conditions, Joined(domain, std::move(conditions), "all_of"));
+  ASSIGN_OR_RETURN(form.conditions, JoinedByAttribute(domain, std::move(conditions), "all_of"));
   form.predicate.words = DescribeConditions(domain, *form.conditions);
   return form;
 }
