@@ -14,7 +14,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // A line.
-std::string Json(const google::protobuf::Message& message) {
+std::string JsonOf(const google::protobuf::Message& message) {
   std::string json;
   EXPECT_TRUE(google::protobuf::util::MessageToJsonString(message, &json).ok());
   return json + "\n";
@@ -24,9 +24,9 @@ std::string Json(const google::protobuf::Message& message) {
 std::string Read(const std::string& text) {
   const auto parsed = ParseWhere(text);
   if (!parsed.ok()) return std::string(parsed.status().message());
-  if (parsed->predicate.has_expression()) return Json(parsed->predicate.expression());
+  if (parsed->predicate.has_expression()) return JsonOf(parsed->predicate.expression());
   std::string lines;
-  for (const v1::Condition& condition : parsed->predicate.all_of()) lines += Json(condition);
+  for (const v1::Condition& condition : parsed->predicate.all_of()) lines += JsonOf(condition);
   return lines;
 }
 
@@ -53,14 +53,14 @@ TEST(Where, ReadsTheSharedConditionsAsTheyAreMeant) {
     for (const auto& condition : each.at("means")) {
       v1::Condition proto;
       ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(condition.dump(), &proto).ok());
-      meant += Json(proto);
+      meant += JsonOf(proto);
     }
     EXPECT_EQ(Read(each.at("text")), meant) << each.at("text");
   }
   for (const auto& each : shared.at("expressions")) {
     v1::Expression meant;
     ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(each.at("means").dump(), &meant).ok());
-    EXPECT_EQ(Read(each.at("text")), Json(meant)) << each.at("text");
+    EXPECT_EQ(Read(each.at("text")), JsonOf(meant)) << each.at("text");
   }
   for (const auto& each : shared.at("mistakes")) {
     const std::string complaint = Complaint(each.at("text"));
@@ -228,11 +228,11 @@ TEST(WhereEnds, BelowAnIntegerOrAnOrderedCategoryIsAComparison) {
                   .ok());
   ParsedWhere parsed = ParseWhere("age < 40 and grade < high and age <= 30").value();
   ASSERT_TRUE(CheckEnds(parsed, schema).ok());
-  EXPECT_EQ(Json(parsed.predicate.all_of(0)),
+  EXPECT_EQ(JsonOf(parsed.predicate.all_of(0)),
             "{\"attribute\":\"age\",\"compare\":{\"operator\":\"LESS\",\"value\":\"40\"}}\n");
-  EXPECT_EQ(Json(parsed.predicate.all_of(1)),
+  EXPECT_EQ(JsonOf(parsed.predicate.all_of(1)),
             "{\"attribute\":\"grade\",\"compare\":{\"operator\":\"LESS\",\"value\":\"high\"}}\n");
-  EXPECT_EQ(Json(parsed.predicate.all_of(2)), "{\"attribute\":\"age\",\"between\":{\"to\":\"30\"}}\n");
+  EXPECT_EQ(JsonOf(parsed.predicate.all_of(2)), "{\"attribute\":\"age\",\"between\":{\"to\":\"30\"}}\n");
 }
 
 // The upper end as it is sent, or the reason why it is not.
