@@ -2,9 +2,12 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "curator/internal/sql.pb.h"
 #include "dp/accounting/event.h"
 #include "google/protobuf/util/time_util.h"
 #include "rpc/answer_stream.h"
@@ -14,9 +17,10 @@
 #include "rpc/convert_workload.h"
 #include "rpc/handle.h"
 #include "rpc/page.h"
-#include "rpc/translate_sql.h"
+#include "service/access.h"
 #include "service/releases/releases.h"
 #include "service/workloads/spend_choices.h"
+#include "service/workloads/sql_program.h"
 #include "service/workloads/workloads.h"
 
 namespace curator::rpc {
@@ -361,6 +365,65 @@ absl::Status ShareRelease(service::Services& services, const Call& call,
                                          request.principal(), IntentOf(request)));
   for (const std::string& each : shared_with) response.add_principals(each);
   return absl::OkStatus();
+}
+
+constexpr size_t kMostSqlBytes = 16'384;
+
+// The names and kinds of a schema: no categories, tokens or bounds, which would be most of its bytes.
+v1::Attribute OutlineOf(const dp::Attribute& attribute) {
+  v1::Attribute outline;
+  outline.set_name(attribute.name());
+  if (const auto* integer = std::get_if<dp::IntegerKind>(&attribute.kind()))
+    outline.mutable_integer()->set_bin_width(integer->bin_width);
+  if (std::holds_alternative<dp::CategoricalKind>(attribute.kind())) outline.mutable_categorical();
+  if (std::holds_alternative<dp::NumericKind>(attribute.kind())) outline.mutable_numeric();
+  if (std::holds_alternative<dp::CodedKind>(attribute.kind())) outline.mutable_coded();
+  if (std::holds_alternative<dp::DateKind>(attribute.kind())) outline.mutable_date();
+  return outline;
+}
+
+v1::Schema OutlineOf(const dp::Schema& schema) {
+  v1::Schema outline;
+  for (const dp::Attribute& attribute : schema.domain.attributes())
+    *outline.add_attributes() = OutlineOf(attribute);
+  for (const dp::Measure& measure : schema.domain.measures())
+    outline.add_measures()->set_name(measure.name());
+  if (const auto* person = std::get_if<dp::PersonUnit>(&schema.unit))
+    outline.mutable_unit()->mutable_person()->set_id_column(person->id_column);
+  if (const auto* group = std::get_if<dp::GroupUnit>(&schema.unit))
+    outline.mutable_unit()->mutable_group()->set_id_column(group->id_column);
+  return outline;
+}
+
+// Reads the dataset's schema, and has the statement translated by the program of service::SqlProgram, which
+// gets the names and kinds of the schema and nothing else.
+absl::Status TranslateSql(service::Services& services, const Call& call,
+                          const v1::TranslateSqlRequest& request, v1::TranslateSqlResponse& response) {
+  ASSIGN_OR_RETURN(const service::DatasetView dataset,
+                   service::FindDataset(services.access(), Method::kTranslateSql, call.principal(),
+                                        DatasetName(request.dataset())));
+  if (request.sql().size() > kMostSqlBytes) {
+    return InvalidField(
+        "sql", absl::StrCat("has ", request.sql().size(), " bytes; at most ", kMostSqlBytes, " are read"));
+  }
+  if (services.sql == nullptr) return absl::UnavailableError("this server translates no SQL");
+  internal::SqlTask task;
+  *task.mutable_schema() = OutlineOf(dataset.schema);
+  task.set_dataset(dataset.record.name);
+  task.set_sql(request.sql());
+  ASSIGN_OR_RETURN(const std::string output, services.sql->Run(call.principal(), task.SerializeAsString()));
+  internal::SqlResult result;
+  if (!result.ParseFromString(output)) result.Clear();
+  switch (result.result_case()) {
+    case internal::SqlResult::kTranslation:
+      response.Swap(result.mutable_translation());
+      return absl::OkStatus();
+    case internal::SqlResult::kRefusal:
+      return InvalidField("sql", result.refusal());
+    case internal::SqlResult::RESULT_NOT_SET:
+      break;
+  }
+  return absl::InternalError("the program that translates SQL wrote no result");
 }
 
 }  // namespace
