@@ -200,7 +200,7 @@ TEST_F(SpendChoicesTest, WithoutEnoughLeftTheErrorNamesTheAccount) {
 TEST_F(SpendChoicesTest, StepsBelowTheLeastChargeAreLeftOut) {
   MakeSealed(PureOf(1000));
   Spend({.epsilon = dp::Epsilon(kOne - kOne / 20'000)});  // 0.00005 is left, and 0.00001 the least charge
-  EXPECT_THAT(EpsilonsOf(Ladder(BySex())), ElementsAre("1.5e-05"));
+  EXPECT_THAT(EpsilonsOf(Ladder(BySex())), ElementsAre("1.5e-5"));
 }
 
 TEST_F(SpendChoicesTest, AnEstimateWithoutAPriceHasThatOfItsFirstStep) {
