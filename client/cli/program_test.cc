@@ -133,8 +133,8 @@ TEST_F(Program, AWrongCommandLineIsAnsweredByWhatThereIs) {
                     HasSubstr("; did you mean schema?\nHelp: curator --help\n")));
   EXPECT_THAT(said("synth infer x"), HasSubstr("'infer' is no command of curator synth; there are: list, "));
   EXPECT_THAT(said("synth"), HasSubstr("curator synth is followed by one of its commands: list, "));
-  EXPECT_THAT(said("workload estimate d --mean age --rho 1"),
-              HasSubstr("'--mean' is no option of curator workload estimate"));
+  EXPECT_THAT(said("workload estimate d --average age --rho 1"),
+              HasSubstr("'--average' is no option of curator workload estimate"));
   EXPECT_THAT(said("workload estimate d --marginal 1 --rho 1"), HasSubstr("; did you mean --marginals?"));
   EXPECT_THAT(said("workload estimate d --rho 1"),
               AllOf(HasSubstr("at least one of these is needed: --file, --marginals, --ranges"),

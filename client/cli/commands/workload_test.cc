@@ -325,7 +325,7 @@ TEST_F(WorkloadArguments, WrongConditionsAreShownWithTheirPlace) {
 
 TEST_F(WorkloadArguments, OptionsThatChangeNothingAreRefused) {
   EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--by", "sex"}),
-              HasSubstr("--where or --thresholds"));
+              HasSubstr("--where, --thresholds or statistics"));
   EXPECT_THAT(Complaint({"--ranges", "age", "--rho", "1", "--attributes", "sex"}),
               HasSubstr("--marginals or --parities"));
   EXPECT_THAT(Complaint({"--rho", "1"}), HasSubstr("--where"));

@@ -97,7 +97,7 @@ TEST(Forecast, TheErrorOfAMeanIsDividedByTheRecordsOfItsGroup) {
                     HasSubstr("2,000,000 / records in the group\n"), HasSubstr("--assume-rows")));
   // 40,000 records in 4 groups are 10,000 each.
   const std::string assumed = ShownOf(EstimateOfStatistics(), 40000, OutputForm::kTable);
-  EXPECT_THAT(assumed, AllOf(HasSubstr("  100   200\n"), HasSubstr("40000 records in all")));
+  EXPECT_THAT(assumed, AllOf(HasSubstr("  100                 200\n"), HasSubstr("40000 records in all")));
   EXPECT_THAT(assumed, ::testing::Not(HasSubstr("/ records in the group")));
 }
 
