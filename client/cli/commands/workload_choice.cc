@@ -192,7 +192,8 @@ void NameOptions(const WorkloadChoice& choice, int place, FieldOptions& fields) 
     fields.Add(path + ".thresholds.by", "--by");
   }
   if (choice.parities > 0) NameKWay(next(), "--parities", ".parities.up_to_k_way", fields);
-  if (choice.statistics.asks()) return NameStatistics(choice, next(), fields);
+  if (choice.statistics.asks())
+    return NameStatistics(choice, absl::StrCat("workload.query_sets[", place, "]"), fields);
   if (choice.where.empty()) return;
   const std::string path = next();
   fields.Add(path, "--where");

@@ -139,7 +139,7 @@ TEST(StatisticsTable, HasTheColumnsOfASelectionUnderItsNamesInItsOrder) {
     Print(document, form, Terminal(), out, out);
     return out.str();
   };
-  EXPECT_THAT(printed(OutputForm::kTable), HasSubstr("         average  where\n"
+  EXPECT_THAT(printed(OutputForm::kTable), HasSubstr("      average  where\n"
                                                      "42.5 [40, 45]  south\n"
                                                      "  41 [39, 43]  north\n"));
   EXPECT_EQ(printed(OutputForm::kCsv),

@@ -157,7 +157,7 @@ class Dataset:
         return self.statistics(Statistic("variance", measure), by=by, where=where)
 
     def median(self, measure: str, *, by: Names = (), where: Optional[AnyConditions] = None) -> Question:
-        """The median of a measure in each group: arguments as in sum()."""
+        """The median of a measure in each group, "quantile(income, 0.5)" in answers: arguments as in sum()."""
         return self.statistics(Statistic("median", measure), by=by, where=where)
 
     def quantiles(
