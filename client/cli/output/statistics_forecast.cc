@@ -71,9 +71,9 @@ Table StatisticForecastTable(const StatisticForecasts& forecasts, std::optional<
               {{"query_set", "query set", Align::kRight, ShownIn::kJsonAndCsv},
                {"statistic", "statistic"},
                {"groups", "groups", Align::kRight},
-               {"words", "measured as"},
                {"deviation_text", "std dev", Align::kRight, ShownIn::kTables},
                {"half_width_text", within, Align::kRight, ShownIn::kTables},
+               {"words", "measured as"},
                {"standard_deviation", "std dev", Align::kRight, ShownIn::kJsonAndCsv},
                {"confidence_half_width", within, Align::kRight, ShownIn::kJsonAndCsv},
                {"confidence_level", "level", Align::kRight, ShownIn::kJsonAndCsv},
@@ -84,10 +84,11 @@ Table StatisticForecastTable(const StatisticForecasts& forecasts, std::optional<
   for (const StatisticForecast& forecast : forecasts) {
     const double deviation = forecast.standard_deviation();
     const double half_width = forecast.confidence_half_width();
-    Row& row = table.rows.emplace_back(Row{
-        int64_t{forecast.query_set()}, forecast.statistic(), forecast.groups(), TextOrNone(forecast.words()),
-        ErrorText(forecast, deviation, assumed_rows), ErrorText(forecast, half_width, assumed_rows),
-        deviation, half_width, level, NameOf(forecast.unit())});
+    Row& row = table.rows.emplace_back(
+        Row{int64_t{forecast.query_set()}, forecast.statistic(), forecast.groups(),
+            deviation > 0 ? Value(ErrorText(forecast, deviation, assumed_rows)) : Value(),
+            ErrorText(forecast, half_width, assumed_rows), TextOrNone(forecast.words()), deviation,
+            half_width, level, NameOf(forecast.unit())});
     if (assumed_rows) row.push_back(OrNone(OwnError(forecast, half_width, assumed_rows)));
   }
   return table;
