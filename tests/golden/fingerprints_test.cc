@@ -22,7 +22,7 @@ using service::EpsilonOf;
 using Queries = std::vector<service::QuerySetRequest>;
 
 std::vector<dp::AskedSet> Resolved(const Queries& queries) {
-  return service::ResolveWorkload(service::PeopleSchema().domain, queries).value();
+  return service::ResolveCounts(service::PeopleSchema().domain, queries).value();
 }
 
 service::QuerySetRequest Pairs() {
