@@ -44,7 +44,7 @@ export const suite = () => describe("asks for statistics", () => {
     await ana.page.waitForFunction(() => location.pathname.startsWith("/releases/"));
     await ana.page.waitForSelector("svg .mark");
     await ana.sees("wage clipped to 0..100");
-    await ana.sees("<b>moon</b>", "td");
+    await ana.sees("<b>moon</b>", "main table");
 
     const release = (await cli.json("release", "list", "wages")).releases[0].release_id;
     const { header, rows } = parseCsv(await cli.text("--output", "csv", "release", "show", release));
