@@ -207,7 +207,7 @@ TEST_P(Statistics, ByGroupsLieBesideTheExactOnesOfTheClippedValuesUnderBothRelat
       ExpectNear(answers, region + "/variance(income)",
                  (exact.squares - exact.sum * exact.sum / exact.count) / (exact.count - 1));
       ExpectNear(answers, region + "/distinct units", static_cast<double>(exact.persons.size()));
-      const Answered& median = answers.at(region + "/median(income)");
+      const Answered& median = answers.at(region + "/quantile(income, 0.5)");
       EXPECT_NEAR(median.value, exact.incomes[exact.incomes.size() / 2], 10'000) << region;
       EXPECT_NEAR(answers.at(region + "/quantile(age, 0.9)").value, 90, 10) << region;
     }

@@ -79,7 +79,8 @@ bool TreeIsBetter(const UnitBound& unit, Mechanism mechanism, int64_t codes, int
         RankPerEpsilon(unit, each) / epsilon * std::log(static_cast<double>(codes) / (1 - kForecastLevel));
     by_selection = std::max(by_selection, bound);
   }
-  return by_tree <= by_selection;
+  constexpr double kWorthOfAnInterval = 2;
+  return by_tree <= kWorthOfAnInterval * by_selection;
 }
 
 int64_t SelectionsPaid(const UnitBound& unit, int64_t groups) {

@@ -28,8 +28,9 @@ namespace curator::dp {
 // codes spread evenly and over these quantiles.
 int64_t BranchingFor(int64_t codes, Mechanism mechanism, std::span<const int32_t> thousandths);
 
-// Whether a tree for all of these quantiles of one column errs less in rank, at 95%, than a selection for
-// each at the same budget. The numbers of records drop out.
+// Whether a tree for all of these quantiles of one column errs at most twice as much in rank, at 95%, as a
+// selection for each at the same budget: only an answer from a tree has an interval of values, for which one
+// by selections would need two more of them. The numbers of records drop out.
 bool TreeIsBetter(const UnitBound& unit, Mechanism mechanism, int64_t codes, int64_t groups,
                   std::span<const int32_t> thousandths);
 
