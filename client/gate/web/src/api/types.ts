@@ -282,12 +282,14 @@ export interface Predicate {
   expression?: Expression;
 }
 
+export interface Statistics {
+  statistics: Statistic[];
+  by: string[];
+  where?: Predicate;
+}
+
 export interface QuerySet {
-  statistics?: {
-    statistics: Statistic[];
-    by: string[];
-    where?: Predicate;
-  };
+  statistics?: Statistics;
   marginals?: { sets?: { names: string[] }[]; all_k_way?: { k: number; attributes: string[] } };
   prefixes?: { attribute: string };
   predicates?: { predicates: Predicate[]; by: string[] };
@@ -295,6 +297,37 @@ export interface QuerySet {
 
 export interface Workload {
   query_sets: QuerySet[];
+}
+
+// One of the two: a grouping attribute, or the position of a statistic among the answers of a group.
+export interface OutputSource {
+  attribute?: string;
+  statistic?: number;
+}
+
+// One of the four.
+export interface GroupCondition {
+  compare?: { statistic: number; operator: string; value: Double };
+  all_of?: { conditions: GroupCondition[] };
+  any_of?: { conditions: GroupCondition[] };
+  not?: GroupCondition;
+}
+
+// What is shown of the answers of one set of statistics, group by group.
+export interface Selection {
+  columns?: { name: string; source?: OutputSource }[];
+  having?: GroupCondition;
+  order_by?: { source?: OutputSource; descending: boolean }[];
+  limit?: Int64;
+  offset?: Int64;
+}
+
+// Of a statement in SQL.
+export interface Translation {
+  workload?: Workload;
+  selection?: Selection;
+  // It begins with EXPLAIN: it asks for the price.
+  explain: boolean;
 }
 
 export type ErrorUnit =
@@ -562,9 +595,11 @@ export interface Methods {
       spend?: Partial<Spend>;
       confidence_level?: number;
       prefer_free?: boolean;
+      selection?: Selection;
     },
     Streamed<AnswerChunk>,
   ];
+  "QueryService/TranslateSql": [{ dataset: string; sql: string }, Translation];
   "QueryService/GetRelease": [{ release_id: string; confidence_level?: number }, Streamed<GetReleaseChunk>];
   "QueryService/ListReleases": [
     { dataset: string } & Paged,

@@ -46,11 +46,19 @@ export function StatisticsTable({ table, file }: { table: AnswerTable; file: str
 // no end.
 export function StatisticsNotes({ table, schema }: { table: AnswerTable; schema: Schema }) {
   const clipped = clippedWords(table, schema);
+  return (
+    <>
+      {clipped.length > 0 && <p class="small">These are the statistics of {clipped.join(" and of ")}.</p>}
+      <NumberNotes table={table} />
+    </>
+  );
+}
+
+export function NumberNotes({ table }: { table: AnswerTable }) {
   const isInfinite = (end: number | undefined) => end === Infinity || end === -Infinity;
   const isUnbounded = table.rows.some(({ lower, upper }) => isInfinite(lower) || isInfinite(upper));
   return (
     <>
-      {clipped.length > 0 && <p class="small">These are the statistics of {clipped.join(" and of ")}.</p>}
       {table.rows.some(({ value }) => Number.isNaN(value)) && (
         <p class="small quiet">
           None: the noisy number of values in the group is too small for the statistic.

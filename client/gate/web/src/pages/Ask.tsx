@@ -17,6 +17,7 @@ import { useStore } from "../store.ts";
 import { attributesOf, readWhere } from "../where.ts";
 import { Attributes } from "./ask/Attributes.tsx";
 import { Price } from "./ask/Price.tsx";
+import { SqlQuestion } from "./ask/SqlQuestion.tsx";
 import { StatisticsQuestion } from "./ask/StatisticsQuestion.tsx";
 import { Answering } from "./ask/Answering.tsx";
 
@@ -28,10 +29,23 @@ interface QuestionProps {
 }
 
 // Which of the questions the page puts together.
-type Subject = "counts" | "statistics";
+type Subject = "counts" | "statistics" | "sql";
 
-function Question({ dataset, onAsk }: QuestionProps) {
-  const [subject, setSubject] = useState<Subject>("counts");
+// What is left of a question while it is being answered.
+interface Draft {
+  subject: Subject;
+  sql: string;
+}
+
+const NO_DRAFT: Draft = { subject: "counts", sql: "" };
+
+interface DraftProps extends QuestionProps {
+  draft: Draft;
+  onDraft: (draft: Draft) => void;
+}
+
+function Question({ dataset, onAsk, draft, onDraft }: DraftProps) {
+  const { subject, sql } = draft;
   return (
     <>
       <Card title="What is asked">
@@ -39,17 +53,23 @@ function Question({ dataset, onAsk }: QuestionProps) {
           label="Answer with"
           name="subject"
           value={subject}
-          onChange={(value) => setSubject(value as Subject)}
+          onChange={(value) => onDraft({ ...draft, subject: value as Subject })}
           options={[
             { value: "counts", text: "counts of records, value by value" },
             { value: "statistics", text: "sums, means and other statistics of groups" },
+            { value: "sql", text: "what a statement in SQL selects" },
           ]}
         />
       </Card>
-      {subject === "counts" ? (
-        <CountsQuestion dataset={dataset} onAsk={onAsk} />
-      ) : (
-        <StatisticsQuestion dataset={dataset} onAsk={onAsk} />
+      {subject === "counts" && <CountsQuestion dataset={dataset} onAsk={onAsk} />}
+      {subject === "statistics" && <StatisticsQuestion dataset={dataset} onAsk={onAsk} />}
+      {subject === "sql" && (
+        <SqlQuestion
+          dataset={dataset}
+          sql={sql}
+          onInput={(text) => onDraft({ ...draft, sql: text })}
+          onAsk={onAsk}
+        />
       )}
     </>
   );
@@ -119,6 +139,7 @@ export function AskPage({ params }: PageProps) {
     reload,
   } = useCall("DatasetService/GetDataset", { dataset: name }, { live: name });
   const [request, setRequest] = useState<AnswerRequest>();
+  const [draft, setDraft] = useState(NO_DRAFT);
   const [isResumed, setResumed] = useState(false);
   const pseudonym = who?.pseudonym ?? "";
   useEffect(() => {
@@ -159,7 +180,9 @@ export function AskPage({ params }: PageProps) {
           }}
         />
       )}
-      {dataset && !request && <Question dataset={dataset} onAsk={setRequest} />}
+      {dataset && !request && (
+        <Question dataset={dataset} onAsk={setRequest} draft={draft} onDraft={setDraft} />
+      )}
     </Page>
   );
 }

@@ -15,6 +15,7 @@ import { Card } from "../../components/Page.tsx";
 import { forgetPendingRequest, keepPendingRequest, outcomeOf, type Outcome } from "../../pending.ts";
 import { navigate, to } from "../../router.ts";
 import type { AnswerRequest } from "../Ask.tsx";
+import { SqlAnswer } from "./SqlAnswer.tsx";
 
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 30000;
@@ -67,7 +68,7 @@ function useAnswer({ dataset: { name }, request, pseudonym, isResumed }: Props):
         if (isOver) return;
         isOver = true;
         const release = messages[0]?.header?.release_id ?? "";
-        if (release !== "") navigate(to("/releases/:release", { release }));
+        if (release !== "" && !request.selection) navigate(to("/releases/:release", { release }));
         else setSent({ chunks: messages });
       } catch (thrown) {
         const error = asApiError(thrown);
@@ -203,6 +204,8 @@ function Failed({
 export function Answering(props: Props) {
   const { dataset, request, isResumed, onClose } = props;
   const { chunks, failure, isKept, sendAgain } = useAnswer(props);
+  if (chunks && request.selection)
+    return <SqlAnswer dataset={dataset} request={request} chunks={chunks} onClose={onClose} />;
   if (chunks) return <FreeAnswer dataset={dataset} chunks={chunks} onClose={onClose} />;
   return (
     <Card title="Answer">

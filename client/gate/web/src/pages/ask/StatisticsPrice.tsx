@@ -1,9 +1,10 @@
 // The price of statistics: what some shares of what is left would buy, and the one that is chosen. There is
 // no error to choose by: a mean's depends on how many records are in its group.
 import { useState } from "preact/hooks";
-import type { Choice, StatisticForecast, Workload } from "../../api/types.ts";
+import type { Choice, Selection, StatisticForecast, Workload } from "../../api/types.ts";
 import { useCall } from "../../api/use-call.ts";
 import { Button } from "../../components/Button.tsx";
+import { DataFacts } from "../../components/DataFacts.tsx";
 import { Skeleton } from "../../components/Empty.tsx";
 import { ErrorNotice } from "../../components/Notice.tsx";
 import { Card } from "../../components/Page.tsx";
@@ -22,6 +23,10 @@ const CONFIDENCE = 0.95;
 interface Props {
   dataset: string;
   workload: Workload;
+  // Of a statement in SQL: what is shown of the answer.
+  selection?: Selection;
+  // A statement that begins with EXPLAIN.
+  onlyPrice?: boolean;
   onAsk: (request: AnswerRequest) => void;
 }
 
@@ -110,7 +115,7 @@ function Forecasts({ forecasts }: { forecasts: StatisticForecast[] }) {
   );
 }
 
-export function StatisticsPrice({ dataset, workload, onAsk }: Props) {
+export function StatisticsPrice({ dataset, workload, selection, onlyPrice, onAsk }: Props) {
   const { who } = useStore(sessionState);
   const [wanted, setWanted] = useState<string>();
   const question = { dataset, workload, confidence_level: CONFIDENCE };
@@ -126,7 +131,7 @@ export function StatisticsPrice({ dataset, workload, onAsk }: Props) {
   const shown = price.data;
   const canAsk = shown !== undefined && who !== undefined;
   const ask = (part: Pick<AnswerRequest, "spend" | "prefer_free">) =>
-    onAsk({ request_id: newRequestId(), ...question, ...part });
+    onAsk({ request_id: newRequestId(), ...question, ...(selection ? { selection } : {}), ...part });
   return (
     <Card title="Price">
       {error && (
@@ -142,7 +147,7 @@ export function StatisticsPrice({ dataset, workload, onAsk }: Props) {
       )}
       {shown && chosen?.spend && (
         <div class="stack" aria-busy={price.loading}>
-          {shown.free_from.length > 0 && (
+          {shown.free_from.length > 0 && !onlyPrice && (
             <FreeOffer estimate={shown} disabled={!canAsk} onAsk={() => ask({ prefer_free: true })} />
           )}
           <Forecasts forecasts={shown.statistics ?? []} />
@@ -150,12 +155,19 @@ export function StatisticsPrice({ dataset, workload, onAsk }: Props) {
             The error of a mean or a variance is so much divided by the number of records in its group, which
             is not known before. Intervals that come with the answer say how far each number is off.
           </p>
-          <Pay
-            dataset={dataset}
-            estimate={shown}
-            canAsk={canAsk}
-            onPay={() => ask(shown.spend ? { spend: spendOf(shown.spend) } : {})}
-          />
+          {onlyPrice ? (
+            <>
+              <DataFacts of={shown} />
+              <p>The statement begins with EXPLAIN, which asks for the price alone: no answer is drawn.</p>
+            </>
+          ) : (
+            <Pay
+              dataset={dataset}
+              estimate={shown}
+              canAsk={canAsk}
+              onPay={() => ask(shown.spend ? { spend: spendOf(shown.spend) } : {})}
+            />
+          )}
           <Costs dataset={dataset} costs={shown.costs} />
           <p class="small quiet">
             It would be recorded as {shown.event}. The price follows from public facts alone, and nothing has
