@@ -41,6 +41,7 @@ from curator_dp._questions import Question
 from curator_dp._quotes import Choice, ExpectedError, Quote
 from curator_dp._receipts import verify
 from curator_dp._schema import Attribute, Measure, Schema
+from curator_dp._sql import SqlAnswer, SqlQuestion
 from curator_dp._statistics import Statistic, StatisticForecast
 from curator_dp._synthesis import Synthesis
 from curator_dp._tables import AnswerTable, IncompleteAnswer
@@ -98,6 +99,8 @@ __all__ = [
     "RequestIdReused",
     "RetryPolicy",
     "Schema",
+    "SqlAnswer",
+    "SqlQuestion",
     "Statistic",
     "StatisticForecast",
     "Synthesis",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Optional
 
 import pandas as pd
 
@@ -12,7 +12,7 @@ from curator_dp._conditions import AnyConditions
 from curator_dp._errors import InvalidQuestion
 from curator_dp._query_sets import Naming
 from curator_dp._questions import Question
-from curator_dp._tables import label_name
+from curator_dp._tables import AnswerTable, IncompleteAnswer
 from curator_dp._wire.curator.v1 import query_pb2, workload_pb2
 
 
@@ -31,16 +31,28 @@ class SqlAnswer(Answer):
         """
         if not wide:
             return super().to_frame(as_intervals=as_intervals)
-        rows = super().to_frame(wide=True)
-        columns: dict[str, Any] = {}
+        table = self.tables[0]
+        labels = table.label_columns()
+        columns: list[pd.Series] = []
         for column in self.selection.columns:
             if column.source.WhichOneof("source") == "attribute":
-                columns[column.name] = rows[label_name(column.source.attribute)]
-                continue
-            for end in ("", " low", " high"):
-                if column.name + end in rows:
-                    columns[column.name + end] = rows[column.name + end]
-        return pd.DataFrame(columns)
+                groups = labels[column.source.attribute][:: max(len(table.statistics), 1)]
+                columns.append(pd.Series(groups, name=column.name))
+            else:
+                columns += _statistic(table, column.name)
+        return pd.concat(columns, axis=1)
+
+
+def _statistic(table: AnswerTable, name: str) -> list[pd.Series]:
+    """Its values and the ends of its intervals, group by group. A name of a statistic may also be that of an attribute."""
+    names = list(table.statistics)
+    if names and name not in names:
+        raise IncompleteAnswer(f"the answer has no column {name}")
+    columns = []
+    for end, numbers in (("", table.values), (" low", table.low), (" high", table.high)):
+        if numbers is not None:
+            columns.append(pd.Series(numbers[names.index(name) :: len(names)] if names else numbers, name=name + end))
+    return columns
 
 
 @dataclass(frozen=True)
