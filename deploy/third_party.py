@@ -25,8 +25,8 @@ sys.path.insert(0, str(ROOT / ".ci"))
 import tidy  # noqa: E402  (what is product code, and what it includes, is decided there)
 import tidy_cpp  # noqa: E402
 
-PROGRAMS = ("build/release/server/curatord", "build/release/client/curator", "build/release/client/curator-jwks",
-            "build/release/client/curator-gate")
+PROGRAMS = ("build/release/server/curatord", "build/release/server/curator-sql", "build/release/client/curator",
+            "build/release/client/curator-jwks", "build/release/client/curator-gate")
 DOCUMENT = "THIRD-PARTY.md"
 # What the dashboard's pages are built from, and the notices that the built pages carry.
 PAGES_LOCK = "client/gate/web/package-lock.json"
@@ -38,7 +38,7 @@ FOLDERS_OF_HEADERS = ("eigen3", "postgresql")
 ACCEPTED = {
     "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSD-Attribution-HPND-disclaimer", "BSL-1.0", "blessing", "curl",
     "ISC", "LicenseRef-MIT-SIPB", "MIT", "MPL-2.0", "OLDAP-2.8", "PostgreSQL", "Zlib",
-    "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "GPL-2.0-only WITH Linux-syscall-note", "GPL-3.0-or-later WITH GCC-exception-3.1",
 }  # fmt: skip
 IF_LINKED_DYNAMICALLY = {"LGPL-2.0-or-later", "LGPL-2.1-or-later", "LGPL-3.0-or-later"}
 

@@ -59,6 +59,8 @@ LINKED = (
     Library("libpg_query", ("libpg-query1504.0", "libpg-query-dev"), "BSD-3-Clause AND BSD-2-Clause AND PostgreSQL",
             "reading SQL: PostgreSQL's own parser"),
     Library("libpqxx", ("libpqxx-6.4", "libpqxx-dev"), "BSD-3-Clause", "ledgers in PostgreSQL, and imports from it"),
+    Library("Linux kernel headers", ("linux-libc-dev",), "GPL-2.0-only WITH Linux-syscall-note",
+            "numbers of system calls and of their filter, for curator-sql"),
     Library("MPFR", ("libmpfr6", "libmpfr-dev"), "LGPL-3.0-or-later", "correctly rounded functions: accounting, samplers"),
     Library("nlohmann/json", ("nlohmann-json3-dev",), "MIT", "reading and writing JSON"),
     Library("OpenSSL", ("libssl3", "libssl-dev"), "Apache-2.0", "AES, SHA-256, HMAC, Ed25519"),
