@@ -19,6 +19,27 @@ function openDialog(name) {
   };
 }
 
+async function writeSql(person, sql) {
+  await person.press("what a statement in SQL selects", "radio");
+  await person.fill("Statement", sql);
+  await person.press("Show what it costs");
+}
+
+async function priceSql(person) {
+  await writeSql(person, "SELECT sex, COUNT(*) AS n FROM demo WHERE education <> 'none' GROUP BY sex HAVING COUNT(*) > 10 ORDER BY n");
+  await person.sees("groups with n > 10");
+  await person.sees("95% within");
+}
+
+async function mistakeSql(person) {
+  await writeSql(person, "SELECT sex, COUNT(*) FROM demo WHERE educatoin = 'none' GROUP BY sex");
+  await person.sees("LINE 1:");
+  // The answer of a mistake is an error in the browser's console.
+  person.problems = person.problems.filter((problem) => !problem.includes("Failed to load resource"));
+}
+
+const ASKING = { "a price": chooseAttribute, "a statement in SQL and its price": priceSql, "a mistake in SQL": mistakeSql };
+
 export const PAGES = [
   { pattern: "/", who: "ana" },
   { pattern: "/inbox", who: "olga", states: { "a proposal": openDialog("Propose a change…") } },
@@ -34,7 +55,7 @@ export const PAGES = [
   { pattern: "/datasets/:dataset/history", path: () => "/datasets/demo/history", who: "olga" },
   { pattern: "/datasets/:dataset/releases", path: () => "/datasets/demo/releases", who: "ana" },
   { pattern: "/datasets/:dataset/access", path: () => "/datasets/demo/access", who: "olga" },
-  { pattern: "/datasets/:dataset/ask", path: () => "/datasets/demo/ask", who: "ana", states: { "a price": chooseAttribute } },
+  { pattern: "/datasets/:dataset/ask", path: () => "/datasets/demo/ask", who: "ana", states: ASKING },
   { pattern: "/releases/:release", path: release("oneWay"), who: "ana", states: { "the chart as a table": showTable } },
   { pattern: "/releases/:release", path: release("twoWay"), who: "ana" },
   { pattern: "/releases/:release", path: release("queries"), who: "ana" },
