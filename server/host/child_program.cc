@@ -177,7 +177,7 @@ class Exchange {
 absl::Status StatusOfEnd(int status) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
   if (WIFEXITED(status))
-    return absl::AbortedError(absl::StrCat("the program ended with status ", WEXITSTATUS(status)));
+    return absl::FailedPreconditionError(absl::StrCat("the program ended with status ", WEXITSTATUS(status)));
   return absl::AbortedError(absl::StrCat("the program ended by signal ", WTERMSIG(status)));
 }
 

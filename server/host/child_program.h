@@ -16,8 +16,9 @@ namespace curator::host {
 // Runs the program at `path`, without arguments, in the folder "/", with an empty environment and no open
 // file but the socket and /dev/null; gives it `input`; and returns what it wrote until it ended. It is
 // ended and reaped when this returns, whatever it did. Errors: NOT_FOUND where it cannot be started;
-// DEADLINE_EXCEEDED after `patience`; RESOURCE_EXHAUSTED for more than `most_output` bytes; ABORTED where
-// it ended with another status than 0, which the message says. A program need not read all of its input.
+// DEADLINE_EXCEEDED after `patience`; RESOURCE_EXHAUSTED for more than `most_output` bytes;
+// FAILED_PRECONDITION where it ended with another status than 0, and ABORTED where a signal ended it, which
+// the message says. A program need not read all of its input.
 absl::StatusOr<std::string> RunChildProgram(const std::string& path, std::string_view input,
                                             std::chrono::milliseconds patience, size_t most_output);
 

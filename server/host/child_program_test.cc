@@ -70,7 +70,7 @@ TEST_F(ChildProgramTest, HasNoEnvironmentAndNoFileOfTheProcessAndLiesInTheRoot) 
 
 TEST_F(ChildProgramTest, AProgramThatFailsHasNoOutput) {
   const absl::Status failed = Run("echo half; exit 3").status();
-  EXPECT_EQ(failed.code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(failed.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(failed.message()), HasSubstr("status 3"));
   const absl::Status crashed = Run("echo half; kill -SEGV $$").status();
   EXPECT_EQ(crashed.code(), absl::StatusCode::kAborted);

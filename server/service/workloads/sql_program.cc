@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -21,14 +20,22 @@ std::string BesideThisProgram() {
   return error ? "" : (own.parent_path() / kProgram).string();
 }
 
+// A program is started in another folder than this one is in.
+std::string Absolute(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.string();
+}
+
 absl::Status ErrorOfProgram(const absl::Status& status) {
   host::Log(host::LogLevel::kWarning, "sql_not_translated", {{"detail", std::string(status.message())}});
   switch (status.code()) {
+    // Also where it lacks a library, or cannot be confined: of a statement it ends with 0, or by a signal.
     case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kFailedPrecondition:
       return absl::UnavailableError(
           "this server translates no SQL now: its program curator-sql cannot be started; ask with a "
-          "workload, "
-          "or with `curator sql`, which translates by itself");
+          "workload, or with `curator sql`, which translates by itself");
     case absl::StatusCode::kDeadlineExceeded:
       return Overloaded("the statement was not translated in time; ask again, or more simply");
     default:
@@ -74,8 +81,8 @@ class SqlProgram::Place {
   bool is_taken_ = false;
 };
 
-SqlProgram::SqlProgram(std::string path, std::chrono::milliseconds patience)
-    : path_(path.empty() ? BesideThisProgram() : std::move(path)), patience_(patience) {}
+SqlProgram::SqlProgram(const std::string& path, std::chrono::milliseconds patience)
+    : path_(path.empty() ? BesideThisProgram() : Absolute(path)), patience_(patience) {}
 
 absl::StatusOr<std::string> SqlProgram::Run(const Principal& principal, std::string_view task) {
   Place place(*this, principal);

@@ -23,13 +23,15 @@ class SqlProgram {
   static constexpr std::chrono::milliseconds kPatience{2000};
   static constexpr size_t kMostOutput = size_t{4} << 20;
 
-  // `path` is that of the program; empty: where this process's own program is, curator-sql.
-  explicit SqlProgram(std::string path, std::chrono::milliseconds patience = kPatience);
+  // `path` is that of the program, from this process's present folder; empty: where this process's own
+  // program is, curator-sql.
+  explicit SqlProgram(const std::string& path, std::chrono::milliseconds patience = kPatience);
 
   // What the program answers to a serialized task (proto/curator/internal/sql.proto). Errors: OverQuota() for
   // a principal that has kMostOfOnePrincipal statements translated already, Overloaded() where all places are
-  // taken or the program did not end in time; INVALID_ARGUMENT ("sql") for a statement that the program ends
-  // at; UNAVAILABLE where it cannot be started. Reasons are logged, without the statement.
+  // taken or the program did not end in time; INVALID_ARGUMENT ("sql") for a statement that breaks the
+  // program; UNAVAILABLE where it cannot be started or does not work. Reasons are logged, without the
+  // statement.
   absl::StatusOr<std::string> Run(const Principal& principal, std::string_view task);
 
  private:

@@ -40,7 +40,7 @@ TEST_F(SqlProgramTest, ReturnsWhatTheProgramWrote) {
 }
 
 TEST_F(SqlProgramTest, AProgramThatBreaksIsAnErrorOfTheStatement) {
-  for (const char* script : {"exit 1", "kill -SEGV $$", "exec /bin/cat /dev/zero"}) {
+  for (const char* script : {"kill -SEGV $$", "exec /bin/cat /dev/zero"}) {
     SqlProgram program(Program(script), kLong);
     const absl::Status broken = program.Run(ana_, "task").status();
     EXPECT_EQ(FieldViolationOf(broken)->field, "sql") << script;
@@ -57,6 +57,20 @@ TEST_F(SqlProgramTest, AProgramThatIsNotThereIsUnavailable) {
   const absl::Status missing = program.Run(ana_, "task").status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(missing.message()), HasSubstr("curator-sql cannot be started"));
+}
+
+TEST_F(SqlProgramTest, AProgramThatDoesNotWorkIsNoErrorOfTheStatement) {
+  // That of a confinement that is not allowed, and of a library that is not there.
+  for (const char* script : {"exit 1", "exit 127"}) {
+    SqlProgram program(Program(script), kLong);
+    EXPECT_EQ(program.Run(ana_, "task").status().code(), absl::StatusCode::kUnavailable) << script;
+  }
+}
+
+TEST_F(SqlProgramTest, APathIsFromTheFolderOfTheServer) {
+  const std::filesystem::path path = std::filesystem::relative(Program("exec /bin/cat"));
+  ASSERT_TRUE(path.is_relative());
+  EXPECT_EQ(*SqlProgram(path, kLong).Run(ana_, "task"), "task");
 }
 
 // Each statement waits at a pipe until the test has seen what others get.
