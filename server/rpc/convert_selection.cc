@@ -25,31 +25,44 @@ absl::StatusOr<service::OutputSource> SourceFromProto(const v1::OutputSource& so
   return InvalidField(path + ".source", "must be an attribute of the groups or the position of a statistic");
 }
 
+// How deep a condition may still be, and how many comparisons it may still have.
+struct ConditionLimits {
+  int levels_left = service::kMostConditionDepth;
+  size_t& comparisons_left;
+};
 absl::StatusOr<service::GroupCondition> GroupConditionFromProto(const v1::GroupCondition& condition,
-                                                                const std::string& path, int depth);
+                                                                const std::string& path,
+                                                                ConditionLimits limits);
 
 absl::StatusOr<service::GroupCondition> JoinedFromProto(service::GroupCondition::Kind kind,
                                                         const v1::GroupConditions& conditions,
-                                                        const std::string& path, int depth) {
+                                                        const std::string& path,
+                                                        const ConditionLimits& limits) {
+  if (conditions.conditions().empty()) return InvalidField(path, "needs at least one condition");
   service::GroupCondition result{.kind = kind};
   for (int i = 0; i < conditions.conditions_size(); ++i) {
     ASSIGN_OR_RETURN(service::GroupCondition operand,
                      GroupConditionFromProto(conditions.conditions(i),
-                                             absl::StrCat(path, ".conditions[", i, "]"), depth + 1));
+                                             absl::StrCat(path, ".conditions[", i, "]"), limits));
     result.operands.push_back(std::move(operand));
   }
   return result;
 }
 
 absl::StatusOr<service::GroupCondition> GroupConditionFromProto(const v1::GroupCondition& condition,
-                                                                const std::string& path, int depth) {
+                                                                const std::string& path,
+                                                                ConditionLimits limits) {
   using Kind = service::GroupCondition::Kind;
-  if (depth > service::kMostConditionDepth) {
+  if (limits.levels_left-- == 0) {
     return InvalidField("selection.having",
                         absl::StrCat("is nested deeper than ", service::kMostConditionDepth));
   }
   switch (condition.condition_case()) {
     case v1::GroupCondition::kCompare: {
+      if (limits.comparisons_left-- == 0) {
+        return InvalidField("selection.having",
+                            absl::StrCat("has more than ", service::kMostGroupConditions, " comparisons"));
+      }
       service::GroupCondition result{
           .compare = {.statistic = condition.compare().statistic(), .value = condition.compare().value()}};
       ASSIGN_OR_RETURN(result.compare.op,
@@ -57,13 +70,13 @@ absl::StatusOr<service::GroupCondition> GroupConditionFromProto(const v1::GroupC
       return result;
     }
     case v1::GroupCondition::kAllOf:
-      return JoinedFromProto(Kind::kAllOf, condition.all_of(), path + ".all_of", depth);
+      return JoinedFromProto(Kind::kAllOf, condition.all_of(), path + ".all_of", limits);
     case v1::GroupCondition::kAnyOf:
-      return JoinedFromProto(Kind::kAnyOf, condition.any_of(), path + ".any_of", depth);
+      return JoinedFromProto(Kind::kAnyOf, condition.any_of(), path + ".any_of", limits);
     case v1::GroupCondition::kNot: {
       service::GroupCondition result{.kind = Kind::kNot};
       ASSIGN_OR_RETURN(service::GroupCondition operand,
-                       GroupConditionFromProto(condition.not_(), path + ".not", depth + 1));
+                       GroupConditionFromProto(condition.not_(), path + ".not", limits));
       result.operands.push_back(std::move(operand));
       return result;
     }
@@ -84,7 +97,9 @@ absl::StatusOr<service::Selection> FromProto(const v1::Selection& selection) {
     result.columns.push_back({column.name(), std::move(source)});
   }
   if (selection.has_having()) {
-    ASSIGN_OR_RETURN(result.having, GroupConditionFromProto(selection.having(), "selection.having", 1));
+    size_t comparisons_left = service::kMostGroupConditions;
+    ASSIGN_OR_RETURN(result.having, GroupConditionFromProto(selection.having(), "selection.having",
+                                                            {.comparisons_left = comparisons_left}));
   }
   for (int i = 0; i < selection.order_by_size(); ++i) {
     const v1::SortKey& key = selection.order_by(i);

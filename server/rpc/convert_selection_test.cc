@@ -44,9 +44,20 @@ TEST(ConvertSelection, WhatIsEmptyIsRefusedWithItsPath) {
   EXPECT_EQ(BadField(SelectionIn("columns { name: 'n' }")), "selection.columns[0].source");
   EXPECT_EQ(BadField(SelectionIn("order_by { source { } }")), "selection.order_by[0].source");
   EXPECT_EQ(BadField(SelectionIn("having { }")), "selection.having");
+  EXPECT_EQ(BadField(SelectionIn("having { any_of { } }")), "selection.having.any_of");
   EXPECT_EQ(BadField(SelectionIn("having { all_of { conditions { not { } } } }")),
             "selection.having.all_of.conditions[0].not");
   EXPECT_EQ(BadField(SelectionIn("having { compare { value: 1 } }")), "selection.having.compare.operator");
+}
+
+TEST(ConvertSelection, ComparisonsAreCountedBeforeTheyAreConverted) {
+  v1::Selection selection;
+  v1::GroupConditions& all = *selection.mutable_having()->mutable_all_of();
+  for (size_t i = 0; i < service::kMostGroupConditions; ++i)
+    all.add_conditions()->mutable_compare()->set_operator_(v1::Comparison::LESS);
+  EXPECT_EQ(BadField(selection), "");
+  all.add_conditions()->mutable_compare()->set_operator_(v1::Comparison::LESS);
+  EXPECT_EQ(BadField(selection), "selection.having");
 }
 
 TEST(ConvertSelection, DepthIsBounded) {

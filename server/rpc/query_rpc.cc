@@ -317,6 +317,7 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
   *first.mutable_release() = ReleaseProto(view.release, view.dataset.record.name, view.charge.request_id);
   if (!writer.Write(first)) return ClientDisconnected();
   if (const auto* synthesis = std::get_if<dp::SynthesisRelease>(&view.content)) {
+    if (selection) return InvalidField("selection", "is of answers; a synthesis has none");
     v1::GetReleaseChunk chunk;
     *chunk.mutable_synthesis() = SynthesisProto(*synthesis, view.dataset);
     return writer.Write(chunk) ? absl::OkStatus() : ClientDisconnected();

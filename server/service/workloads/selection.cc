@@ -1,6 +1,7 @@
 #include "service/workloads/selection.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -82,6 +83,15 @@ absl::Status CheckNumbers(const Selection& selection) {
   if (selection.limit.value_or(0) < 0) return InvalidField("selection.limit", "must not be negative");
   if (selection.offset.value_or(0) < 0) return InvalidField("selection.offset", "must not be negative");
   return absl::OkStatus();
+}
+
+// The comparisons of a condition are made once for each group; each key of an order as often as sorting takes.
+absl::Status CheckSteps(int64_t groups, size_t comparisons, size_t keys) {
+  const auto sorting = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(groups)));
+  const int64_t each = static_cast<int64_t>(comparisons) + static_cast<int64_t>(keys) * sorting;
+  if (each == 0 || groups <= kMostSelectionSteps / each) return absl::OkStatus();
+  return InvalidField("selection", absl::StrCat("has too many conditions and sort keys for ", groups,
+                                                " groups: name fewer, or select among the answers yourself"));
 }
 
 // True, false or, where an answer is no number, unknown.
@@ -210,7 +220,7 @@ absl::Status CheckSelection(const dp::Domain& domain, std::span<const dp::AskedS
     RETURN_IF_ERROR(CheckSource(absl::StrCat("selection.order_by[", i, "]"), domain, statistics,
                                 selection.order_by[i].source));
   }
-  return absl::OkStatus();
+  return CheckSteps(dp::NumberOfGroups(domain, statistics), comparisons, selection.order_by.size());
 }
 
 std::vector<ShownStatistic> StatisticsShown(const dp::Domain& domain, const dp::AskedStatistics& asked,

@@ -71,12 +71,13 @@ inline constexpr size_t kMostOutputColumns = 256;
 inline constexpr size_t kMostSortKeys = 64;
 inline constexpr size_t kMostGroupConditions = 1024;  // comparisons
 inline constexpr int kMostConditionDepth = 64;
+inline constexpr int64_t kMostSelectionSteps = int64_t{1} << 28;  // comparisons of all groups: about a second
 
 // Whether the selection can be made from the answers of `asked`. To be called before the charge. Errors:
 // INVALID_ARGUMENT with a field below "selection" ("selection.order_by[0].source.statistic") for a workload
 // that is not one set of statistics ("selection"), names that are empty, repeated or no text, sources that
 // are not asked for, NaN on the right of a comparison, a negative limit or offset, and what exceeds the
-// limits.
+// limits, of which that of steps is about the number of groups, too.
 absl::Status CheckSelection(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
                             const Selection& selection);
 

@@ -149,5 +149,23 @@ TEST_F(SelectionTest, ConditionsAreCheckedToTheirEnds) {
   EXPECT_EQ(FieldOf({.having = many}), "selection.having");
 }
 
+TEST_F(SelectionTest, StepsOfAllGroupsAreBounded) {
+  using enum GroupCondition::Kind;
+  constexpr int64_t kGroups = int64_t{1} << 20;
+  const dp::Domain domain = *dp::Domain::Create({*dp::Attribute::Create("id", dp::CodedKind{kGroups})});
+  asked_.front().statistics->by = {0};
+  const auto field_of = [&](size_t comparisons, size_t keys) {
+    const Selection selection{
+        .having = Join(kAllOf, std::vector<GroupCondition>(comparisons, Compare(0, Operator::kGreater, 100))),
+        .order_by = std::vector<SortKey>(keys, {int32_t{0}})};
+    const auto violation = FieldViolationOf(CheckSelection(domain, asked_, selection));
+    return violation ? violation->field : "";
+  };
+  EXPECT_EQ(field_of(256, 0), "");
+  EXPECT_EQ(field_of(257, 0), "selection");
+  EXPECT_EQ(field_of(4, 12), "");
+  EXPECT_EQ(field_of(5, 12), "selection");
+}
+
 }  // namespace
 }  // namespace curator::service
