@@ -9,6 +9,8 @@
 #include <optional>
 #include <sstream>
 
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/field_options.h"
@@ -273,6 +275,17 @@ bool IsSaidIn(const std::string& message, const client::FullAccount& full) {
          message.find(full.remaining) != std::string::npos;
 }
 
+// The lines of a message, such as a statement with the mark below its mistake. Those after the first are
+// indented, so that names in a message cannot look like lines of `curator`. A tab is one blank, so that the
+// mark is below its place.
+std::string Lines(const std::string& message) {
+  std::string text;
+  for (const char c : message) text += c == '\t' ? ' ' : c;
+  std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  for (std::string& line : lines) line = Printable(line);
+  return absl::StrJoin(lines, "\n  ");
+}
+
 }  // namespace
 
 ExitStatus ExitStatusOf(const absl::Status& status) {
@@ -288,7 +301,7 @@ void PrintError(const absl::Status& status, const std::string& request_id, Outpu
                 const Terminal& terminal, std::ostream& error) {
   if (form == OutputForm::kJson) return PrintErrorAsJson(status, request_id, error);
   error << Styled(terminal, Style::kRed, "curator: " + absl::StatusCodeToString(status.code()) + ":") << " "
-        << Printable(MessageOf(status)) << "\n";
+        << Lines(MessageOf(status)) << "\n";
   for (const client::FullAccount& full : client::FullAccounts(status)) {
     if (!IsSaidIn(MessageOf(status), full)) error << Printable(Describe(full)) << "\n";
   }

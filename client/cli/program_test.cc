@@ -201,6 +201,22 @@ TEST_F(Program, ARefusalEndsWith1AndSaysItsName) {
   EXPECT_EQ(error_.str(), "curator: INVALID_ARGUMENT: spend.rho: must be positive\n");
 }
 
+TEST_F(Program, AMistakeInAStatementIsMarkedInItsLine) {
+  EXPECT_EQ(RunWords({"sql", "SELECT COUNT(*)\nFROM census\n\tWHERE sxe = 'f'", "--rho", "0.1"}),
+            ExitStatus::kRefused);
+  EXPECT_THAT(error_.str(), HasSubstr("did you mean sex?\n"
+                                      "  LINE 3:  WHERE sxe = 'f'\n"
+                                      "                 ^\n"));
+}
+
+TEST_F(Program, LinesOfAMessageCannotLookLikeThoseOfTheCommandLine) {
+  server_.services.on_answer = [](auto&, auto&, auto&) {
+    return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "named a\ncurator: done\033[31m");
+  };
+  EXPECT_EQ(Run("workload answer census --marginals 1 --rho 0.1"), ExitStatus::kRefused);
+  EXPECT_THAT(error_.str(), HasSubstr("named a\n  curator: done?[31m\n"));
+}
+
 TEST_F(Program, AnAnswerIsWrittenToAFileAndSummedUp) {
   server_.services.on_answer = [](auto&, const v1::AnswerWorkloadRequest& request, auto& writer) {
     v1::AnswerChunk chunk;

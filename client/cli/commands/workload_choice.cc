@@ -202,6 +202,12 @@ void NameOptions(const WorkloadChoice& choice, int place, FieldOptions& fields) 
     fields.Add(absl::StrCat(path, ".predicates.predicates[", i, "]"), Given("--where", choice.where[i]));
 }
 
+// Whether short options ask for something else than marginals and statistics, which --strategy is of.
+bool AsksCounts(const WorkloadChoice& choice) {
+  return !choice.ranges.empty() || !choice.prefixes.empty() || !choice.thresholds.empty() ||
+         choice.parities > 0 || (!choice.where.empty() && !choice.statistics.asks());
+}
+
 // How many query sets the short options ask for.
 int OptionSets(const WorkloadChoice& choice) {
   const size_t lists = choice.ranges.size() + choice.prefixes.size() + choice.thresholds.size();
@@ -307,12 +313,17 @@ void CheckWorkload(const WorkloadChoice& workload) {
   if (!workload.by.empty() && workload.where.empty() && workload.thresholds.empty() && !has_statistics)
     throw CLI::ValidationError("--by", "goes with --where, --thresholds or statistics, such as --mean");
   if (has_statistics && workload.where.size() > 1) {
-    throw CLI::ValidationError("--where",
-                               "is given once with statistics: they are of the records that fulfil it");
+    throw CLI::ValidationError(
+        "--where",
+        "is given once with statistics: they are of the records that fulfil it; join its "
+        "conditions: 'age >= 18 and sex = Female'");
   }
   if (workload.statistics.quantiles_by != v1::STRATEGY_UNSPECIFIED && workload.statistics.medians.empty() &&
       workload.statistics.quantiles.empty() && workload.file.empty())
     throw CLI::ValidationError("--quantiles-by", "goes with --median or --quantiles");
+  if (has_statistics && workload.strategy != v1::STRATEGY_UNSPECIFIED && !AsksCounts(workload) &&
+      workload.file.empty())
+    throw CLI::ValidationError("--strategy", "is of counts; how quantiles are measured: --quantiles-by");
   if (!workload.attributes.empty() && workload.asks() && workload.marginals == 0 && workload.parities == 0)
     throw CLI::ValidationError("--attributes", "goes with --marginals or --parities");
   if (workload.max_cells && workload.marginals == 0)

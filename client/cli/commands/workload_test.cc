@@ -236,8 +236,10 @@ TEST_F(WorkloadArguments, QuantilesAreMeasuredAsTheirOwnOptionSays) {
   EXPECT_THAT(strategies({"--ranges", "age", "--median", "income", "--strategy", "direct", "--quantiles-by",
                           "selection", "--rho", "1"}),
               ElementsAre(v1::STRATEGY_DIRECT, v1::STRATEGY_SELECTION));
-  EXPECT_THAT(strategies({"--median", "income", "--strategy", "direct", "--rho", "1"}),
-              ElementsAre(v1::STRATEGY_UNSPECIFIED));
+  EXPECT_THAT(Complaint({"--median", "income", "--strategy", "tree", "--rho", "1"}),
+              HasSubstr("--strategy: is of counts; how quantiles are measured: --quantiles-by"));
+  EXPECT_THAT(Complaint({"--mean", "income", "--where", "age >= 18", "--strategy", "tree", "--rho", "1"}),
+              HasSubstr("--strategy: is of counts"));
   EXPECT_THAT(Complaint({"--mean", "income", "--quantiles-by", "tree", "--rho", "1"}),
               HasSubstr("goes with --median or --quantiles"));
 }
@@ -250,8 +252,10 @@ TEST_F(WorkloadArguments, StatisticsThatCannotBeMeantAreRefused) {
         << share;
   }
   EXPECT_THAT(Complaint({"--mean", "income,income", "--rho", "1"}), HasSubstr("named twice"));
-  EXPECT_THAT(Complaint({"--mean", "income", "--where", "a = 1", "--where", "b = 2", "--rho", "1"}),
-              HasSubstr("--where: is given once with statistics"));
+  EXPECT_THAT(
+      Complaint({"--mean", "income", "--where", "a = 1", "--where", "b = 2", "--rho", "1"}),
+      HasSubstr("--where: is given once with statistics: they are of the records that fulfil it; join its "
+                "conditions: 'age >= 18 and sex = Female'"));
   EXPECT_THAT(Complaint({"--marginals", "1", "--by", "sex", "--rho", "1"}), HasSubstr("such as --mean"));
 }
 

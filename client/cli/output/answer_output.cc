@@ -347,7 +347,7 @@ Document SummaryOf(const Answer& answer) {
   add_releases("free_from", "free from", header.free_from());
   add_releases("could_be_free_from", "could be free from", header.could_be_free_from());
   AddDataFacts(header.domain_from_records(), header.rows_from_query(), document);
-  if (!header.costs().empty()) document.tables.push_back(CostTable(header.costs()));
+  if (!header.costs().empty()) document.tables.push_back(CostTable(header.costs(), header.replayed()));
   if (const std::string cost = CostNote(header); !cost.empty()) document.notes.push_back(cost);
   if (header.replayed()) document.notes.emplace_back("from a stored release: nothing was charged now");
   if (!header.free_from().empty())

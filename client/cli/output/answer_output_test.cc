@@ -186,7 +186,8 @@ TEST(AnswerOutput, AReplayedAnswerCostsNothingNow) {
   EXPECT_THAT(CostShownOf(answer),
               AllOf(HasSubstr("cost: nothing now; when it was charged: rho 0.001, 4.1% of "
                               "the promise of dataset/census\n"),
-                    Not(HasSubstr("% left\n"))));
+                    HasSubstr("left now"), Not(HasSubstr("6.3%")), Not(HasSubstr("% left\n"))))
+      << "4.1% of 66% is of today, and not of when it was charged";
 }
 
 TEST(AnswerOutput, AFreeAnswerHasNoCost) {

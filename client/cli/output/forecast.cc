@@ -249,7 +249,8 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
       has_statistics && estimate.max_error() == 0 ? ShownIn::kJsonAndCsv : ShownIn::kAllForms;
   Document document;
   document.fields = {{"dataset", "dataset", dataset},
-                     {"marginal_count", "marginals", int64_t{estimate.marginals_size()}},
+                     {"marginal_count", "marginals", int64_t{estimate.marginals_size()},
+                      has_statistics ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
                      {"marginals_left_out", "left out for their size", estimate.marginals_left_out(),
                       estimate.marginals_left_out() == 0 ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
                      {"total_cells", "cells", estimate.total_cells()},

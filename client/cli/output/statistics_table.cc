@@ -257,8 +257,8 @@ std::vector<std::string> StatisticsNotes(const QuerySetAnswer& set,
   if (std::ranges::any_of(set.interval_lows, is_infinite) ||
       std::ranges::any_of(set.interval_highs, is_infinite))
     notes.emplace_back(
-        "unbounded: the noisy number of values in the group is not clear of 0, or the answer is a quantile "
-        "that was selected from the values: an estimate has the error of its rank");
+        "unbounded: a mean or a variance of which the noisy number of values is not clear of 0, or a "
+        "quantile that was selected from the values (an estimate has the error of its rank)");
   return notes;
 }
 

@@ -90,7 +90,7 @@ TEST(StatisticsTable, SaysWhatIsClippedAndWhyAnAnswerIsNoneOrUnbounded) {
   EXPECT_THAT(shown,
               AllOf(HasSubstr("these are the statistics of income clipped to 0..200000\n"),
                     HasSubstr("none: the noisy number of values in the group is too small"),
-                    HasSubstr("unbounded: the noisy number of values in the group is not clear of 0")));
+                    HasSubstr("unbounded: a mean or a variance of which the noisy number of values is not")));
   EXPECT_THAT(shown, Not(HasSubstr("income tax"))) << "no statistic is of it";
   QuerySetAnswer bounded = ByRegion();
   for (auto* numbers : {&bounded.estimates, &bounded.interval_lows, &bounded.interval_highs})

@@ -98,23 +98,24 @@ Value PositionOrNone(const v1::Operation& operation) {
   return operation.queue_position() == 0 ? Value() : Value(operation.queue_position());
 }
 
-Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs) {
+Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs, bool replayed) {
   Table table{"costs",
               "",
               {{"account", "account"},
                {"rule", "rule"},
                {"counter", "counter"},
                {"amount", "cost", Align::kRight},
-               {"remaining", "left after", Align::kRight},
+               {"remaining", replayed ? "left now" : "left after", Align::kRight},
                {"share_of_promise_text", "of the promise", Align::kRight, ShownIn::kTables},
                {"share_of_promise", "of the promise", Align::kRight, ShownIn::kJsonAndCsv},
                {"share_of_left_text", "of what was left", Align::kRight, ShownIn::kTables},
                {"share_of_left", "of what was left", Align::kRight, ShownIn::kJsonAndCsv}},
               {}};
   for (const v1::Cost& cost : costs) {
+    const Value of_left = replayed ? Value() : ShareOfLeft(cost);
     table.rows.push_back({cost.account(), NameOf(cost.rule()), cost.counter(), cost.amount(),
                           TextOrNone(cost.remaining()), PercentUpText(cost.share_of_promise()),
-                          cost.share_of_promise(), PercentOrNone(ShareOfLeft(cost)), ShareOfLeft(cost)});
+                          cost.share_of_promise(), PercentOrNone(of_left), of_left});
   }
   return table;
 }

@@ -29,8 +29,9 @@ Value PositionOrNone(const v1::Operation& operation);
 Table AccountTable(const google::protobuf::RepeatedPtrField<v1::Account>& accounts, const Terminal& terminal);
 
 // The cost of a request for each account, its shares of the promise and of what was left, and the amount that
-// remains after it.
-Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs);
+// remains after it. Of a `replayed` answer the amount that remains now, and no share of what was left when it
+// was charged, which is not known any more.
+Table CostTable(const google::protobuf::RepeatedPtrField<v1::Cost>& costs, bool replayed = false);
 
 // "cost: rho 0.001, 4.2% of the promise of dataset/census; 61% left": what an answer has cost each account,
 // with the least that one has left; of one that was stored before, that it costs nothing now. Empty where
