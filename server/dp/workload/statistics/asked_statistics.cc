@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "dp/domain/number_column.h"
 #include "dp/queries/marginals.h"
+#include "dp/workload/statistics/quantile_reading.h"
 
 namespace curator::dp {
 namespace {
@@ -27,13 +28,6 @@ std::string DecimalOf(int32_t thousandths) {
   std::string digits = absl::StrCat(1000 + thousandths).substr(1);
   while (digits.size() > 1 && digits.back() == '0') digits.pop_back();
   return absl::StrCat("0.", digits);
-}
-
-// Whether quantiles can be taken of a column: it has numbers, or bins in their order.
-bool HasOrderedNumbers(const Domain& domain, uint32_t column) {
-  if (column >= domain.size()) return true;
-  const AttributeKind& kind = domain.attributes()[column].kind();
-  return std::holds_alternative<IntegerKind>(kind) || std::holds_alternative<NumericKind>(kind);
 }
 
 // Of the set, as the caller writes it.

@@ -99,6 +99,12 @@ std::vector<double> RanksOf(const IntervalTree& tree, std::span<const int64_t> m
   return ranks;
 }
 
+bool HasOrderedNumbers(const Domain& domain, uint32_t column) {
+  if (column >= domain.size()) return true;
+  const AttributeKind& kind = domain.attributes()[column].kind();
+  return std::holds_alternative<IntegerKind>(kind) || std::holds_alternative<NumericKind>(kind);
+}
+
 BinNumbers NumbersOfCode(const Domain& domain, uint32_t column, int64_t code) {
   if (const std::optional<NumberColumn> number = NumberColumnAt(domain, column)) {
     const double value = number->ValueOf(number->low + code);

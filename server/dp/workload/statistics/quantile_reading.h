@@ -73,7 +73,10 @@ class QuantileReader {
 // The numbers up to each code of a group, from its values level by level, the bins first.
 std::vector<double> RanksOf(const IntervalTree& tree, std::span<const int64_t> measured);
 
-// The numbers that a code of a column stands for: all the same for a code of one number; else the ends of
+// Whether quantiles can be taken of a column of the domain: it has numbers, or bins in their order.
+bool HasOrderedNumbers(const Domain& domain, uint32_t column);
+
+// The numbers that a code of such a column stands for: all the same for a code of one number; else the ends of
 // the bin and its middle.
 struct BinNumbers {
   double low = 0;

@@ -1,9 +1,11 @@
 #include "dp/workload/statistics/set_draws.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "base/status_macros.h"
 #include "dp/noise/noise_spec.h"
+#include "dp/workload/statistics/quantile_reading.h"
 
 namespace curator::dp {
 namespace {
@@ -14,8 +16,28 @@ bool IsSound(const Domain& domain, const StatisticsDraw& draw) {
   if (const auto* quantile = std::get_if<QuantileDraw>(&draw.what)) return quantile->column < columns;
   const auto* sum = std::get_if<SumDraw>(&draw.what);
   if (sum == nullptr) return true;
-  if (sum->value.column && *sum->value.column >= columns) return false;
-  return !sum->blocks || (sum->blocks->column < columns && sum->blocks->width >= 1);
+  if (!RangeOf(domain, sum->value).ok()) return false;
+  return !sum->blocks || (sum->blocks->column < columns && sum->blocks->width >= 1 &&
+                          sum->blocks->width <= kMaxAttributeSize);
+}
+
+// Whether a column is one that the statistic can be of (asked_statistics.h).
+bool HasItsColumn(const Domain& domain, const Statistic& statistic) {
+  if (!statistic.column)
+    return statistic.kind == StatisticKind::kCount || statistic.kind == StatisticKind::kDistinctUnits;
+  if (*statistic.column >= domain.size() + domain.measures().size()) return false;
+  if (statistic.kind == StatisticKind::kQuantile) return HasOrderedNumbers(domain, *statistic.column);
+  return statistic.kind != StatisticKind::kDistinctUnits &&
+         NumberColumnAt(domain, *statistic.column).has_value();
+}
+
+// Whether a stored set is of this domain, so that it has answers.
+bool IsSound(const Domain& domain, const AskedStatistics& asked) {
+  if (!domain.CheckSet(asked.by).ok() || !domain.CheckSet(asked.where).ok()) return false;
+  if (asked.statistics.empty() || asked.statistics.size() > kMostStatistics) return false;
+  if (domain.CellCount(asked.by).value_or(kMostStatisticAnswers + 1) > kMostStatisticAnswers) return false;
+  return std::ranges::all_of(asked.statistics,
+                             [&](const Statistic& statistic) { return HasItsColumn(domain, statistic); });
 }
 
 }  // namespace
@@ -28,6 +50,7 @@ absl::StatusOr<SetDraws> SetDraws::Create(const Domain& domain, std::span<const 
                                           size_t set, std::span<const StatisticsDraw> draws,
                                           std::span<const BoughtDraw> bought) {
   if (set >= sets.size() || draws.size() != bought.size()) return LacksDraws();
+  if (!IsSound(domain, sets[set])) return LacksDraws();
   for (const StatisticsDraw& draw : draws) {
     if (draw.set == set && !IsSound(domain, draw)) return LacksDraws();
   }

@@ -34,8 +34,8 @@ struct TreeParts {
 
 class SetDraws {
  public:
-  // All must outlive it. Errors: DATA_LOSS unless `draws` and `bought` have the same length, with draws of
-  // this set on columns of the domain.
+  // All must outlive it. Errors: DATA_LOSS unless the set is one that Validate() accepts for some unit, and
+  // `draws` and `bought` have the same length, with draws of this set on columns of the domain.
   static absl::StatusOr<SetDraws> Create(const Domain& domain, std::span<const AskedStatistics> sets,
                                          size_t set, std::span<const StatisticsDraw> draws,
                                          std::span<const BoughtDraw> bought);

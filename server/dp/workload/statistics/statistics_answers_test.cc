@@ -206,8 +206,35 @@ TEST(StatisticsAnswers, SayThatAReleaseIsDamaged) {
   StatisticsRelease elsewhere = whole;
   elsewhere.draws.back().what = SumDraw{.blocks = CodeBlocks{.column = 9, .width = 1}, .value = {}};
   EXPECT_EQ(code(elsewhere), absl::StatusCode::kDataLoss);
-  elsewhere.draws.back().what = SumDraw{.blocks = CodeBlocks{.column = kAge, .width = 0}, .value = {}};
+  for (const int64_t width : {int64_t{0}, std::numeric_limits<int64_t>::max()}) {
+    elsewhere.draws.back().what = SumDraw{.blocks = CodeBlocks{.column = kAge, .width = width}, .value = {}};
+    EXPECT_EQ(code(elsewhere), absl::StatusCode::kDataLoss) << width;
+  }
+}
+
+TEST(StatisticsAnswers, SayThatASetOfAnotherDomainIsDamaged) {
+  const AskedStatistics asked = Asking({{}});
+  const StatisticsRelease release = Exactly(asked, Rho(kRhoUnitsPerOne));
+  const auto code = [&](const AskedStatistics& other) {
+    return AnswersOf(People(), std::span(&other, 1), 0, release, 0.95).status().code();
+  };
+  EXPECT_EQ(code(asked), absl::StatusCode::kOk);
+  AskedStatistics elsewhere = asked;
+  elsewhere.by = {9};
   EXPECT_EQ(code(elsewhere), absl::StatusCode::kDataLoss);
+  elsewhere = asked;
+  elsewhere.where = {9};
+  EXPECT_EQ(code(elsewhere), absl::StatusCode::kDataLoss);
+  for (const Statistic& statistic : std::vector<Statistic>{{StatisticKind::kMean},
+                                                           {StatisticKind::kQuantile},
+                                                           {StatisticKind::kCount, kRegion},
+                                                           {StatisticKind::kCount, 9},
+                                                           {StatisticKind::kVariance, kAge},
+                                                           {StatisticKind::kQuantile, kRegion},
+                                                           {StatisticKind::kQuantile, 9},
+                                                           {StatisticKind::kDistinctUnits, kIncome}})
+    EXPECT_EQ(code(Asking({statistic})), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(code(Asking({})), absl::StatusCode::kDataLoss);
 }
 
 // ---- Forecasts
