@@ -85,10 +85,9 @@ class Builder {
   absl::StatusOr<Column> AttributeOf(const tree::Node& node) const {
     if (node.has_column()) return columns_.FindAttribute(node.column(), "WHERE");
     if (node.has_call()) {
-      return Refusal(
-          sql_, PlaceOf(node),
-          "WHERE compares columns of records; a condition on an aggregate belongs into HAVING, and "
-          "functions of columns are not calculated");
+      return Refusal(sql_, PlaceOf(node),
+                     "WHERE compares columns of records; a condition on an aggregate belongs in HAVING, and "
+                     "functions of columns are not calculated");
     }
     if (node.has_operation() || node.has_cast()) {
       return Refusal(sql_, PlaceOf(node),

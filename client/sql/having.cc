@@ -29,7 +29,7 @@ class HavingBuilder {
  private:
   static constexpr char kForm[] =
       "HAVING compares aggregates with numbers: COUNT(*) > 100, joined by AND, OR, NOT; a condition on a "
-      "column belongs into WHERE";
+      "column belongs in WHERE";
 
   static v1::GroupCondition Not(v1::GroupCondition condition) {
     v1::GroupCondition result;

@@ -168,7 +168,7 @@ constexpr Refused kRefused[] = {
      "LINE 1: SELECT count(*) from orders where shipdate < current_date\n"
      "                                                     ^"},
     {"SELECT count(*) from orders where sum(price) > 3",
-     "WHERE compares columns of records; a condition on an aggregate belongs into HAVING, and "
+     "WHERE compares columns of records; a condition on an aggregate belongs in HAVING, and "
      "functions of columns are not calculated\n"
      "LINE 1: SELECT count(*) from orders where sum(price) > 3\n"
      "                                          ^"},
@@ -216,12 +216,12 @@ constexpr Refused kRefused[] = {
      "        ^"},
     {"SELECT count(*) from orders having region = 'x'",
      "HAVING compares aggregates with numbers: COUNT(*) > 100, joined by AND, OR, NOT; a "
-     "condition on a column belongs into WHERE\n"
+     "condition on a column belongs in WHERE\n"
      "LINE 1: SELECT count(*) from orders having region = 'x'\n"
      "                                           ^"},
     {"SELECT count(*) as n from orders having n > 5",
      "HAVING compares aggregates with numbers: COUNT(*) > 100, joined by AND, OR, NOT; a "
-     "condition on a column belongs into WHERE\n"
+     "condition on a column belongs in WHERE\n"
      "LINE 1: SELECT count(*) as n from orders having n > 5\n"
      "                                                ^"},
     {"SELECT count(*) from orders having count(*) > 'x'",
@@ -251,6 +251,22 @@ constexpr Refused kRefused[] = {
     {"SELECT distinct region from orders group by region",
      "SELECT DISTINCT is not known: GROUP BY makes each row once\n"
      "LINE 1: SELECT distinct region from orders group by region\n"
+     "               ^"},
+    {"\n-- regions\nSELECT region\nfrom orders group by region",
+     "nothing is asked of the groups: select an aggregate, such as COUNT(*)\n"
+     "LINE 3: SELECT region\n"
+     "        ^"},
+    {"\nSELECT count(*) into copy\nfrom orders",
+     "nothing is stored: leave INTO out\n"
+     "LINE 2: SELECT count(*) into copy\n"
+     "                        ^"},
+    {"SELECT count(*) from orders\ngroup by distinct region",
+     "write GROUP BY without DISTINCT\n"
+     "LINE 2: group by distinct region\n"
+     "        ^"},
+    {"explain delete from orders",
+     "a statement is SELECT ... FROM dataset, or EXPLAIN and such a SELECT\n"
+     "LINE 1: explain delete from orders\n"
      "        ^"},
     {"INSERT INTO orders VALUES (1)",
      "a statement is SELECT ... FROM dataset, or EXPLAIN and such a SELECT\n"
@@ -288,7 +304,7 @@ constexpr Refused kRefused[] = {
     {"select count(*) from orders for update",
      "nothing is locked: leave FOR UPDATE or FOR SHARE out\n"
      "LINE 1: select count(*) from orders for update\n"
-     "        ^"},
+     "                                    ^"},
     {"select\t count(*),\tregoin from orders",
      "there is no column \"regoin\"; did you mean region?\n"
      "LINE 1: select\t count(*),\tregoin from orders\n"

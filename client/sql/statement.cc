@@ -16,7 +16,9 @@
 namespace curator::sql {
 namespace {
 
-// libpg_query's numbers of the tokens that matter here.
+// libpg_query's numbers of the tokens that matter here. Those of another version of PostgreSQL are others:
+// then parse_tree.proto changes, too.
+static_assert(PG_VERSION_NUM / 10'000 == 15);
 enum Token : int {
   kPercent = 37,
   kOpen = 40,
@@ -39,15 +41,20 @@ enum Token : int {
   kBetween = 308,
   kCase = 321,
   kCollate = 334,
+  kDistinct = 390,
   kExcept = 405,
   kExplain = 411,
+  kFor = 424,
+  kGroup = 438,
   kIntersect = 471,
+  kInto = 473,
   kJoin = 478,
   kNot = 528,
   kOperator = 545,
   kOr = 548,
   kSelect = 625,
   kUnion = 689,
+  kWindow = 715,
   kWith = 716,
   kNotBeforeOther = 737,
 };
@@ -163,6 +170,26 @@ class DepthCounter {
   int lasting_ = 0;
 };
 
+KeywordPlaces PlacesOf(const tree::ScanResult& scanned) {
+  KeywordPlaces places;
+  bool has_first = false;
+  for (const tree::ScanToken& token : scanned.tokens()) {
+    const int64_t place = token.start();
+    const int kind = token.token();
+    if (kind == kLineComment || kind == kComment) continue;
+    if (!has_first) places = {place, place, place, place, place, place, place};
+    has_first = true;
+    const auto set_once = [&](int64_t& at) { at = at == places.first ? place : at; };
+    if (kind == kSelect) places.select = place;
+    if (kind == kDistinct) set_once(places.distinct);
+    if (kind == kInto) set_once(places.into);
+    if (kind == kGroup) places.group = place;
+    if (kind == kWindow) places.window = place;
+    if (kind == kFor) places.locking = place;
+  }
+  return places;
+}
+
 absl::Status CheckTokens(std::string_view sql, const tree::ScanResult& scanned) {
   DepthCounter depth;
   int selects = 0;
@@ -240,9 +267,10 @@ absl::StatusOr<Statement> ParseStatement(std::string_view sql) {
   if (parsed.statements_size() != 1) return absl::InvalidArgumentError(kForm);
   tree::Node& node = *parsed.mutable_statements(0)->mutable_statement();
   Statement statement;
-  if (node.has_explain()) {
+  statement.places = PlacesOf(tokens);
+  if (node.has_explain() && node.explain().query().has_select()) {
     if (!node.explain().options().empty()) {
-      return Refusal(sql, 0,
+      return Refusal(sql, statement.places.first,
                      "EXPLAIN takes no options: it is the estimate of cost and error, and reads no record");
     }
     statement.explain = true;
@@ -250,7 +278,7 @@ absl::StatusOr<Statement> ParseStatement(std::string_view sql) {
   } else if (node.has_select()) {
     statement.select.Swap(node.mutable_select());
   } else {
-    return Refusal(sql, 0, kForm);
+    return Refusal(sql, statement.places.first, kForm);
   }
   return statement;
 }

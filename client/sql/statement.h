@@ -18,9 +18,22 @@ inline constexpr size_t kMostSqlBytes = 16'384;
 // each level, and has no limit of its own that would be reached before its stack ends.
 inline constexpr int kMostDepth = 64;
 
+// Of words whose parts of the tree have no places: bytes of the statement; the first where it does not have
+// the word.
+struct KeywordPlaces {
+  int64_t first = 0;
+  int64_t select = 0;
+  int64_t distinct = 0;
+  int64_t into = 0;
+  int64_t group = 0;
+  int64_t window = 0;
+  int64_t locking = 0;
+};
+
 struct Statement {
   bool explain = false;
   tree::SelectStatement select;
+  KeywordPlaces places;
 };
 
 // One SELECT, or EXPLAIN and a SELECT. Errors: INVALID_ARGUMENT (refusal.h) for what is no SQL, no SELECT,

@@ -15,18 +15,22 @@
 namespace curator::sql {
 namespace {
 
-absl::Status CheckClauses(std::string_view sql, const tree::SelectStatement& select) {
+absl::Status CheckClauses(std::string_view sql, const Statement& statement) {
+  const tree::SelectStatement& select = statement.select;
+  const KeywordPlaces& places = statement.places;
   if (!select.distinct().empty())
-    return Refusal(sql, 0, "SELECT DISTINCT is not known: GROUP BY makes each row once");
+    return Refusal(sql, places.distinct, "SELECT DISTINCT is not known: GROUP BY makes each row once");
   if (select.has_with())
     return Refusal(sql, select.with().location(), "WITH is not answered: one SELECT reads one dataset");
-  if (select.has_into()) return Refusal(sql, 0, "nothing is stored: leave INTO out");
+  if (select.has_into()) return Refusal(sql, places.into, "nothing is stored: leave INTO out");
   if (!select.windows().empty())
-    return Refusal(sql, 0, "windows are not answered: GROUP BY makes the groups; leave WINDOW out");
+    return Refusal(sql, places.window,
+                   "windows are not answered: GROUP BY makes the groups; leave WINDOW out");
   if (!select.locking().empty())
-    return Refusal(sql, 0, "nothing is locked: leave FOR UPDATE or FOR SHARE out");
-  if (!select.values().empty()) return Refusal(sql, 0, "VALUES is no dataset: write SELECT ... FROM dataset");
-  if (select.group_distinct()) return Refusal(sql, 0, "write GROUP BY without DISTINCT");
+    return Refusal(sql, places.locking, "nothing is locked: leave FOR UPDATE or FOR SHARE out");
+  if (!select.values().empty())
+    return Refusal(sql, places.first, "VALUES is no dataset: write SELECT ... FROM dataset");
+  if (select.group_distinct()) return Refusal(sql, places.group, "write GROUP BY without DISTINCT");
   return absl::OkStatus();
 }
 
@@ -42,7 +46,7 @@ absl::StatusOr<v1::TranslateSqlResponse> Translate(const v1::Schema& schema, std
                                                    std::string_view sql) {
   ASSIGN_OR_RETURN(const Statement statement, ParseStatement(sql));
   const tree::SelectStatement& select = statement.select;
-  RETURN_IF_ERROR(CheckClauses(sql, select));
+  RETURN_IF_ERROR(CheckClauses(sql, statement));
   ASSIGN_OR_RETURN(const Table table, TableOf(sql, select));
   if (!IsReadAs(dataset, table.name)) {
     return Refusal(sql, table.place,
@@ -53,7 +57,8 @@ absl::StatusOr<v1::TranslateSqlResponse> Translate(const v1::Schema& schema, std
   Aggregates aggregates(sql, columns);
   ASSIGN_OR_RETURN(Output output, OutputOf(sql, columns, aggregates, select));
   if (aggregates.statistics().empty())
-    return Refusal(sql, 0, "nothing is asked of the groups: select an aggregate, such as COUNT(*)");
+    return Refusal(sql, statement.places.select,
+                   "nothing is asked of the groups: select an aggregate, such as COUNT(*)");
 
   v1::TranslateSqlResponse response;
   response.set_explain(statement.explain);
@@ -66,7 +71,7 @@ absl::StatusOr<v1::TranslateSqlResponse> Translate(const v1::Schema& schema, std
                      ConditionsOf(sql, columns, select.where()));
   }
   if (HasUnknownPart(select)) {
-    return Refusal(sql, 0,
+    return Refusal(sql, statement.places.select,
                    "the statement has a part that is not understood: docs/SQL.md lists what is; the rest of "
                    "PostgreSQL's SELECT is not answered");
   }
