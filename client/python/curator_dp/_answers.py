@@ -35,9 +35,9 @@ class Cost:
         account: "dataset/census".
         counter: "epsilon", "epsilon_squared", "delta" or "rho".
         amount: exact.
-        left: after it; None where it does not fit.
+        left: after it, and now of an answer that was stored before; None where it does not fit.
         share_of_promise: the amount as a share of what the account may spend in all: 0.02 for 2%.
-        share_left: of the same, what is left after it; None where it does not fit.
+        share_left: of the same, what is left after it; None where it does not fit, or was charged before.
     """
 
     account: str
@@ -49,12 +49,12 @@ class Cost:
 
     @property
     def share_of_left(self) -> Optional[float]:
-        """The amount as a share of what was left before it; None where it does not fit."""
+        """The amount as a share of what was left before it; None where share_left is."""
         before = self.share_of_promise + (self.share_left or 0.0)
         return None if self.share_left is None or before <= 0 else self.share_of_promise / before
 
 
-def costs_of(wire: Sequence[budget_pb2.Cost]) -> tuple[Cost, ...]:
+def costs_of(wire: Sequence[budget_pb2.Cost], replayed: bool = False) -> tuple[Cost, ...]:
     return tuple(
         Cost(
             each.account,
@@ -62,7 +62,7 @@ def costs_of(wire: Sequence[budget_pb2.Cost]) -> tuple[Cost, ...]:
             Decimal(each.amount),
             Decimal(each.remaining) if each.remaining else None,
             each.share_of_promise,
-            each.share_left if each.remaining else None,
+            each.share_left if each.remaining and not replayed else None,
         )
         for each in wire
     )
@@ -149,7 +149,7 @@ class Answer:
         self.release_id: str = header.release_id
         self.charge_id: str = header.charge_id
         self.replayed: bool = header.replayed
-        self.costs = costs_of(header.costs)
+        self.costs = costs_of(header.costs, header.replayed)
         self.share_of_promise: tuple[float, ...] = tuple(header.share_of_promise)
         self.max_error_of = ""
         self.event: str = header.event

@@ -328,8 +328,9 @@ class Dataset:
         return self._client._delete_dataset(request)
 
     def __repr__(self) -> str:
-        measures = f", {len(self.schema.measures)} measures" if self.schema.measures else ""
-        return f"<Dataset {self.name} of {self.owner}: {self.state}, {len(self.schema.attributes)} columns{measures}{facts_of(self)}>"
+        columns = _number_of(len(self.schema.attributes), "column")
+        measures = f", {_number_of(len(self.schema.measures), 'measure')}" if self.schema.measures else ""
+        return f"<Dataset {self.name} of {self.owner}: {self.state}, {columns}{measures}{facts_of(self)}>"
 
     def _repr_html_(self) -> str:
         try:
@@ -340,6 +341,10 @@ class Dataset:
 
 
 _IMPORT_COLUMNS = ("import", "part", "time", "rows", "source")
+
+
+def _number_of(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _import_row(wire: dataset_pb2.Import) -> tuple[object, ...]:

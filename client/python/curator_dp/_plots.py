@@ -69,8 +69,8 @@ def plot_statistics(table: AnswerTable, ax: Any = None, first: Sequence[str] = (
         _plot_statistic(table, i, [labels[column] for column in by], axes)
         axes.set_title(f"{name} by {', '.join(by)}" if by else name)
         axes.set_xlabel(by[0] if by else "")
-        clipped = "; ".join(table.clipped)
-        axes.set_ylabel(", ".join(filter(None, [name, clipped, f"{100 * table.confidence:g}% intervals" if table.confidence else ""])))
+        lines = [name, *table._clipped_of([name]), f"{100 * table.confidence:g}% intervals" if table.confidence else ""]
+        axes.set_ylabel("\n".join(filter(None, lines)))
         if len(by) == 2:
             axes.legend(title=by[1])
         drawn.append(axes)

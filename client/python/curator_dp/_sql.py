@@ -67,6 +67,9 @@ class SqlQuestion(Question):
     statement: str = ""
     translation: query_pb2.TranslateSqlResponse = field(default_factory=query_pb2.TranslateSqlResponse)
 
+    def __repr__(self) -> str:
+        return f"<SqlQuestion of {self.dataset.name}: {self.statement}>"
+
     @property
     def explain(self) -> bool:
         """Whether the statement begins with EXPLAIN: it asks for quote() alone."""

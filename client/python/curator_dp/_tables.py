@@ -154,9 +154,11 @@ class AnswerTable:
 
         "income clipped to 0..200000".
         """
-        if not self.is_statistics:
-            return ()
-        of = [name.partition("(")[2] for name in self.statistics]
+        return self._clipped_of(self.statistics) if self.is_statistics else ()
+
+    def _clipped_of(self, statistics: Sequence[str]) -> tuple[str, ...]:
+        """Of some of the statistics alone: nothing of "count"."""
+        of = [name.partition("(")[2] for name in statistics]
         measures = (each for each in self._schema.measures if any(inner.startswith((f"{each.name})", f"{each.name}, ")) for inner in of))
         return tuple(each.clipped for each in measures)
 

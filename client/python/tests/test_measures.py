@@ -25,7 +25,7 @@ def dataset(**schema: object) -> cu.Dataset:
 
 
 def test_a_dataset_says_how_many_measures_it_has() -> None:
-    assert "1 columns, 2 measures" in repr(dataset(attributes=_ATTRIBUTES, measures=_MEASURES))
+    assert "1 column, 2 measures" in repr(dataset(attributes=_ATTRIBUTES, measures=_MEASURES))
     assert "measures" not in repr(dataset(attributes=_ATTRIBUTES))
 
 

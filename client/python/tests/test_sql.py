@@ -104,6 +104,7 @@ def test_a_mistake_is_shown_with_its_line_and_a_mark_under_its_place(people: cu.
 
 def test_a_statement_is_asked_by_itself(people: cu.Dataset) -> None:
     statement = people.sql("SELECT COUNT(*) FROM people")
+    assert repr(statement) == "<SqlQuestion of people: SELECT COUNT(*) FROM people>"
     with pytest.raises(cu.InvalidQuestion, match="SELECT"):
         _ = statement + people.count()
     with pytest.raises(cu.InvalidQuestion, match="WHERE"):

@@ -262,7 +262,8 @@ def test_plots_draw_each_statistic_with_its_bars() -> None:
 
     count, mean = answer_of().plot()
     assert count.get_title() == "count by region"
-    assert "income clipped to 0..200000" in mean.get_ylabel()
+    assert mean.get_ylabel() == "mean(income)\nincome clipped to 0..200000\n90% intervals"
+    assert count.get_ylabel() == "count\n90% intervals"
     assert all(math.isfinite(end) for end in mean.get_ylim())
     assert answer_of().plot("region")[0].get_xlabel() == "region"
     one = answer_of(("statistic",), [(("median(income)",), 5, 4, 6)])
