@@ -13,9 +13,13 @@ namespace curator::dp {
 namespace {
 
 constexpr double kLeastSmoothDeviation = 1.3;  // of smaller noise the lattice shows
-constexpr double kWidened = 1.003;
-constexpr double kKurtosisBins =
-    60;  // of 3 times the sum of fourth powers over the square of that of squares
+constexpr double kKurtosisBins = 60;  // of the sum of fourth powers over the square of that of squares
+
+// By how much a half width of so many deviations may differ within one of these bins (Cornish and Fisher).
+double WidenedBy(double deviations) {
+  constexpr double kLeast = 0.003;
+  return std::max(kLeast, (deviations * deviations - 3) * 3 / (24 * kKurtosisBins));
+}
 
 // The first code of rising ranks, made of both running extremes, that reaches `wanted`.
 int64_t FirstReaching(std::span<const double> ranks, double wanted) {
@@ -61,8 +65,10 @@ double QuantileReader::DeviationsOf(int64_t code, const IntervalTree::WeightSums
   double width = HalfWidthBound(noise_, sums.squares, largest, level_);
   if (const std::optional<double> own = CombinationHalfWidth(noise_, weights, level_, steps_))
     width = std::min(width, *own);
-  const double deviations = width / deviation * (is_smooth ? kWidened : 1);
-  if (is_smooth) deviations_by_kurtosis_[key] = deviations;
+  double deviations = width / deviation;
+  if (!is_smooth) return deviations;
+  deviations *= 1 + WidenedBy(deviations);
+  deviations_by_kurtosis_[key] = deviations;
   return deviations;
 }
 

@@ -18,8 +18,8 @@
 // running minimum from the right, which rises, reaches q T. It lies in the interval.
 //
 // Half widths of codes whose weights have nearly the same kurtosis are scaled from one of them by the
-// standard deviation (half_widths.h has the same), and widened by 0.3%: their excess kurtosis differs by
-// 0.05 at most, which makes c^2 / 480 of a half width of c deviations.
+// standard deviation (half_widths.h has the same), and widened: their excess kurtosis differs by 0.05 at most,
+// which makes (c^2 - 3) / 480 of a half width of c deviations, and 0.3% is added at least.
 //
 // Not thread-safe: remembers half widths. The same groups in the same order get the same codes.
 #pragma once

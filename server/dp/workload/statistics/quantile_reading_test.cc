@@ -8,6 +8,7 @@
 
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
+#include "dp/workload/noise_combination.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
@@ -135,6 +136,23 @@ TEST(QuantileReader, HasHalfWidthsThatHoldTheirLevel) {
       const double held = HeldAt(tree, noise, code, 0.25, reader.HalfWidth(code));
       EXPECT_GT(held, 94) << code;
       EXPECT_LT(held, 96.5) << code;
+    }
+  }
+}
+
+// Also where it was scaled from that of another code, whose weights have a slightly smaller kurtosis.
+TEST(QuantileReader, HasHalfWidthsOfAtLeastTheOwnLawAtHighLevels) {
+  for (const double level : {0.95, 0.999, 0.99999}) {
+    for (const int64_t branching : {3, 8}) {
+      const IntervalTree tree(120, branching);
+      QuantileReader reader(tree, kLaplace, 250, level);
+      for (int64_t code = 0; code < tree.bins(); ++code) {
+        int64_t steps = int64_t{1} << 30;
+        const std::vector<WeightedValues> weights = tree.WeightsOf({0, static_cast<uint32_t>(code)}, -0.25);
+        const std::optional<double> own = CombinationHalfWidth(kLaplace, weights, level, steps);
+        ASSERT_TRUE(own.has_value());
+        EXPECT_GE(reader.HalfWidth(code), 0.9999 * *own) << code << " at " << level;
+      }
     }
   }
 }
