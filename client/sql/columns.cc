@@ -111,11 +111,8 @@ absl::StatusOr<Column> Columns::Find(const tree::ColumnReference& reference) con
   return Refusal(sql_, reference.location(), absl::StrCat("there is no column \"", name, "\"", near));
 }
 
-bool Columns::HasAttribute(const tree::ColumnReference& reference) const {
-  if (reference.fields_size() != 1) return true;
-  const std::vector<const Column*> matching = Matching(reference.fields(0).string().text());
-  return std::any_of(matching.begin(), matching.end(),
-                     [](const Column* column) { return column->attribute != nullptr; });
+bool Columns::Has(const tree::ColumnReference& reference) const {
+  return reference.fields_size() != 1 || !Matching(reference.fields(0).string().text()).empty();
 }
 
 absl::StatusOr<Column> Columns::FindAttribute(const tree::ColumnReference& reference,

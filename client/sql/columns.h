@@ -38,8 +38,8 @@ class Columns {
   // The same, if it is an attribute: `clause` is where the statement uses it ("GROUP BY").
   absl::StatusOr<Column> FindAttribute(const tree::ColumnReference& reference, std::string_view clause) const;
 
-  // Whether Find() would find an attribute, of a name without a table.
-  bool HasAttribute(const tree::ColumnReference& reference) const;
+  // Whether a column is called so; true of a name with a table.
+  bool Has(const tree::ColumnReference& reference) const;
 
   // "income, age": the names of columns that `accepts` holds for, the first few.
   template <typename Accepts>

@@ -102,7 +102,7 @@ class OutputBuilder {
       ASSIGN_OR_RETURN(target, TargetAt(node.constant(), "GROUP BY"));
     } else if (node.has_column()) {
       // As in PostgreSQL: a column of the records first, then a name of SELECT's list.
-      if (!columns_.HasAttribute(node.column())) target = TargetCalled(node.column());
+      if (!columns_.Has(node.column())) target = TargetCalled(node.column());
       if (target == nullptr) column = &node.column();
     } else if (node.has_grouping_set()) {
       return Refusal(sql_, PlaceOf(node),

@@ -214,6 +214,11 @@ constexpr Refused kRefused[] = {
      "nothing is asked of the groups: select an aggregate, such as COUNT(*)\n"
      "LINE 1: SELECT region from orders group by region\n"
      "        ^"},
+    {"SELECT region as price, count(*) from orders group by price",
+     "\"price\" is a measure: it has bounds, and no bins that GROUP BY could use; GROUP BY takes "
+     "attributes; there are: region, Ship Mode, quantity, shipdate, decade, weight\n"
+     "LINE 1: SELECT region as price, count(*) from orders group by price\n"
+     "                                                              ^"},
     {"SELECT count(*) from orders having region = 'x'",
      "HAVING compares aggregates with numbers: COUNT(*) > 100, joined by AND, OR, NOT; a "
      "condition on a column belongs in WHERE\n"

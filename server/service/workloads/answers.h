@@ -67,9 +67,9 @@ struct SetForecast {
 absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
                                        const dp::WorkloadPlan& plan, size_t set, dp::HalfWidths& half_widths);
 
-// INVALID_ARGUMENT ("post_processing") when the marginals of `release` cannot be post-processed by `steps`, and
-// for any step of statistics.
-// Does not use the release's values, so a planned release can be checked before it is paid for.
+// INVALID_ARGUMENT ("post_processing") when the marginals of `release` cannot be post-processed by `steps`,
+// and for any step of statistics. Does not use the release's values, so a planned release can be checked
+// before it is paid for.
 absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRelease& release,
                                  const dp::PostProcessing& steps);
 

@@ -52,7 +52,8 @@ class SearchEffort {
 // The answers of `stored` to other queries, if it determines all of them. Each set is answered in one of
 // three ways: from queries that were measured themselves; as sums of the cells of a measured marginal; from a
 // measured tree of the attribute. Of several ways the one with the least mean variance is taken. Sets of
-// statistics are answered by sets that were asked in the same way. None, too, when finding or computing the answers would take more than `effort`.
+// statistics are answered by sets that were asked in the same way. None, too, when finding or computing the
+// answers would take more than `effort`.
 std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp::WorkloadRelease& stored,
                                               const std::vector<dp::AskedSet>& asked, SearchEffort& effort);
 

@@ -85,7 +85,7 @@ absl::Status CheckNumbers(const Selection& selection) {
   return absl::OkStatus();
 }
 
-// The comparisons of a condition are made once for each group; each key of an order as often as sorting takes.
+// Comparisons with numbers are made once for each group, those of sort keys as often as sorting takes.
 absl::Status CheckSteps(int64_t groups, size_t comparisons, size_t keys) {
   const auto sorting = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(groups)));
   const int64_t each = static_cast<int64_t>(comparisons) + static_cast<int64_t>(keys) * sorting;
