@@ -1,19 +1,21 @@
-// Requests as they come from the wire: schemas, workloads, events, rules and spends. The first byte says
-// which, the rest is the message. What is refused names its field; what is accepted is valid inside.
+// Requests as they come from the wire: schemas, workloads, events, rules, spends and selections. The first
+// byte says which, the rest is the message. What is refused names its field; what is accepted is valid inside.
 #include "base/errors.h"
 #include "codec/accounting_codec.h"
 #include "codec/schema_codec.h"
 #include "dp/workload/workload_plan.h"
 #include "rpc/convert_event.h"
 #include "rpc/convert_schema.h"
+#include "rpc/convert_selection.h"
 #include "rpc/convert_workload.h"
 #include "service/workloads/resolve_workload.h"
+#include "service/workloads/selection.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace curator::fuzz {
 namespace {
 
-enum Kind : char { kSchema, kWorkload, kEvent, kRule, kSpend };
+enum Kind : char { kSchema, kWorkload, kEvent, kRule, kSpend, kSelection };
 
 bool IsRefused(const absl::Status& status, std::string_view input) {
   if (status.ok()) return false;
@@ -38,14 +40,36 @@ bool TrySchema(std::string_view bytes, std::string_view input) {
   return true;
 }
 
-const dp::Domain& TestDomain() {
+const dp::Schema& TestSchema() {
   static const dp::Domain domain =
       dp::Domain::Create({dp::Attribute::Create("a", dp::CategoricalKind{{"F", "M"}, "?"}).value(),
                           dp::Attribute::Create("b", dp::IntegerKind{-5, 99, 7}).value(),
                           dp::Attribute::Create("c", dp::NumericKind{{-1e300, 0, 0.5, 1e300}}).value(),
-                          dp::Attribute::Create("d", dp::CodedKind{dp::kMaxAttributeSize}).value()})
+                          dp::Attribute::Create("d", dp::CodedKind{dp::kMaxAttributeSize}).value()},
+                         {dp::Measure::Create("m", {0, 80, 0.5}).value()})
           .value();
-  return domain;
+  static const dp::Schema schema =
+      dp::CreateSchema(domain, dp::PersonUnit{.id_column = "pid", .max_records = 2}).value();
+  return schema;
+}
+
+const dp::Domain& TestDomain() {
+  return TestSchema().domain;
+}
+
+v1::Workload StatisticsSeed() {
+  v1::Workload workload;
+  v1::Statistics& statistics = *workload.add_query_sets()->mutable_statistics();
+  statistics.add_statistics()->set_mean("m");
+  v1::Quantiles& quantiles = *statistics.add_statistics()->mutable_quantiles();
+  quantiles.set_of("b");
+  quantiles.add_at("0.25");
+  statistics.add_by("a");
+  v1::Condition& condition = *statistics.mutable_where()->mutable_expression()->mutable_condition();
+  condition.set_attribute("c");
+  condition.mutable_compare()->set_operator_(v1::Comparison::LESS);
+  condition.mutable_compare()->mutable_value()->set_number_value(0.5);
+  return workload;
 }
 
 bool TryWorkload(std::string_view bytes, std::string_view input) {
@@ -53,11 +77,34 @@ bool TryWorkload(std::string_view bytes, std::string_view input) {
   if (!Parses(message, bytes)) return false;
   const auto requests = rpc::FromProto(message);
   if (IsRefused(requests.status(), input)) return false;
-  const auto asked = service::ResolveCounts(TestDomain(), *requests);
+  const auto asked = service::ResolveWorkload(TestSchema(), *requests);
   if (IsRefused(asked.status(), input)) return false;
+  if (dp::AreStatistics(*asked)) {
+    for (const dp::AskedStatistics& statistics : dp::StatisticsOf(*asked)) {
+      if (!dp::Validate(TestSchema(), statistics).ok()) Broken("what is resolved is valid", input);
+    }
+    return true;
+  }
   if (!dp::ValidateQueries(TestDomain(), service::GroupsOf(*asked)).ok())
     Broken("what is resolved is valid", input);
   return !asked->empty();
+}
+
+// The selection is of the workload of StatisticsSeed().
+bool TrySelection(std::string_view bytes, std::string_view input) {
+  static const auto* const asked = new std::vector<dp::AskedSet>(
+      service::ResolveWorkload(TestSchema(), rpc::FromProto(StatisticsSeed()).value()).value());
+  v1::Selection message;
+  if (!Parses(message, bytes)) return false;
+  const auto selection = rpc::FromProto(message);
+  if (IsRefused(selection.status(), input)) return false;
+  if (IsRefused(service::CheckSelection(TestDomain(), *asked, *selection), input)) return false;
+  const dp::AskedStatistics& statistics = *asked->front().statistics;
+  const std::vector<double> answers(static_cast<size_t>(dp::NumberOfAnswers(TestDomain(), statistics)), 1);
+  const auto shown = service::GroupsShown(TestDomain(), statistics, *selection, answers);
+  if (std::ssize(shown) > dp::NumberOfGroups(TestDomain(), statistics))
+    Broken("no group is shown twice", input);
+  return !service::StatisticsShown(TestDomain(), statistics, *selection).empty();
 }
 
 bool TryEvent(std::string_view bytes, std::string_view input) {
@@ -138,6 +185,22 @@ std::string WorkloadSeed() {
   return workload.SerializeAsString();
 }
 
+std::string SelectionSeed() {
+  v1::Selection selection;
+  v1::OutputColumn& column = *selection.add_columns();
+  column.set_name("mean");
+  column.mutable_source()->set_statistic(0);
+  v1::AnswerComparison& compare =
+      *selection.mutable_having()->mutable_not_()->mutable_any_of()->add_conditions()->mutable_compare();
+  compare.set_operator_(v1::Comparison::GREATER);
+  compare.set_value(2);
+  v1::SortKey& key = *selection.add_order_by();
+  key.mutable_source()->set_attribute("a");
+  key.set_descending(true);
+  selection.set_limit(1);
+  return selection.SerializeAsString();
+}
+
 std::string EventSeed() {
   v1::Event event;
   v1::ComposedEvent::Part& part = *event.mutable_composed()->add_parts();
@@ -155,8 +218,12 @@ std::vector<std::string> Seeds() {
   rule.set_delta("1e-6");
   v1::Spend spend;
   spend.set_rho("0.5");
-  return {std::string(1, kSchema) + SchemaSeed(), std::string(1, kWorkload) + WorkloadSeed(),
-          std::string(1, kEvent) + EventSeed(), std::string(1, kRule) + rule.SerializeAsString(),
+  return {std::string(1, kSchema) + SchemaSeed(),
+          std::string(1, kWorkload) + WorkloadSeed(),
+          std::string(1, kWorkload) + StatisticsSeed().SerializeAsString(),
+          std::string(1, kSelection) + SelectionSeed(),
+          std::string(1, kEvent) + EventSeed(),
+          std::string(1, kRule) + rule.SerializeAsString(),
           std::string(1, kSpend) + spend.SerializeAsString()};
 }
 
@@ -174,6 +241,8 @@ bool Try(std::string_view input) {
       return TryRule(bytes, input);
     case kSpend:
       return TrySpend(bytes, input);
+    case kSelection:
+      return TrySelection(bytes, input);
     default:
       return false;
   }
