@@ -23,7 +23,7 @@ int Fail(const absl::Status& status) {
 curator::v1::Workload MeanByGroup(const std::string& measure, const std::string& attribute) {
   curator::v1::Workload workload;
   curator::v1::Statistics& asked = *workload.add_query_sets()->mutable_statistics();
-  asked.add_statistics()->mutable_count();  // shares what is measured with the mean
+  asked.add_statistics()->mutable_count();  // of records: a mean divides by the number of its values
   asked.add_statistics()->set_mean(measure);
   asked.add_by(attribute);
   return workload;

@@ -226,6 +226,11 @@ void AddForecasts(const v1::EstimateWorkloadResponse& estimate, std::optional<in
   }
 }
 
+// An error in records; none of statistics, which have no error in records that all of them have.
+Value ErrorOrNone(double error, bool of_statistics) {
+  return of_statistics && error == 0 ? Value() : Value(error);
+}
+
 void AddStatisticRecords(const v1::EstimateWorkloadResponse& estimate, Records& records) {
   for (const StatisticForecast& forecast : estimate.statistics()) {
     records.Add({{"record", "statistic"},
@@ -248,19 +253,20 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
   const ShownIn of_counts =
       has_statistics && estimate.max_error() == 0 ? ShownIn::kJsonAndCsv : ShownIn::kAllForms;
   Document document;
-  document.fields = {{"dataset", "dataset", dataset},
-                     {"marginal_count", "marginals", int64_t{estimate.marginals_size()},
-                      has_statistics ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
-                     {"marginals_left_out", "left out for their size", estimate.marginals_left_out(),
-                      estimate.marginals_left_out() == 0 ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
-                     {"total_cells", "cells", estimate.total_cells()},
-                     {"event", "would be recorded as", estimate.event()},
-                     {"spend", "would spend", FormatSpend(estimate.spend())},
-                     {"max_error", "all errors within +-", estimate.max_error(), of_counts},
-                     {"fits", "fits the budget", estimate.fits()},
-                     RefusalField(estimate.refused_by_rule()),
-                     {"free_from", "free with --prefer-free, from", ListOf(estimate.free_from()),
-                      estimate.free_from().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms}};
+  document.fields = {
+      {"dataset", "dataset", dataset},
+      {"marginal_count", "marginals", int64_t{estimate.marginals_size()},
+       has_statistics ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
+      {"marginals_left_out", "left out for their size", estimate.marginals_left_out(),
+       estimate.marginals_left_out() == 0 ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
+      {"total_cells", "cells", estimate.total_cells()},
+      {"event", "would be recorded as", estimate.event()},
+      {"spend", "would spend", FormatSpend(estimate.spend())},
+      {"max_error", "all errors within +-", ErrorOrNone(estimate.max_error(), has_statistics), of_counts},
+      {"fits", "fits the budget", estimate.fits()},
+      RefusalField(estimate.refused_by_rule()),
+      {"free_from", "free with --prefer-free, from", ListOf(estimate.free_from()),
+       estimate.free_from().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms}};
   if (!estimate.marginals().empty()) document.tables.push_back(MarginalTable(estimate, assumed_rows));
   if (!estimate.query_sets().empty()) document.tables.push_back(QuerySetTable(estimate, assumed_rows));
   if (has_statistics)
@@ -355,11 +361,12 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                           "share_of_promise"})
     table.columns.push_back({key, key});
   Records records(std::move(table));
+  const bool has_statistics = !estimate.statistics().empty();
   records.Add(Together<Member>(MembersOf(estimate.spend()),
                                {{"record", "request"},
                                 {"cells", estimate.total_cells()},
                                 {"marginals_left_out", estimate.marginals_left_out()},
-                                {"max_error", estimate.max_error()},
+                                {"max_error", ErrorOrNone(estimate.max_error(), has_statistics)},
                                 {"fits", estimate.fits()},
                                 {"event", estimate.event()},
                                 {"free_from", ListOf(estimate.free_from())},
@@ -377,12 +384,13 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
   }
   for (const auto& choice : estimate.choices()) {
     records.Add(
-        Together<Member>(MembersOf(choice.spend()), {{"record", "choice"},
-                                                     {"amount", FormatCost(choice.costs())},
-                                                     {"standard_deviation", choice.standard_deviation()},
-                                                     {"max_error", choice.max_error()},
-                                                     {"share_of_promise", ShareOfPromise(choice)},
-                                                     {"fits", choice.fits()}}));
+        Together<Member>(MembersOf(choice.spend()),
+                         {{"record", "choice"},
+                          {"amount", FormatCost(choice.costs())},
+                          {"standard_deviation", ErrorOrNone(choice.standard_deviation(), has_statistics)},
+                          {"max_error", ErrorOrNone(choice.max_error(), has_statistics)},
+                          {"share_of_promise", ShareOfPromise(choice)},
+                          {"fits", choice.fits()}}));
   }
   return std::move(records).Taken();
 }

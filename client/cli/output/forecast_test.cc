@@ -110,6 +110,22 @@ TEST(Forecast, ChoicesHaveTheErrorsOfEachStatistic) {
                           HasSubstr("\"half_width_at_rows\":200")));
 }
 
+TEST(Forecast, TheSameStatisticOfTwoSetsHasTwoNames) {
+  v1::EstimateWorkloadResponse estimate = EstimateOfStatistics();
+  for (auto* forecasts : {estimate.mutable_statistics(), estimate.mutable_choices(0)->mutable_statistics()}) {
+    *forecasts->Add() = forecasts->Get(1);
+    forecasts->rbegin()->set_query_set(1);
+    forecasts->rbegin()->set_confidence_half_width(5000000);
+  }
+  const std::string json = ShownOf(estimate, std::nullopt, OutputForm::kJson);
+  EXPECT_THAT(json, AllOf(HasSubstr("\"set 0: mean(income)\":3000000"),
+                          HasSubstr("\"set 1: mean(income)\":5000000"), HasSubstr("\"max_error\":null")));
+  const std::string shown = ShownOf(estimate, std::nullopt, OutputForm::kTable);
+  EXPECT_THAT(shown, AllOf(HasSubstr("query set"), HasSubstr("set 1: mean(income) within +-")));
+  EXPECT_THAT(ShownOf(EstimateOfStatistics(), std::nullopt, OutputForm::kTable),
+              ::testing::Not(HasSubstr("query set")));
+}
+
 // Without a price nothing is said at a spend: the choices alone have the statistics.
 TEST(Forecast, ALadderHasTheErrorsOfEachStatisticInThePlaceOfThatOfCounts) {
   v1::EstimateWorkloadResponse estimate = EstimateOfStatistics();

@@ -1,5 +1,7 @@
 #include "client/cli/output/statistics_forecast.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "client/cli/output/statistics_table.h"
 #include "client/cli/output/tables.h"
@@ -17,6 +19,12 @@ bool IsDivided(const StatisticForecast& forecast) {
 Value OrNone(const std::optional<double>& number) {
   if (number) return *number;
   return std::monostate();
+}
+
+bool AreOfSeveralSets(const StatisticForecasts& forecasts) {
+  return std::any_of(forecasts.begin(), forecasts.end(), [&forecasts](const StatisticForecast& forecast) {
+    return forecast.query_set() != forecasts[0].query_set();
+  });
 }
 
 // The forecast of the same statistic in another list of them; null where it is not there.
@@ -68,7 +76,8 @@ Table StatisticForecastTable(const StatisticForecasts& forecasts, std::optional<
   const std::string within = FormatConfidence(level) + " within +-";
   Table table{"statistics",
               "",
-              {{"query_set", "query set", Align::kRight, ShownIn::kJsonAndCsv},
+              {{"query_set", "query set", Align::kRight,
+                AreOfSeveralSets(forecasts) ? ShownIn::kAllForms : ShownIn::kJsonAndCsv},
                {"statistic", "statistic"},
                {"groups", "groups", Align::kRight},
                {"deviation_text", "std dev", Align::kRight, ShownIn::kTables},
@@ -98,13 +107,15 @@ void AddStatisticColumns(
     const google::protobuf::RepeatedPtrField<v1::EstimateWorkloadResponse::Choice>& choices,
     std::optional<int64_t> assumed_rows, Table& table) {
   if (choices.empty()) return;
+  // Two sets may have the same statistic, and columns have a name each.
+  const bool are_of_several = AreOfSeveralSets(choices[0].statistics());
   for (int i = 0; i < choices[0].statistics_size(); ++i) {
     const StatisticForecast& first = choices[0].statistics(i);
+    const std::string name =
+        are_of_several ? absl::StrCat("set ", first.query_set(), ": ", first.statistic()) : first.statistic();
     const bool is_shown = i < kShownStatistics;
-    if (is_shown)
-      table.columns.push_back(
-          {first.statistic(), first.statistic() + " within +-", Align::kRight, ShownIn::kTables});
-    table.columns.push_back({first.statistic(), first.statistic(), Align::kRight, ShownIn::kJsonAndCsv});
+    if (is_shown) table.columns.push_back({name, name + " within +-", Align::kRight, ShownIn::kTables});
+    table.columns.push_back({name, name, Align::kRight, ShownIn::kJsonAndCsv});
     for (int choice = 0; choice < choices.size(); ++choice) {
       const StatisticForecast* forecast = Find(choices[choice].statistics(), first);
       Row& row = table.rows[static_cast<size_t>(choice)];
