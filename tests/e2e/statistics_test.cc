@@ -327,6 +327,41 @@ TEST_P(Statistics, ASelectionShowsReleasedGroupsAloneAndChangesNoDraw) {
   EXPECT_TRUE(shown->header.replayed());
   EXPECT_THAT(shown->query_sets[0].labels, ElementsAre("east", "people", "south", "people"));
   EXPECT_EQ(shown->query_sets[0].estimates[0], AnswersIn(*whole).at("east/count").value);
+
+  v1::GetReleaseRequest stored;
+  stored.set_release_id(whole->header.release_id());
+  *stored.mutable_selection() = selection;
+  const absl::StatusOr<ReleaseContent> again = owner_.GetRelease(stored);
+  ASSERT_TRUE(again.ok()) << again.status();
+  ASSERT_TRUE(again->answer);
+  EXPECT_EQ(again->answer->query_sets[0].labels, shown->query_sets[0].labels);
+  EXPECT_EQ(again->answer->query_sets[0].estimates, shown->query_sets[0].estimates);
+}
+
+TEST_P(Statistics, ASelectionOfWhatIsNotAskedIsRefusedBeforeItCosts) {
+  MakeSealed(owner_, People(v1::NEIGHBOUR_RELATION_ADD_REMOVE), Csv());
+  v1::AnswerWorkloadRequest question = Question({Mean("income")}, {"region"});
+  question.mutable_selection()->add_order_by()->mutable_source()->set_statistic(1);
+  EXPECT_THAT(std::string(Refusal(question).message()), HasSubstr("0 to 0"));
+  question.mutable_selection()->mutable_order_by(0)->mutable_source()->set_attribute("age");
+  EXPECT_THAT(std::string(Refusal(question).message()), HasSubstr("age"));
+}
+
+TEST_P(Statistics, TheSameStatisticsAreFreeOfAnEarlierReleaseForThoseWhoPreferThat) {
+  MakeSealed(owner_, People(v1::NEIGHBOUR_RELATION_ADD_REMOVE), Csv());
+  v1::AnswerWorkloadRequest question = Question({All()[0], Mean("income")}, {"region"});
+  const absl::StatusOr<Answer> paid = owner_.AnswerWorkload(question);
+  ASSERT_TRUE(paid.ok()) << paid.status();
+  const std::string spent = Spent();
+  question.set_prefer_free(true);
+  question.clear_spend();
+  question.mutable_selection()->set_limit(1);
+  const absl::StatusOr<Answer> free = owner_.AnswerWorkload(question);
+  ASSERT_TRUE(free.ok()) << free.status();
+  EXPECT_EQ(Spent(), spent);
+  const std::map<std::string, Answered> answers = AnswersIn(*free);
+  EXPECT_EQ(answers.size(), 2u);
+  for (const auto& [name, answer] : answers) EXPECT_EQ(answer.value, AnswersIn(*paid).at(name).value);
 }
 
 TEST_P(Statistics, ThatCannotBeAskedAreRefusedBeforeTheyCostWithTheNearestThatCan) {

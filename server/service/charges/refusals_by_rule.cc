@@ -17,14 +17,19 @@ bool Lists(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::binary_search(names, name);
 }
 
-// The listed attributes that the request uses; all of them for a request that may use any.
+const std::string& NameOfColumn(const dp::Domain& domain, uint32_t column) {
+  return column < domain.size() ? domain.attributes()[column].name()
+                                : domain.measures()[column - domain.size()].name();
+}
+
+// The listed attributes and measures that the request uses; all of them for a request that may use any.
 std::vector<std::string> RuledAttributes(const DatasetView& dataset, const RefusalRule& rule,
                                          const RuledRequest& request) {
   if (!request.attributes) return rule.attributes;
   std::vector<std::string> used;
-  for (const uint32_t attribute : *request.attributes) {
-    const std::string& name = dataset.schema.domain.attributes()[attribute].name();
-    if (Lists(rule.attributes, name)) used.push_back(name);
+  for (const uint32_t column : *request.attributes) {
+    const std::string& name = NameOfColumn(dataset.schema.domain, column);
+    if (Lists(rule.attributes, name) && std::ranges::find(used, name) == used.end()) used.push_back(name);
   }
   return used;
 }
@@ -121,10 +126,8 @@ void AddAttributesOf(const dp::Domain& domain, const dp::AskedStatistics& asked,
   attributes.insert(asked.where.begin(), asked.where.end());
   for (const dp::Statistic& statistic : asked.statistics) {
     if (!statistic.column) continue;
-    if (*statistic.column < domain.size()) {
-      attributes.insert(*statistic.column);
-      continue;
-    }
+    attributes.insert(*statistic.column);
+    if (*statistic.column < domain.size()) continue;
     const dp::Measure& measure = domain.measures()[*statistic.column - domain.size()];
     for (uint32_t i = 0; i < domain.size(); ++i) {
       const dp::Attribute& attribute = domain.attributes()[i];

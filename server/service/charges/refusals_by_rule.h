@@ -34,8 +34,8 @@ namespace curator::service {
 struct RuledRequest {
   const Principal& principal;
   int64_t kind = 0;  // codec::kRuledWorkload, ...
-  // The attributes that it uses, by their places in the domain; none: all of them, because what a mechanism
-  // outside of this server reads cannot be observed.
+  // The attributes that it uses, by their places in the domain, and the measures, by theirs after the
+  // attributes; none: all of them, because what a mechanism outside of this server reads cannot be observed.
   std::optional<std::set<uint32_t>> attributes;
   const Price& price;
   const std::vector<ledger::Account>& accounts;  // those of the price
@@ -44,8 +44,8 @@ struct RuledRequest {
 
 // Adds the attributes over which the queries are.
 void AddAttributesOf(std::span<const dp::QueryGroup> groups, std::set<uint32_t>& attributes);
-// Those of the groups, and those that have the name, or are read from the column, of a measure that is asked
-// of: an owner who refuses an attribute refuses its numbers.
+// Those of the groups, the measures that are asked of, and the attributes that have the name of such a
+// measure or are read from its column: an owner who refuses an attribute refuses its numbers.
 void AddAttributesOf(const dp::Domain& domain, const dp::AskedStatistics& asked,
                      std::set<uint32_t>& attributes);
 // Adds the attribute by which the dataset is divided, for a request that names parts: it selects records by

@@ -159,6 +159,37 @@ TEST_F(RefusalsByRuleTest, AnAttributeOfAConditionIsUsed) {
   EXPECT_TRUE(IsRefusedByRule(refused)) << refused;
 }
 
+TEST_F(RefusalsByRuleTest, AMeasureIsRefusedByItsNameAndByAnAttributeOfItsColumn) {
+  const dp::Measure years = *dp::Measure::Create("years", {0, 80, 1}, std::nullopt, {.column = "age"});
+  NewDataset numbers = People("numbers");
+  numbers.schema = *dp::CreateSchema(*dp::Domain::Create(numbers.schema.domain.attributes(), {years}),
+                                     numbers.schema.unit);
+  MakeSealed(numbers);
+  const StatisticsQuery mean{.statistics = {{.kind = dp::StatisticKind::kMean, .of = "years"}}};
+  const WorkloadRequest asked{.principal = owner_,
+                              .dataset = DatasetName("numbers"),
+                              .queries = {{mean}},
+                              .spend = {.epsilon = EpsilonOf(100)}};
+  const auto refused_by = [&](const std::string& rule, const std::string& column) {
+    const auto added = AddRefusalRule({*ledger_},
+                                      {.request_id = NewRequestId(),
+                                       .principal = owner_,
+                                       .dataset = DatasetName("numbers"),
+                                       .rule = {.name = rule, .attributes = {column}}},
+                                      Intent::kDo);
+    EXPECT_TRUE(added.ok()) << added.status();
+    const absl::StatusOr<WorkloadEstimate> estimate = EstimateWorkload(services_, asked);
+    EXPECT_TRUE(estimate.ok()) << estimate.status();
+    EXPECT_TRUE(
+        RemoveRefusalRule({*ledger_}, {NewRequestId(), owner_, DatasetName("numbers"), rule}, Intent::kDo)
+            .ok());
+    return estimate.ok() ? estimate->refused_by_rule : "";
+  };
+  EXPECT_EQ(refused_by("no-years", "years"), "no-years");
+  EXPECT_EQ(refused_by("no-age", "age"), "no-age");
+  EXPECT_EQ(refused_by("no-sex", "sex"), "");
+}
+
 TEST_F(RefusalsByRuleTest, AMorePreciseAnswerThanThePriceAllowsIsRefused) {
   Add({.name = "small", .price_above = codec::PriceAbove{"epsilon", 50 * kUnitsOfThousandth}});
   EXPECT_TRUE(Ask(50).ok()) << "as much as is allowed";

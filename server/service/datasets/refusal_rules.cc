@@ -58,6 +58,8 @@ absl::Status CheckRuledPrincipals(const Access& access, const std::vector<std::s
 
 absl::Status CheckRuledAttributes(const dp::Domain& domain, const std::vector<std::string>& names) {
   for (size_t i = 0; i < names.size(); ++i) {
+    if (std::ranges::any_of(domain.measures(), [&](const auto& each) { return each.name() == names[i]; }))
+      continue;
     const absl::StatusOr<uint32_t> index = domain.IndexOf(names[i]);
     if (!index.ok())
       return InvalidField(absl::StrCat("rule.attributes[", i, "]"), std::string(index.status().message()));
