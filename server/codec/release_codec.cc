@@ -132,7 +132,9 @@ std::string EncodeStatistics(const dp::WorkloadRelease& release) {
 absl::StatusOr<dp::WorkloadRelease> DecodeStatistics(CanonicalReader& reader) {
   dp::WorkloadRelease release;
   release.event = reader.Text();
-  for (int64_t left = reader.Count(); left > 0; --left) {
+  const int64_t sets = reader.Count();
+  if (sets > static_cast<int64_t>(dp::kMostStatistics)) reader.Refuse();  // each has at least one
+  for (int64_t left = sets; left > 0 && reader.ok(); --left) {
     dp::AskedSet& asked = release.asked.emplace_back();
     asked.query_class = dp::QueryClass::kStatistics;
     asked.statistics = ReadStatistics(reader);

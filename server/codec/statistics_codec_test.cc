@@ -76,14 +76,16 @@ TEST(StatisticsCodec, AReleaseIsReadAsItWasStored) {
   EXPECT_EQ(EncodeRelease(*read), bytes);
 }
 
-TEST(StatisticsCodec, AReleaseWithDrawsOfNoSetOrWithoutTheirValuesIsDamaged) {
+TEST(StatisticsCodec, AReleaseOfTooManySetsOrWithDrawsOfNoSetOrWithoutTheirValuesIsDamaged) {
   dp::WorkloadRelease of_no_set = Release();
   of_no_set.statistics.draws[1].set = 1;
   dp::WorkloadRelease without_values = Release();
   without_values.statistics.values.pop_back();
   dp::WorkloadRelease without_noise = Release();
   without_noise.statistics.bought.pop_back();
-  for (const dp::WorkloadRelease& damaged : {of_no_set, without_values, without_noise})
+  dp::WorkloadRelease of_many_sets = Release();
+  of_many_sets.asked.resize(dp::kMostStatistics + 1, of_many_sets.asked[0]);
+  for (const dp::WorkloadRelease& damaged : {of_no_set, without_values, without_noise, of_many_sets})
     EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(damaged)).status().code(), absl::StatusCode::kDataLoss);
 }
 
