@@ -157,8 +157,11 @@ absl::StatusOr<uint32_t> Domain::IndexOf(std::string_view name) const {
   for (size_t i = 0; i < attributes_.size(); ++i) {
     if (attributes_[i].name() == name) return static_cast<uint32_t>(i);
   }
-  const std::string message =
-      absl::StrCat("there is no attribute \"", std::string(name.substr(0, kMaxTextLength)), "\"");
+  const bool is_measure =
+      std::ranges::any_of(measures_, [&](const Measure& measure) { return measure.name() == name; });
+  const std::string quoted = absl::StrCat("\"", std::string(name.substr(0, kMaxTextLength)), "\"");
+  const std::string message = is_measure ? quoted + " is a measure, without bins; an attribute is needed"
+                                         : "there is no attribute " + quoted;
   std::vector<std::string_view> names;
   for (const Attribute& attribute : attributes_) names.push_back(attribute.name());
   return absl::InvalidArgumentError(message + NearNames(names, name));

@@ -114,6 +114,9 @@ Domain WithMeasures(std::vector<Measure> measures) {
 TEST(Domain, HasMeasuresBesideItsAttributes) {
   const Domain domain = WithMeasures({MeasureOf("income"), MeasureOf("hours")});
   EXPECT_EQ(domain.size(), 3u) << "measures are no attributes";
+  EXPECT_THAT(
+      std::string(domain.IndexOf("hours").status().message()),
+      HasSubstr("\"hours\" is a measure, without bins; an attribute is needed; there are: age, sex, income"));
   EXPECT_EQ(domain.measures().size(), 2u);
   EXPECT_FALSE(domain.IndexOf("hours").ok());
   EXPECT_NE(domain, AgeSexIncome());
