@@ -55,6 +55,15 @@ def _statistic(table: AnswerTable, name: str) -> list[pd.Series]:
     return columns
 
 
+def _columns_of(statistics: workload_pb2.Statistics) -> list[str]:
+    """What each statistic is of, quantile by quantile; "" of records and units."""
+    columns: list[str] = []
+    for each in statistics.statistics:
+        kind = getattr(each, each.WhichOneof("statistic") or "count")
+        columns += [kind if isinstance(kind, str) else getattr(kind, "of", "")] * len(getattr(kind, "at", "1"))
+    return columns
+
+
 @dataclass(frozen=True)
 class SqlQuestion(Question):
     """A statement that nothing was charged for yet: quote() and answer() are those of other questions.
@@ -100,4 +109,8 @@ class SqlQuestion(Question):
     def _answer_of(self, chunks: list[query_pb2.AnswerChunk]) -> SqlAnswer:
         answer = SqlAnswer(chunks, self.dataset._wire.schema, self.dataset.name, self.dataset._client, self._namings())
         answer.selection = self.translation.selection
+        of = _columns_of(self.translation.workload.query_sets[0].statistics)
+        shown = [column for column in answer.selection.columns if column.source.HasField("statistic")]
+        for table in answer.tables:
+            table._asked_of = {column.name: of[column.source.statistic] for column in shown}
         return answer

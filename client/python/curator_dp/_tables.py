@@ -112,6 +112,7 @@ class AnswerTable:
         self._schema = schema
         self.is_marginal = isinstance(header, query_pb2.MarginalHeader)
         self.query_set: int = header.query_set
+        self._asked_of: Optional[dict[str, str]] = None  # the columns of statistics whose names do not say them
         self.columns: tuple[str, ...] = tuple(header.attributes if self.is_marginal else header.columns)
         self.name: str = ",".join(self.columns) if self.is_marginal else header.query_class
         self.values, deviations, half_widths = numbers.finish()
@@ -158,6 +159,9 @@ class AnswerTable:
 
     def _clipped_of(self, statistics: Sequence[str]) -> tuple[str, ...]:
         """Of some of the statistics alone: nothing of "count"."""
+        if self._asked_of is not None:
+            asked = {self._asked_of.get(name, "") for name in statistics}
+            return tuple(each.clipped for each in self._schema.measures if each.name in asked)
         of = [name.partition("(")[2] for name in statistics]
         measures = (each for each in self._schema.measures if any(inner.startswith((f"{each.name})", f"{each.name}, ")) for inner in of))
         return tuple(each.clipped for each in measures)

@@ -41,6 +41,7 @@ def test_a_row_for_each_group_has_the_columns_of_the_list_in_the_order_of_the_st
     assert isinstance(statement, cu.SqlQuestion) and not statement.explain
     answer = statement.answer(rho="50")
     assert isinstance(answer, cu.SqlAnswer)
+    assert answer.tables[0].clipped == ("income clipped to 0..100",), "whatever the statement calls it"
     frame = answer.to_frame()
     counted = frame.columns[-3]
     assert frame.columns.to_list() == ["earns", "earns low", "earns high", "region", counted, f"{counted} low", f"{counted} high"]
