@@ -192,10 +192,11 @@ absl::Status WriteStatistics(const dp::Domain& domain, const dp::AskedSet& asked
   const std::vector<int64_t> groups = service::GroupsShown(domain, statistics, selection, ValuesOf(values));
   v1::AnswerChunk header = TableHeader(domain, asked, static_cast<int>(set));
   header.mutable_query_set()->set_answer_count(std::ssize(groups) * std::ssize(shown));
-  for (const std::vector<int64_t>& drawn : answers.release().statistics.values) {
-    header.mutable_query_set()->set_measurement_count(header.query_set().measurement_count() +
-                                                      std::ssize(drawn));
-  }
+  const dp::StatisticsRelease& drawn = answers.release().statistics;
+  int64_t measurements = 0;
+  for (size_t i = 0; i < drawn.draws.size(); ++i)
+    measurements += drawn.draws[i].set == set ? std::ssize(drawn.values[i]) : 0;
+  header.mutable_query_set()->set_measurement_count(measurements);
   RETURN_IF_ERROR(writer.Write(header));
   StatisticsRows rows(domain, statistics, shown, values);
   for (size_t i = 0; i < groups.size();) {

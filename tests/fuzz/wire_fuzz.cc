@@ -1,5 +1,6 @@
 // Requests as they come from the wire: schemas, workloads, events, rules, spends and selections. The first
-// byte says which, the rest is the message. What is refused names its field; what is accepted is valid inside.
+// byte says which, the rest is the message. What is refused names its field; what is accepted is valid
+// inside.
 #include "base/errors.h"
 #include "codec/accounting_codec.h"
 #include "codec/schema_codec.h"
