@@ -292,7 +292,7 @@ std::vector<std::string> ExamplesOf(const std::string& command) {
   return examples;
 }
 
-// "census" as the examples know it: age, sex, zone, education.
+// "census" as the examples know it: age, sex, zone, education, and the measure income.
 void MakeExampleCensus(const Client& owner) {
   v1::CreateDatasetRequest dataset = NewDataset("census", v1::RULE_ZCDP, "10", "1e-9");
   v1::Schema& schema = *dataset.mutable_schema();
@@ -301,10 +301,15 @@ void MakeExampleCensus(const Client& owner) {
   v1::Attribute& education = *schema.add_attributes();
   education.set_name("education");
   for (const char* value : {"Some college", "Bachelors"}) education.mutable_categorical()->add_values(value);
-  std::string csv = "sex,age,zone,education\n";
+  v1::Measure& income = *schema.add_measures();
+  income.set_name("income");
+  income.set_high(100'000);
+  income.set_resolution(100);
+  std::string csv = "sex,age,zone,education,income\n";
   for (int i = 0; i < 400; ++i) {
     csv += std::string(i % 2 == 0 ? "Female," : "Male,") + std::to_string(17 + i % 70) + "," +
-           std::to_string(i % 4) + (i % 3 == 0 ? ",Bachelors\n" : ",Some college\n");
+           std::to_string(i % 4) + (i % 3 == 0 ? ",Bachelors," : ",Some college,") + std::to_string(250 * i) +
+           "\n";
   }
   MakeSealed(owner, dataset, csv);
 }
@@ -317,7 +322,7 @@ TEST(Examples, OfTheHelpRunAsTheyStandThere) {
       "cd " + folder.path() +
       " && ln -sf " CURATOR_PATH " curator && PATH=.:$PATH CURATOR_SERVER=" + server.address() +
       " CURATOR_AS=owner ";
-  for (const auto& [command, number] : {std::pair{"workload estimate", 3u}, {"workload answer", 4u}}) {
+  for (const auto& [command, number] : {std::pair{"workload estimate", 3u}, {"workload answer", 6u}}) {
     const std::vector<std::string> examples = ExamplesOf(command);
     EXPECT_EQ(examples.size(), number) << command;
     for (const std::string& example : examples) {

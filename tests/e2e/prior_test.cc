@@ -24,12 +24,12 @@ v1::CreateDatasetRequest WithMeasure(v1::CreateDatasetRequest request, const std
   return request;
 }
 
-v1::CreateDatasetRequest PublicDataset(const std::string& name) {
+v1::CreateDatasetRequest PublicDataset(const std::string& name, const std::string& measure = "age") {
   v1::CreateDatasetRequest request;
   request.set_name(name);
   *request.mutable_schema() = SmallSchema();
   request.set_public_(true);
-  return WithMeasure(request, "age");
+  return WithMeasure(request, measure);
 }
 
 // Like SmallCsv(), with columns in another order and more women.
@@ -216,7 +216,7 @@ TEST_P(Prior, WhatIsPrivateCannotBeMadePublic) {
   successor.set_successor_of("census");
   EXPECT_EQ(owner_.CreateDataset(successor).status().code(), absl::StatusCode::kInvalidArgument);
   // Nor by the way round: the same records under another name.
-  ASSERT_TRUE(owner_.CreateDataset(PublicDataset("copy")).ok());
+  ASSERT_TRUE(owner_.CreateDataset(PublicDataset("copy", "region")).ok());
   v1::ImportRecordsRequest::Header header;
   header.set_dataset("copy");
   std::istringstream csv(SmallCsv(8000));
