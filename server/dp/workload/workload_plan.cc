@@ -236,14 +236,14 @@ absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound&
 
 namespace {
 
-// Of a budget that is divided evenly; rounded down, so that the shares add up to it at most. RDP counts each
-// draw's rho times its order, which is above 1, and rounds that up: one unit less for each draw makes up for
-// it.
+// Of a budget that is divided evenly; rounded down, so that the shares add up to it at most. RDP counts the rho
+// of each draw times its order, which is above 1, and rounds that up; a selection by groups is two such draws.
+// Two units less for each draw make up for it.
 std::variant<Epsilon, Rho> ShareOf(const RuleSpec& rule, const Budget& budget,
                                    std::span<const StatisticsDraw> draws) {
   const int64_t shares = SharesOf(draws);
   if (const auto* pure = std::get_if<PureBudget>(&budget)) return Epsilon(pure->epsilon.units() / shares);
-  const int64_t rounded_up = rule.kind == RuleKind::kRdp ? static_cast<int64_t>(draws.size()) : 0;
+  const int64_t rounded_up = rule.kind == RuleKind::kRdp ? 2 * static_cast<int64_t>(draws.size()) : 0;
   return Rho(std::max<int64_t>(0, std::get<ZcdpBudget>(budget).rho.units() - rounded_up) / shares);
 }
 

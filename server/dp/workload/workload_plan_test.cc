@@ -56,6 +56,75 @@ TEST(PlanWorkload, PricesMarginalsAsItAlwaysDid) {
             (Event{DiscreteLaplaceEvent{.scale = {4, 1}, .l1_sensitivity = 4, .linf_sensitivity = 1}}));
 }
 
+// ---- Statistics: many draws for one spend
+
+const Domain& Ages() {
+  static const Domain domain = Domain::Create({Attribute::Create("region", CodedKind{3}).value(),
+                                               Attribute::Create("age", IntegerKind{0, 99}).value()})
+                                   .value();
+  return domain;
+}
+
+// Selections by groups, and sums of every kind.
+std::vector<AskedStatistics> ManyDraws() {
+  AskedStatistics selected;
+  for (const int32_t thousandths : {100, 250, 500, 750, 900})
+    selected.statistics.push_back({StatisticKind::kQuantile, 1, thousandths});
+  selected.by = {0};
+  selected.quantiles = QuantileWay::kSelection;
+  AskedStatistics summed = selected;
+  summed.statistics = {{}, {StatisticKind::kVariance, 1}, {StatisticKind::kQuantile, 1}};
+  summed.quantiles = QuantileWay::kTree;
+  return {selected, summed};
+}
+
+std::vector<int64_t> AmountsOf(const RuleSpec& rule, const Event& event) {
+  std::vector<int64_t> amounts;
+  for (const CounterAmount& counter : CostOf(rule, event).value()) amounts.push_back(counter.amount);
+  return amounts;
+}
+
+TEST(PlanStatistics, CostsTheSpendAtMostUnderEveryRule) {
+  constexpr UnitBound kReplaced{NeighbourRelation::kReplaceOne, 1};
+  std::vector<RuleSpec> rules = {Rule(RuleKind::kPure), Rule(RuleKind::kZcdp), Rule(RuleKind::kAdvanced)};
+  for (const Rational& order : {Rational{101, 100}, Rational{3, 2}, Rational{17, 2}}) {
+    rules.push_back(Rule(RuleKind::kRdp));
+    rules.back().order = order;
+  }
+  const std::vector<AskedStatistics> sets = ManyDraws();
+  for (const RuleSpec& rule : rules) {
+    for (int64_t odd = 0; odd < 60; ++odd) {
+      const int64_t units = kEpsilonUnitsPerOne / 2 + 7'654'321 * odd;
+      std::vector<Spend> spends = {{.epsilon = Epsilon(units)}};
+      if (rule.kind == RuleKind::kZcdp || rule.kind == RuleKind::kRdp) {
+        spends.push_back({.rho = Rho(units)});
+        spends.push_back({.rho = Rho(50'000'000 + 7 * odd)});
+      }
+      if (rule.kind == RuleKind::kAdvanced && odd == 0)
+        spends.push_back({.epsilon = Epsilon(units), .delta = Delta(1'000'000'000)});
+      for (const Spend& spend : spends) {
+        const auto plan = PlanStatistics(Ages(), kReplaced, rule, sets, spend, std::nullopt);
+        ASSERT_TRUE(plan.ok()) << plan.status() << RuleName(rule.kind) << units;
+        EXPECT_EQ(plan->statistics.size(), plan->bought_draws.size());
+        const std::vector<int64_t> cost = AmountsOf(rule, plan->bought.event);
+        const std::vector<int64_t> most = AmountsOf(rule, EventOf(BudgetOf(rule, spend).value()));
+        for (size_t i = 0; i < cost.size(); ++i) EXPECT_LE(cost[i], most[i]);
+      }
+    }
+  }
+}
+
+// Each of four selections costs 1.01 times 250,001 units, rounded up; what they may cost is rounded up once.
+TEST(PlanStatistics, LeavesOutWhatRdpRoundsUpForEachSelection) {
+  RuleSpec rule = Rule(RuleKind::kRdp);
+  rule.order = Rational{101, 100};
+  AskedStatistics two = ManyDraws()[0];
+  two.statistics.resize(2);
+  const auto plan = PlanStatistics(Ages(), {NeighbourRelation::kReplaceOne, 1}, rule, std::span(&two, 1),
+                                   {.rho = Rho(1'000'006)}, std::nullopt);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+}
+
 TEST(PlanWorkload, EndsWhenItsClientHasGone) {
   std::stop_source client;
   client.request_stop();

@@ -314,7 +314,7 @@ std::optional<RandomPurchase> Random(std::mt19937_64& random) {
       digits;
   made.draws = DrawsFor(People(), made.unit, is_pure ? kLaplace : kGaussian, made.sets).value();
   // RDP rounds the cost of each draw up (PlanStatistics()).
-  const int64_t rounded_up = made.rule.kind == RuleKind::kRdp ? std::ssize(made.draws) : 0;
+  const int64_t rounded_up = made.rule.kind == RuleKind::kRdp ? 2 * std::ssize(made.draws) : 0;
   const int64_t share = (made.budget - rounded_up) / SharesOf(made.draws);
   absl::StatusOr<StatisticsPurchase> bought =
       is_pure ? BuyStatistics(People(), made.unit, made.sets, made.draws, Epsilon(share))
