@@ -127,6 +127,7 @@ def quote(shown: Quote) -> str:
     more = len(shown.errors) - len(errors)
     within = f"{100 * shown.confidence:g}% within ±"
     is_ladder = not shown.amounts
+    shown_errors = not (is_ladder and shown.choices)  # else the choices have them
     choices = [
         (
             *((percent_up(each.share_of_left),) if is_ladder else ()),
@@ -139,9 +140,9 @@ def quote(shown: Quote) -> str:
         _facts(facts)
         + _beside_the_guarantee(shown)
         + (table(("account", "counter", "cost", "left after it", "of the promise", "of what was left"), costs, right=(2, 3, 4, 5)) if costs else "")
-        + (table(("query", "numbers", "std", within), errors, right=(1, 2, 3)) if errors or not forecasts else "")
-        + (f"<div>and {more} more</div>" if more > 0 else "")
-        + (table(("statistic", "groups", within, "measured as"), forecasts, right=(1, 2)) if forecasts else "")
+        + (table(("query", "numbers", "std", within), errors, right=(1, 2, 3)) if shown_errors and (errors or not forecasts) else "")
+        + (f"<div>and {more} more</div>" if shown_errors and more > 0 else "")
+        + (table(("statistic", "groups", within, "measured as"), forecasts, right=(1, 2)) if shown_errors and forecasts else "")
         + (table(heads, choices, right=(len(heads) - 2,)) if choices else "")
         + "<div>nothing was charged, no record was read</div>"
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -96,7 +97,8 @@ class Quote:
         fits: whether all accounts have that much left now.
         max_error_of: what a percentage in max_error= is of: "5% of 2000 records, a noisy number: ..."; empty where it was none.
         choices: the errors for other amounts, from the cheapest on, as a tuple of Choice. Where no amount was given: what 1%, 3%, 10% and
-            30% of what is left would buy; then `costs`, `event`, `max_error` and `fits`, which are of one amount, are empty.
+            30% of what is left would buy; then `costs`, `event`, `max_error` and `fits`, which are of one amount, are empty, and
+            errors in `errors` and `forecasts` are NaN.
         free_from: releases from which `prefer_free=True` would answer.
         refused_by_rule: the rule of the owner that would refuse the question; empty when none would.
         domain_from_records: ranges, categories or bins were chosen by somebody who had seen records: the guarantee does not cover
@@ -121,6 +123,9 @@ class Quote:
         self.errors = _errors_of(wire, [each.name if each else "" for each in question._namings()])
         self.forecasts = forecasts_of(wire.statistics)
         self.numbers: int = sum(each.numbers for each in self.errors) + sum(each.groups for each in self.forecasts)
+        if not self.amounts and wire.choices:  # they are errors of no amount: those of each are in `choices`
+            self.errors = tuple(replace(each, std=math.nan, half_width=math.nan) for each in self.errors)
+            self.forecasts = tuple(replace(each, std=math.nan, half_width=math.nan) for each in self.forecasts)
         self.left_out: int = wire.marginals_left_out
         self.choices = tuple(Choice(question, confidence, each) for each in wire.choices)
         self.free_from = tuple(wire.free_from)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 
 import pytest
@@ -25,7 +26,8 @@ def test_a_quote_without_an_amount_has_what_shares_of_what_is_left_buy(census: c
     assert errors == sorted(errors, reverse=True)
     assert "1.0% of what is left: rho 0.00056" in repr(quote)
     html = quote._repr_html_()
-    assert "of what is left" in html and "0.00056" in html
+    assert "of what is left" in html and "0.00056" in html and "within ±" not in html.partition("of what is left")[0]
+    assert all(math.isnan(each.std) and math.isnan(each.half_width) for each in quote.errors), "of no amount there is no error"
     with pytest.raises(cu.CuratorError, match="take one of its choices"):
         quote.answer()
     answer = quote.choices[2].answer()

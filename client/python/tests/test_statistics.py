@@ -223,6 +223,7 @@ def quote_of(question: cu.Question) -> Quote:
         {"statistic": "mean(income)", "unit": "VALUE_TIMES_RECORDS", "confidence_half_width": 2e6, "standard_deviation": 1e6, "groups": 3},
     ]
     wire = {
+        "spend": {"rho": "1"},
         "statistics": forecasts,
         "query_sets": [{"query_set": 0, "answers": 6}],
         "choices": [{"spend": {"rho": "0.5"}, "statistics": forecasts}],
