@@ -1,6 +1,8 @@
 #include "dp/workload/statistics/set_draws.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <variant>
 
 #include "base/status_macros.h"
@@ -135,14 +137,14 @@ absl::StatusOr<NoisyMoments> SetDraws::MomentsOf(const Statistic& statistic) con
   if (!parts.count) return LacksDraws();
   const NumberColumn column = *NumberColumnAt(*domain_, *statistic.column);
   NoisyMoments moments;
-  moments.count_deviation = Deviation(*parts.count);
-  moments.sum_deviation = Deviation(parts.sum);
+  moments.count_deviation = DeviationOfLaw(*parts.count);
+  moments.sum_deviation = DeviationOfLaw(parts.sum);
   moments.least = static_cast<double>(column.low - parts.centre);
   moments.most = static_cast<double>(column.low + column.steps - parts.centre);
   if (statistic.kind != StatisticKind::kVariance) return moments;
   ASSIGN_OR_RETURN(const size_t squares, Squares(column.column, parts.centre));
   moments.step_of_squares = static_cast<double>(StepOfSquares(column, parts.centre));
-  moments.squares_deviation = Deviation(squares) * moments.step_of_squares;
+  moments.squares_deviation = DeviationOfLaw(squares) * moments.step_of_squares;
   moments.centre_of_squares =
       static_cast<double>(CentreOfSquares(column, parts.centre)) * moments.step_of_squares;
   return moments;
@@ -150,6 +152,16 @@ absl::StatusOr<NoisyMoments> SetDraws::MomentsOf(const Statistic& statistic) con
 
 double SetDraws::Deviation(size_t draw) const {
   return ForecastError(noise(draw)).standard_deviation;
+}
+
+double SetDraws::DeviationOfLaw(size_t draw) const {
+  constexpr double kLeastSmooth = 1.5;
+  const double own = Deviation(draw);
+  if (own >= kLeastSmooth) return own;
+  const auto [numerator, denominator] = noise(draw).parameter;
+  const double parameter = static_cast<double>(numerator) / static_cast<double>(denominator);
+  return noise(draw).mechanism == Mechanism::kDiscreteLaplace ? std::numbers::sqrt2 * parameter
+                                                              : std::sqrt(parameter);
 }
 
 }  // namespace curator::dp

@@ -113,8 +113,8 @@ class SetReader {
     if (parts.centre == 0) return ReadPlain(statistic, parts.sum, unit);
     constexpr double kHalfStep = 0.5;
     const auto centre = static_cast<double>(parts.centre);
-    const std::array<double, 2> terms = {draws_.Deviation(parts.sum),
-                                         std::abs(centre) * draws_.Deviation(*parts.count)};
+    const std::array<double, 2> terms = {draws_.DeviationOfLaw(parts.sum),
+                                         std::abs(centre) * draws_.DeviationOfLaw(*parts.count)};
     const NoiseSums noise(draws_.noise(parts.sum).mechanism, level_);
     return ReadAround(statistic, std::hypot(terms[0], terms[1]) * unit,
                       (noise.HalfWidth(terms) + kHalfStep) * unit, [&](int64_t group) {

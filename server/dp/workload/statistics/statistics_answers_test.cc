@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "dp/workload/statistics/quantile_ways.h"
+#include "dp/workload/statistics/testing/coverage.h"
 #include "dp/workload/statistics/testing/simulated_statistics.h"
 #include "tests/testing/seeded_bits.h"
 
@@ -137,6 +138,21 @@ TEST(StatisticsAnswers, ReadASumFromDeviationsWhereTheMeanIsAsked) {
     EXPECT_NEAR(sum, answers[3 * group + 1].value * answers[3 * group + 2].value, 1e-9 * sum);
     EXPECT_LT(answers[3 * group].low, sum);
   }
+}
+
+// Noise in the count of 0 or 1 mostly, which moves a mean at a bound by half of the range.
+TEST(StatisticsAnswers, HoldTheirLevelWhereTheNoiseOfTheCountIsBelowOne) {
+  const AskedStatistics asked = Asking({{StatisticKind::kMean, kIncome}, {StatisticKind::kSum, kIncome}});
+  SimulatedRecords records;
+  for (uint32_t region = 0; region < 3; ++region)
+    records.insert(records.end(), 400, {.codes = {region, 0, 2000, 0}, .unit = 0});
+  const StatisticsRelease exact =
+      MeasuredExactly(People(), kUnit, std::span(&asked, 1), Epsilon(4 * kEpsilonUnitsPerOne), records)
+          .value();
+  seeded::SeededBits bits(27);
+  for (const Coverage& each :
+       CoverageOf(People(), asked, exact, TrueAnswersOf(People(), asked, records), 0.99, 20'000, bits))
+    EXPECT_GT(each.Percent(), 98.9);
 }
 
 TEST(StatisticsAnswers, AreTheSameForTheSameRelease) {

@@ -72,8 +72,8 @@ class SetForecasts {
     if (parts.centre == 0)
       return OfDraw(parts.sum, unit, ErrorUnit::kValue, "the sum of the values, with noise");
     const std::array<double, 2> terms = {
-        draws_.Deviation(parts.sum),
-        std::abs(static_cast<double>(parts.centre)) * draws_.Deviation(*parts.count)};
+        draws_.DeviationOfLaw(parts.sum),
+        std::abs(static_cast<double>(parts.centre)) * draws_.DeviationOfLaw(*parts.count)};
     return OfTerms(
         NoiseSums(draws_.noise(parts.sum).mechanism, level_), terms, unit, ErrorUnit::kValue,
         "the sum of the values less the middle of their bounds, and their number, each with noise");
