@@ -251,11 +251,16 @@ std::vector<std::string> StatisticsNotes(const QuerySetAnswer& set,
   for (const v1::Measure* measure : measures)
     notes.push_back(absl::StrCat("these are the statistics of ", ClippedText(*measure)));
   const auto is_nan = [](double number) { return std::isnan(number); };
-  const auto is_infinite = [](double number) { return std::isinf(number); };
   if (std::ranges::any_of(set.estimates, is_nan))
     notes.emplace_back("none: the noisy number of values in the group is too small for the statistic");
-  if (std::ranges::any_of(set.interval_lows, is_infinite) ||
-      std::ranges::any_of(set.interval_highs, is_infinite))
+  bool is_unbounded = false;
+  for (size_t i = 0; i < set.interval_lows.size(); ++i) {
+    const bool goes_down = std::isinf(set.interval_lows[i]);
+    const bool goes_up = std::isinf(set.interval_highs[i]);
+    const bool is_none = !set.estimates.empty() && is_nan(set.estimates[i]);
+    is_unbounded |= (goes_down || goes_up) && !(is_none && goes_down && goes_up);  // "none" has no interval
+  }
+  if (is_unbounded)
     notes.emplace_back(
         "unbounded: a mean or a variance of which the noisy number of values is not clear of 0, or a "
         "quantile that was selected from the values (an estimate has the error of its rank)");

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -92,6 +93,10 @@ TEST(StatisticsTable, SaysWhatIsClippedAndWhyAnAnswerIsNoneOrUnbounded) {
                     HasSubstr("none: the noisy number of values in the group is too small"),
                     HasSubstr("unbounded: a mean or a variance of which the noisy number of values is not")));
   EXPECT_THAT(shown, Not(HasSubstr("income tax"))) << "no statistic is of it";
+  QuerySetAnswer none = ByRegion();
+  for (double& high : none.interval_highs) high = std::min(high, 60000.0);
+  none.interval_highs.back() = kInfinity;
+  EXPECT_THAT(Shown(AnswerWith(none)), AllOf(HasSubstr("none:"), Not(HasSubstr("unbounded"))));
   QuerySetAnswer bounded = ByRegion();
   for (auto* numbers : {&bounded.estimates, &bounded.interval_lows, &bounded.interval_highs})
     numbers->resize(2);
