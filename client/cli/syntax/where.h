@@ -24,8 +24,8 @@
 // have no "not" in them.
 //
 // An omitted end of an interval is the attribute's own. "]", "<=" and "between" include the end, ")" and "<"
-// do not. Numeric attributes have bins [edge, next edge) and take ")" and "<", at their largest edge also "]",
-// "<=" and "between"; the intervals of all others take "]" (CheckEnds()).
+// do not. Numeric attributes have bins [edge, next edge) and take ")" and "<", at their largest edge also
+// "]", "<=" and "between"; the intervals of all others take "]" (CheckEnds()).
 //
 //   visit in [2019-01, 2019-03]            visit >= 2019-04-01 and visit <= 2019-06-30
 //   visit < 2019-07-01                     visit in {2019-Q2, unknown}
