@@ -1,5 +1,5 @@
-// The decoders of stored releases, of workloads and of synthesis: one release has one encoding. Statistics are
-// read from what was decoded.
+// The decoders of stored releases, of workloads and of synthesis: one release has one encoding. Statistics
+// are read from what was decoded.
 #include "codec/release_codec.h"
 #include "dp/domain/testing_domain.h"
 #include "dp/queries/testing/all_intervals.h"

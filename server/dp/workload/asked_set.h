@@ -46,7 +46,7 @@ bool AreStatistics(std::span<const AskedSet> sets);
 // The sets of statistics of a workload, in order.
 std::vector<AskedStatistics> StatisticsOf(std::span<const AskedSet> sets);
 
-// The columns that distinguish the answers of a set: attributes, "where", "at least", "parity" or "statistic".
+// The columns that distinguish a set's answers: attributes, "where", "at least", "parity" or "statistic".
 std::vector<std::string> ColumnsOf(const Domain& domain, const AskedSet& asked);
 
 // The labels of a cell of the marginal over `by`, the last attribute varying fastest.

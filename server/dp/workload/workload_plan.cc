@@ -236,9 +236,9 @@ absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound&
 
 namespace {
 
-// Of a budget that is divided evenly; rounded down, so that the shares add up to it at most. RDP counts the rho
-// of each draw times its order, which is above 1, and rounds that up; a selection by groups is two such draws.
-// Two units less for each draw make up for it.
+// Of a budget that is divided evenly; rounded down, so that the shares add up to it at most. RDP counts the
+// rho of each draw times its order, which is above 1, and rounds that up; a selection by groups is two such
+// draws. Two units less for each draw make up for it.
 std::variant<Epsilon, Rho> ShareOf(const RuleSpec& rule, const Budget& budget,
                                    std::span<const StatisticsDraw> draws) {
   const int64_t shares = SharesOf(draws);

@@ -90,8 +90,8 @@ absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound&
                                           std::optional<Mechanism> mechanism,
                                           const std::stop_token& stop = {});
 
-// What `spend` buys for sets of statistics, each valid: the same share for each of their draws, whose costs add
-// up to the spend at most. Errors: INVALID_ARGUMENT with the path of a set ("workload.query_sets[1].strategy")
+// What `spend` buys for sets of statistics, each valid: the same share for each draw, and the costs of draws
+// add up to the spend at most. Errors: INVALID_ARGUMENT with a path ("workload.query_sets[1].strategy")
 // or a field ("spend...", "mechanism"); those of DrawsFor(), BuyStatistics() and ChargeFor().
 absl::StatusOr<WorkloadPlan> PlanStatistics(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                             std::span<const AskedStatistics> sets, const Spend& spend,

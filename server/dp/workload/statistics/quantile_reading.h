@@ -18,8 +18,8 @@
 // running minimum from the right, which rises, reaches q T. It lies in the interval.
 //
 // Half widths of codes whose weights have nearly the same kurtosis are scaled from one of them by the
-// standard deviation (half_widths.h has the same), and widened: their excess kurtosis differs by 0.05 at most,
-// which makes (c^2 - 3) / 480 of a half width of c deviations, and 0.3% is added at least.
+// standard deviation (half_widths.h has the same), and widened: their excess kurtosis differs by 0.05 at
+// most, which makes (c^2 - 3) / 480 of a half width of c deviations, and 0.3% is added at least.
 //
 // Not thread-safe: remembers half widths. The same groups in the same order get the same codes.
 #pragma once
@@ -76,8 +76,8 @@ std::vector<double> RanksOf(const IntervalTree& tree, std::span<const int64_t> m
 // Whether quantiles can be taken of a column of the domain: it has numbers, or bins in their order.
 bool HasOrderedNumbers(const Domain& domain, uint32_t column);
 
-// The numbers that a code of such a column stands for: all the same for a code of one number; else the ends of
-// the bin and its middle.
+// The numbers that a code of such a column stands for: all the same for a code of one number; else the ends
+// of the bin and its middle.
 struct BinNumbers {
   double low = 0;
   double middle = 0;

@@ -54,8 +54,8 @@ class SetDraws {
   const NoiseSpec& noise(size_t draw) const { return bought_[draw].noise; }
   double Deviation(size_t draw) const;
 
-  // The same for the laws of fieller.h, which know no lattice. Of noise so small that its lattice shows, that of
-  // the continuous noise of this parameter, which is larger: a count times a mean moves in steps of the mean.
+  // The same for the laws of fieller.h, which know no lattice. Of noise so small that its lattice shows, that
+  // of the continuous noise of this parameter, which is larger: a mean times a count moves by whole means.
   double DeviationOfLaw(size_t draw) const;
 
  private:

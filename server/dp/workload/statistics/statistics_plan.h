@@ -58,10 +58,10 @@ struct StatisticsDraw {
 };
 
 // The draws of `sets`, each valid: of each set its own, in a fixed order. Quantiles whose way is kAuto are
-// measured in the way that TreeIsBetter() (quantile_ways.h) prefers for noise of `mechanism`: by public facts,
-// the numbers of codes and groups, the relation and the unit. Errors: INVALID_ARGUMENT ("[1].strategy", within
-// the sets) where the way that a set names cannot answer it within the limits (kMostSelectedCodes;
-// kMostGroupCells measured values a level), and ("[1].statistics") beyond kMostStatisticValues of all draws.
+// measured in the way that TreeIsBetter() (quantile_ways.h) prefers for noise of `mechanism`: by the numbers
+// of codes and groups, the relation and the unit. Errors: INVALID_ARGUMENT ("[1].strategy", within the sets)
+// where the way that a set names cannot answer it within the limits (kMostSelectedCodes, and kMostGroupCells
+// measured values a level), and ("[1].statistics") beyond kMostStatisticValues of all draws.
 inline constexpr int64_t kMostStatisticValues = int64_t{1} << 24;  // 8 bytes each are stored
 absl::StatusOr<std::vector<StatisticsDraw>> DrawsFor(const Domain& domain, const UnitBound& unit,
                                                      Mechanism mechanism,
