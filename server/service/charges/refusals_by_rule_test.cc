@@ -164,7 +164,7 @@ TEST_F(RefusalsByRuleTest, AMeasureIsRefusedByItsNameAndByAnAttributeOfItsColumn
   NewDataset numbers = People("numbers");
   numbers.schema = *dp::CreateSchema(*dp::Domain::Create(numbers.schema.domain.attributes(), {years}),
                                      numbers.schema.unit);
-  MakeSealed(numbers);
+  Make(numbers);
   const StatisticsQuery mean{.statistics = {{.kind = dp::StatisticKind::kMean, .of = "years"}}};
   const WorkloadRequest asked{.principal = owner_,
                               .dataset = DatasetName("numbers"),
