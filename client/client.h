@@ -134,7 +134,7 @@ class Client {
 
   absl::StatusOr<v1::EstimateWorkloadResponse> EstimateWorkload(
       const v1::EstimateWorkloadRequest& request) const;
-  // A statement in SQL as a workload (docs/SQL.md). INVALID_ARGUMENT with its line and a mark under the error.
+  // A statement in SQL as a workload (docs/SQL.md). INVALID_ARGUMENT with its line and a mark at the error.
   absl::StatusOr<v1::TranslateSqlResponse> TranslateSql(const v1::TranslateSqlRequest& request) const;
   absl::StatusOr<Answer> AnswerWorkload(v1::AnswerWorkloadRequest request) const;
   absl::StatusOr<ReleaseContent> GetRelease(const v1::GetReleaseRequest& request) const;

@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/domain/number_column.h"
+#include "dp/workload/statistics/quantile_reading.h"
 #include "service/workloads/resolve_conditions.h"
 
 namespace curator::service {
@@ -49,18 +50,13 @@ std::optional<int32_t> ThousandthsOf(std::string_view text) {
   return thousandths == 0 ? std::nullopt : std::optional(thousandths);
 }
 
-bool HasOrderedNumbers(const dp::Attribute& attribute) {
-  return std::holds_alternative<dp::NumericKind>(attribute.kind()) ||
-         std::holds_alternative<dp::IntegerKind>(attribute.kind());
-}
-
 // Quantiles are also of the bins of an attribute of numbers.
 absl::StatusOr<uint32_t> QuantileColumn(const dp::Domain& domain, const std::string& name) {
   const absl::StatusOr<dp::NumberColumn> numbers = dp::FindNumberColumn(domain, name);
   if (numbers.ok()) return numbers->column;
   const absl::StatusOr<uint32_t> attribute = domain.IndexOf(name);
   if (!attribute.ok()) return numbers.status();
-  if (HasOrderedNumbers(domain.attributes()[*attribute])) return *attribute;
+  if (dp::HasOrderedNumbers(domain, *attribute)) return *attribute;
   return absl::InvalidArgumentError(
       absl::StrCat("\"", name, "\" has no numbers to take quantiles of; ask its marginal"));
 }
