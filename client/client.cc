@@ -283,8 +283,7 @@ absl::StatusOr<v1::EstimateWorkloadResponse> Client::EstimateWorkload(
   return Read(wire_->connection, wire_->queries, &v1::QueryService::Stub::EstimateWorkload, request);
 }
 
-absl::StatusOr<v1::TranslateSqlResponse> Client::TranslateSql(
-    const v1::TranslateSqlRequest& request) const {
+absl::StatusOr<v1::TranslateSqlResponse> Client::TranslateSql(const v1::TranslateSqlRequest& request) const {
   return Read(wire_->connection, wire_->queries, &v1::QueryService::Stub::TranslateSql, request);
 }
 

@@ -265,8 +265,8 @@ absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp
     if (request.target) {
       return InvalidField(
           "target",
-          "is an error in records, and statistics have errors in other units: give a spend; an "
-          "estimate without one shows what some would buy");
+          "is an error in records, and statistics have errors in other units: give a spend (an estimate "
+          "without one shows what some would buy), or ask counts alone, as a marginal or as predicates");
     }
     return dp::PlanStatistics(domain, unit, rule, dp::StatisticsOf(asked), spend, request.mechanism);
   }
@@ -637,8 +637,7 @@ absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const Work
   std::optional<std::string> free_from = IdOf(std::move(free));
   ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services, request, question));
   const bool has_price = request.target || request.spend != dp::Spend();
-  const dp::Spend spend =
-      has_price ? request.spend : LadderKind(question.scope.accounts, request.mechanism);
+  const dp::Spend spend = has_price ? request.spend : LadderKind(question.scope.accounts, request.mechanism);
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, spend, std::move(question)));
   if (estimate.plan.classes.empty())
     estimate.plan.classes = dp::ErrorClassesOf(estimate.dataset().schema.domain, estimate.plan.shape);
