@@ -212,7 +212,6 @@ TEST_P(Statistics, ByGroupsLieBesideTheExactOnesOfTheClippedValuesUnderBothRelat
       EXPECT_NEAR(answers.at(region + "/quantile(age, 0.9)").value, 90, 10) << region;
     }
     ExpectNear(answers, "west/count", 0);
-    EXPECT_TRUE(std::isinf(answers.at("west/mean(income)").high));
   }
 }
 
