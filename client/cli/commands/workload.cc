@@ -152,7 +152,7 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
       *group, "answer", "Charge the budget and answer with noise",
       "curator workload answer census --marginals 2 --rho 0.1 --out pairs.csv\n"
       "  curator workload answer census --where 'age in [30,40] and sex = Female' --by education --rho 0.01\n"
-      "  curator workload answer census --mean income --count --by region --where 'age >= 18' --rho 0.01\n"
+      "  curator workload answer census --mean income --count --by zone --where 'age >= 18' --rho 0.01\n"
       "  curator workload answer census --quantiles 'income 0.25,0.5,0.75' --by sex --rho 0.01 --plot\n"
       "  curator workload answer census --prefixes age --max-error 100 --plot\n"
       "  curator workload answer census --marginals 1 --attributes age --prefer-free --plot ages.svg");

@@ -76,23 +76,24 @@ TEST_F(SqlProgramTest, APathIsFromTheFolderOfTheServer) {
 // Each statement waits at a pipe until the test has seen what others get.
 TEST_F(SqlProgramTest, APrincipalHasTwoPlacesAndOthersHaveTheirs) {
   const std::string started = folder_ / "started";
-  const std::string gate = folder_ / "gate";
   ASSERT_EQ(mkfifo(started.c_str(), 0600), 0);
-  ASSERT_EQ(mkfifo(gate.c_str(), 0600), 0);
-  SqlProgram program(Program("IFS= read -r name; if [ \"$name\" = wait ]; then echo x > " + started +
-                             "; read -r line < " + gate + "; fi; echo done"),
+  // Each that waits has a gate of its own: one that closes would end the reading of all others.
+  const auto gate = [this](int i) { return std::string(folder_ / "gate") + std::to_string(i); };
+  for (int i = 0; i < SqlProgram::kMostOfOnePrincipal; ++i) ASSERT_EQ(mkfifo(gate(i).c_str(), 0600), 0);
+  SqlProgram program(Program("IFS= read -r gate; if [ -n \"$gate\" ]; then echo x > " + started +
+                             "; read -r line < \"$gate\"; fi; echo done"),
                      kLong);
   std::vector<std::thread> waiting;
   for (int i = 0; i < SqlProgram::kMostOfOnePrincipal; ++i) {
-    waiting.emplace_back([&] { EXPECT_EQ(*program.Run(ana_, "wait\n"), "done\n"); });
+    waiting.emplace_back([&, i] { EXPECT_EQ(*program.Run(ana_, gate(i) + "\n"), "done\n"); });
     std::string line;
     std::getline(std::ifstream(started) >> std::ws, line);
   }
-  EXPECT_TRUE(QuotaRetryOf(program.Run(ana_, "now\n").status()).has_value());
-  EXPECT_EQ(*program.Run(bob_, "now\n"), "done\n");
-  for (int i = 0; i < SqlProgram::kMostOfOnePrincipal; ++i) std::ofstream(gate) << "go\n" << std::flush;
+  EXPECT_TRUE(QuotaRetryOf(program.Run(ana_, "\n").status()).has_value());
+  EXPECT_EQ(*program.Run(bob_, "\n"), "done\n");
+  for (int i = 0; i < SqlProgram::kMostOfOnePrincipal; ++i) std::ofstream(gate(i)) << "go\n" << std::flush;
   for (std::thread& thread : waiting) thread.join();
-  EXPECT_EQ(*program.Run(ana_, "now\n"), "done\n");
+  EXPECT_EQ(*program.Run(ana_, "\n"), "done\n");
 }
 
 }  // namespace
