@@ -375,7 +375,8 @@ TEST_P(QueryClasses, WhatCutsABinOrIsNotThereIsNamedAndFree) {
       "workload.query_sets[0].strategy: a tree answers ranges, prefixes, or intervals of one attribute, and "
       "nothing else");
   EXPECT_EQ(FieldOfError(R"({"query_sets":[{}]})"),
-            "workload.query_sets[0]: needs marginals, ranges, prefixes, thresholds, parities, predicates or statistics");
+            "workload.query_sets[0]: needs marginals, ranges, prefixes, thresholds, parities, predicates or "
+            "statistics");
   EXPECT_EQ(FieldOfError(R"({"query_sets":[{"parities":{"sets":[{"names":["region"]}]}}]})"),
             "workload.query_sets[0].parities: \"region\" has 4 values; parities are of attributes with two");
   EXPECT_EQ(owner_.GetBudget("census")->accounts(0).counters(0).spent(), "0");
