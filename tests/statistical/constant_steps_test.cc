@@ -179,7 +179,7 @@ TEST(ConstantSteps, QuantilesOfOneGroup) {
   });
 }
 
-// Of persons: whoever owns which rows, and wherever these lie.
+// Of persons: for any assignment of rows to them, and for any order of the rows.
 TEST(ConstantSteps, NumbersOfUnitsInGroups) {
   constexpr dp::UnitBound kPerson{dp::NeighbourRelation::kReplaceOne, 5};
   const dp::RecordGroups groups = dp::GroupsBy(SmallDomain(), {0}, {}, {}).value();
