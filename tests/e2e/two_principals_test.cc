@@ -244,8 +244,7 @@ std::vector<Step> BobLists(const std::string& dataset, bool is_shared) {
       {"BudgetService.ListChainLinks", {only}},
       {"BudgetService.VerifyLedger", {only}},
       {"QueryService.ListReleases", {only}},
-      {"QueryService.TranslateSql",
-       {absl::StrCat(only, " sql: 'SELECT COUNT(*) FROM \"", dataset, "\"'")}},
+      {"QueryService.TranslateSql", {absl::StrCat(only, " sql: 'SELECT COUNT(*) FROM \"", dataset, "\"'")}},
       {"QueryService.EstimateWorkload",
        {only + " workload { query_sets { marginals { all_k_way { k: 2 } } } } "
                "spend { epsilon: '0.1' }"}},
