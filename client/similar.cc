@@ -13,7 +13,8 @@ bool AreSameLetter(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
 }
 
-// Whether one text becomes the other by at most `changes` letters that are added, removed or replaced.
+// Whether one text becomes the other by at most `changes` letters that are added, removed or replaced, and
+// neighbours that are exchanged.
 bool AreNear(std::string_view a, std::string_view b, size_t changes) {
   while (!a.empty() && !b.empty() && AreSameLetter(a.front(), b.front())) {
     a.remove_prefix(1);
@@ -21,6 +22,9 @@ bool AreNear(std::string_view a, std::string_view b, size_t changes) {
   }
   if (a.empty() || b.empty()) return std::max(a.size(), b.size()) <= changes;
   if (changes == 0) return false;
+  const bool are_exchanged =
+      a.size() > 1 && b.size() > 1 && AreSameLetter(a[0], b[1]) && AreSameLetter(a[1], b[0]);
+  if (are_exchanged && AreNear(a.substr(2), b.substr(2), changes - 1)) return true;
   return AreNear(a.substr(1), b, changes - 1) || AreNear(a, b.substr(1), changes - 1) ||
          AreNear(a.substr(1), b.substr(1), changes - 1);
 }

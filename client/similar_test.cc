@@ -14,6 +14,12 @@ TEST(DidYouMean, NamesWhatDiffersByFewLetters) {
   EXPECT_EQ(DidYouMean("", names), "");
 }
 
+TEST(DidYouMean, CountsTwoLettersInEachOthersPlaceAsOneMistake) {
+  EXPECT_EQ(DidYouMean("sxe", {"sex", "age"}), "; did you mean sex?");
+  EXPECT_EQ(DidYouMean("aeg", {"sex", "AGE"}), "; did you mean AGE?");
+  EXPECT_EQ(DidYouMean("xes", {"sex"}), "");
+}
+
 TEST(DidYouMean, NamesAtMostThree) {
   EXPECT_EQ(DidYouMean("--a", {"--b", "--c", "--d", "--e"}), "; did you mean --b or --c or --d?");
 }

@@ -1,11 +1,11 @@
 #include "client/sql/refusal.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
+#include "client/display_width.h"
 
 namespace curator::sql {
 namespace {
@@ -49,7 +49,12 @@ size_t PlaceOfCharacter(std::string_view sql, size_t number) {
 }
 
 absl::Status Refusal(std::string_view sql, int64_t place, std::string_view words) {
-  if (place < 0) return absl::InvalidArgumentError(Cut(words));
+  const std::string line = MarkedLine(sql, place);
+  return absl::InvalidArgumentError(absl::StrCat(Cut(words), line.empty() ? "" : "\n", line));
+}
+
+std::string MarkedLine(std::string_view sql, int64_t place) {
+  if (place < 0) return "";
   const size_t byte = std::min(static_cast<size_t>(place), sql.size());
   const size_t newline = byte == 0 ? std::string_view::npos : sql.rfind('\n', byte - 1);
   const size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
@@ -66,12 +71,14 @@ absl::Status Refusal(std::string_view sql, int64_t place, std::string_view words
     mark += "   ";
   }
   for (size_t i = first; i < before.size(); ++i) {
-    line += Shown(before[i]);
-    mark += before[i] == "\t" ? '\t' : ' ';  // so that the mark is under its place wherever tabs stop
+    const std::string shown = Shown(before[i]);
+    line += shown;
+    // A tab under a tab, so that the mark is under its place wherever tabs stop.
+    mark += shown == "\t" ? shown : std::string(DisplayWidth(shown), ' ');
   }
   for (size_t i = 0; i < std::min(after.size(), kMostAfter); ++i) line += Shown(after[i]);
   if (after.size() > kMostAfter) line += "...";
-  return absl::InvalidArgumentError(absl::StrCat(Cut(words), "\n", line, "\n", mark, "^"));
+  return absl::StrCat(line, "\n", mark, "^");
 }
 
 }  // namespace curator::sql

@@ -33,6 +33,11 @@ TEST(Refusals, CountCharactersAndKeepTabs) {
   EXPECT_EQ(Said("\ta\tb", 3), "wrong\nLINE 1: \ta\tb\n        \t \t^");
 }
 
+TEST(Refusals, MarkThePlaceBehindWideCharactersAndAccents) {
+  EXPECT_EQ(Said("'東京' x", 9), "wrong\nLINE 1: '東京' x\n               ^") << "two columns each";
+  EXPECT_EQ(Said("'u\u0308' x", 6), "wrong\nLINE 1: 'u\u0308' x\n            ^");
+}
+
 TEST(Refusals, ShowAPartOfALongLine) {
   const std::string line = std::string(100, 'a') + "X" + std::string(100, 'b');
   EXPECT_EQ(Said(line, 100), "wrong\nLINE 1: ..." + std::string(60, 'a') + "X" + std::string(59, 'b') +

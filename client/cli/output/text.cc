@@ -9,7 +9,9 @@
 #include <ctime>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/text.h"
 
 namespace curator::cli {
 namespace {
@@ -149,21 +151,17 @@ std::string Printable(std::string_view text) {
   return clean;
 }
 
-size_t DisplayWidth(std::string_view text) {
-  size_t width = 0;
-  for (const char c : text) width += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return width;
-}
-
 std::string Shortened(std::string_view text, size_t width, std::string_view cut) {
   if (DisplayWidth(text) <= width) return std::string(text);
-  std::string kept;
-  size_t points = 0;
-  for (const char c : text) {
-    if ((static_cast<unsigned char>(c) & 0xC0) != 0x80 && ++points == width) break;
-    kept.push_back(c);
+  size_t kept = 0;
+  for (size_t left = width - 1; kept < text.size();) {
+    const std::string_view character =
+        text.substr(kept, std::max<size_t>(1, Utf8CharacterLength(text.substr(kept))));
+    if (DisplayWidth(character) > left) break;
+    left -= DisplayWidth(character);
+    kept += character.size();
   }
-  return kept + std::string(cut);
+  return absl::StrCat(std::string(text.substr(0, kept)), std::string(cut));
 }
 
 std::string DisplayText(const Value& value) {

@@ -49,9 +49,13 @@ TEST(Text, NamesFromElsewhereCannotDriveATerminal) {
   EXPECT_EQ(Printable("Zürich, 東京"), "Zürich, 東京");
 }
 
-TEST(Text, WidthCountsCodePoints) {
-  EXPECT_EQ(DisplayWidth("Zürich"), 6u);
-  EXPECT_EQ(DisplayWidth(""), 0u);
+TEST(Text, IsCutToTheColumnsOfTheTerminal) {
+  EXPECT_EQ(Shortened("Zürich", 6, "~"), "Zürich");
+  EXPECT_EQ(Shortened("Zürich", 4, "~"), "Zür~");
+  EXPECT_EQ(Shortened("東京都庁", 6, "~"), "東京~") << "a wide character has two";
+  EXPECT_EQ(Shortened("東京都庁", 5, "~"), "東京~");
+  EXPECT_EQ(Shortened("Zu\u0308rich", 3, "~"), "Zu\u0308~") << "no accent is left behind";
+  EXPECT_EQ(Shortened("ab", 1, "~"), "~");
 }
 
 TEST(Text, CsvQuotesOnlyWhereItMust) {
