@@ -209,6 +209,30 @@ TEST_F(Program, AMistakeInAStatementIsMarkedInItsLine) {
                                       "                 ^\n"));
 }
 
+TEST_F(Program, WhatTheServerRefusesOfAStatementIsMarkedInItsLine) {
+  const auto refuse = [this](const std::string& field) {
+    server_.services.on_answer = [field](auto&, auto&, auto&) {
+      google::rpc::BadRequest detail;
+      detail.add_field_violations()->set_field(field);
+      detail.mutable_field_violations(0)->set_description("is none of its values");
+      return DetailedError(grpc::StatusCode::INVALID_ARGUMENT, field + ": is none of its values", {&detail});
+    };
+    RunWords({"sql", "SELECT COUNT(*) FROM census\nWHERE sex = 'f' OR sex IN ('m', 'x')", "--rho", "0.1"});
+    return error_.str();
+  };
+  const std::string where = "workload.query_sets[0].statistics.where.expression";
+  EXPECT_EQ(refuse(where + ".any_of.expressions[1].condition.in[1]"),
+            "curator: INVALID_ARGUMENT: WHERE sex: is none of its values\n"
+            "  LINE 2: WHERE sex = 'f' OR sex IN ('m', 'x')\n"
+            "                                          ^\n");
+  EXPECT_EQ(refuse(where + ".any_of.expressions[0].condition.compare.value"),
+            "curator: INVALID_ARGUMENT: WHERE sex: is none of its values\n"
+            "  LINE 2: WHERE sex = 'f' OR sex IN ('m', 'x')\n"
+            "                      ^\n");
+  EXPECT_EQ(refuse("workload.query_sets[0].statistics.by"),
+            "curator: INVALID_ARGUMENT: GROUP BY: is none of its values\n");
+}
+
 TEST_F(Program, LinesOfAMessageCannotLookLikeThoseOfTheCommandLine) {
   server_.services.on_answer = [](auto&, auto&, auto&) {
     return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "named a\ncurator: done\033[31m");

@@ -12,7 +12,8 @@
 namespace curator::sql {
 namespace {
 
-// Translates one WHERE. Counts what it has.
+// Translates one WHERE. Counts what it has, and notes where that is: an expression keeps the order of the
+// statement.
 class Builder {
  public:
   Builder(std::string_view sql, const Columns& columns) : sql_(sql), columns_(columns) {}
@@ -27,6 +28,8 @@ class Builder {
     if (node.has_null_test()) return OfNullTest(node.null_test());
     return NoCondition(node);
   }
+
+  std::vector<ConditionPlaces> TakePlaces() && { return std::move(places_); }
 
  private:
   absl::Status NoCondition(const tree::Node& node) const {
@@ -77,8 +80,10 @@ class Builder {
     return result;
   }
 
-  absl::Status CountCondition(int64_t place) {
-    if (++conditions_ <= kMostConditions) return absl::OkStatus();
+  // `attribute` is the node that names it.
+  absl::Status AddCondition(int64_t place, const tree::Node& attribute) {
+    places_.push_back({.attribute = PlaceOf(attribute), .values = {}});
+    if (places_.size() <= kMostConditions) return absl::OkStatus();
     return Refusal(sql_, place, absl::StrCat("WHERE has more than ", kMostConditions, " conditions"));
   }
 
@@ -98,19 +103,21 @@ class Builder {
 
   absl::StatusOr<v1::Expression> Comparison(const tree::Node& left, v1::Comparison::Operator op,
                                             const tree::Node& right, int64_t place) {
-    RETURN_IF_ERROR(CountCondition(place));
+    const bool is_exchanged = !left.has_column() && right.has_column();
+    const tree::Node& attribute = is_exchanged ? right : left;
+    const tree::Node& value = is_exchanged ? left : right;
+    RETURN_IF_ERROR(AddCondition(place, attribute));
     if (left.has_column() && right.has_column()) {
       return Refusal(sql_, PlaceOf(right),
                      "two columns are not compared with each other: compare each with a constant");
     }
-    const bool is_exchanged = !left.has_column() && right.has_column();
-    ASSIGN_OR_RETURN(const Column column, AttributeOf(is_exchanged ? right : left));
+    ASSIGN_OR_RETURN(const Column column, AttributeOf(attribute));
     v1::Expression result;
     v1::Condition& condition = *result.mutable_condition();
     condition.set_attribute(column.name);
     condition.mutable_compare()->set_operator_(is_exchanged ? Exchanged(op) : op);
-    ASSIGN_OR_RETURN(*condition.mutable_compare()->mutable_value(),
-                     ConstantOf(sql_, is_exchanged ? left : right));
+    ASSIGN_OR_RETURN(*condition.mutable_compare()->mutable_value(), ConstantOf(sql_, value));
+    places_.back().values.push_back(PlaceOf(value));
     return result;
   }
 
@@ -129,7 +136,7 @@ class Builder {
   }
 
   absl::StatusOr<v1::Expression> In(const tree::OperatorExpression& node) {
-    RETURN_IF_ERROR(CountCondition(node.location()));
+    RETURN_IF_ERROR(AddCondition(node.location(), node.left()));
     ASSIGN_OR_RETURN(const Column column, AttributeOf(node.left()));
     v1::Expression result;
     v1::Condition& condition = *result.mutable_condition();
@@ -140,6 +147,7 @@ class Builder {
                        absl::StrCat("IN lists more than ", kMostListedValues, " values in all"));
       }
       ASSIGN_OR_RETURN(*condition.add_in(), ConstantOf(sql_, item));
+      places_.back().values.push_back(PlaceOf(item));
     }
     const bool is_not = node.name_size() == 1 && node.name(0).string().text() == "<>";
     return is_not ? Not(std::move(result)) : result;
@@ -181,7 +189,7 @@ class Builder {
   }
 
   absl::StatusOr<v1::Expression> OfNullTest(const tree::NullTest& node) {
-    RETURN_IF_ERROR(CountCondition(node.location()));
+    RETURN_IF_ERROR(AddCondition(node.location(), node.argument()));
     ASSIGN_OR_RETURN(const Column column, AttributeOf(node.argument()));
     v1::Expression result;
     result.mutable_condition()->set_attribute(column.name);
@@ -191,15 +199,19 @@ class Builder {
 
   std::string_view sql_;
   const Columns& columns_;
-  int conditions_ = 0;
+  std::vector<ConditionPlaces> places_;
   int values_ = 0;
 };
 
 }  // namespace
 
-absl::StatusOr<v1::Expression> ConditionsOf(std::string_view sql, const Columns& columns,
-                                            const tree::Node& where) {
-  return Builder(sql, columns).Build(where, 1);
+absl::StatusOr<Conditions> ConditionsOf(std::string_view sql, const Columns& columns,
+                                        const tree::Node& where) {
+  Builder builder(sql, columns);
+  Conditions conditions;
+  ASSIGN_OR_RETURN(conditions.expression, builder.Build(where, 1));
+  conditions.places = std::move(builder).TakePlaces();
+  return conditions;
 }
 
 absl::StatusOr<v1::Comparison::Operator> ComparisonOf(std::string_view sql,

@@ -44,6 +44,12 @@ absl::StatusOr<std::string> DatasetOf(std::string_view sql) {
 
 absl::StatusOr<v1::TranslateSqlResponse> Translate(const v1::Schema& schema, std::string_view dataset,
                                                    std::string_view sql) {
+  ASSIGN_OR_RETURN(PlacedTranslation placed, TranslateWithPlaces(schema, dataset, sql));
+  return std::move(placed.translation);
+}
+
+absl::StatusOr<PlacedTranslation> TranslateWithPlaces(const v1::Schema& schema, std::string_view dataset,
+                                                      std::string_view sql) {
   ASSIGN_OR_RETURN(const Statement statement, ParseStatement(sql));
   const tree::SelectStatement& select = statement.select;
   RETURN_IF_ERROR(CheckClauses(sql, statement));
@@ -60,22 +66,24 @@ absl::StatusOr<v1::TranslateSqlResponse> Translate(const v1::Schema& schema, std
     return Refusal(sql, statement.places.select,
                    "nothing is asked of the groups: select an aggregate, such as COUNT(*)");
 
-  v1::TranslateSqlResponse response;
+  PlacedTranslation placed;
+  v1::TranslateSqlResponse& response = placed.translation;
   response.set_explain(statement.explain);
   response.mutable_selection()->Swap(&output.selection);
   v1::Statistics& statistics = *response.mutable_workload()->add_query_sets()->mutable_statistics();
   for (const v1::Statistic& statistic : aggregates.statistics()) *statistics.add_statistics() = statistic;
   for (std::string& attribute : output.by) statistics.add_by(std::move(attribute));
   if (select.has_where()) {
-    ASSIGN_OR_RETURN(*statistics.mutable_where()->mutable_expression(),
-                     ConditionsOf(sql, columns, select.where()));
+    ASSIGN_OR_RETURN(Conditions conditions, ConditionsOf(sql, columns, select.where()));
+    statistics.mutable_where()->mutable_expression()->Swap(&conditions.expression);
+    placed.conditions = std::move(conditions.places);
   }
   if (HasUnknownPart(select)) {
     return Refusal(sql, statement.places.select,
                    "the statement has a part that is not understood: docs/SQL.md lists what is; the rest of "
                    "PostgreSQL's SELECT is not answered");
   }
-  return response;
+  return placed;
 }
 
 }  // namespace curator::sql

@@ -7,8 +7,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/sql/conditions.h"
 #include "curator/v1/query.pb.h"
 #include "curator/v1/schema.pb.h"
 
@@ -23,5 +25,14 @@ absl::StatusOr<std::string> DatasetOf(std::string_view sql);
 // name than `dataset`.
 absl::StatusOr<v1::TranslateSqlResponse> Translate(const v1::Schema& schema, std::string_view dataset,
                                                    std::string_view sql);
+
+// The same, and where the conditions of WHERE are: what a server refuses of them can be marked in the statement
+// (refusal.h). It alone knows the bins, which a condition must not cut.
+struct PlacedTranslation {
+  v1::TranslateSqlResponse translation;
+  std::vector<ConditionPlaces> conditions;  // as in Conditions
+};
+absl::StatusOr<PlacedTranslation> TranslateWithPlaces(const v1::Schema& schema, std::string_view dataset,
+                                                      std::string_view sql);
 
 }  // namespace curator::sql

@@ -19,6 +19,24 @@ v1::TranslateSqlResponse Translated(const std::string& sql) {
   return translated.ok() ? *translated : v1::TranslateSqlResponse();
 }
 
+// "quantity: 5": the text of the statement from each place on, up to a blank or a comma.
+std::vector<std::string> PlacesOf(const std::string& where) {
+  const std::string sql = "SELECT count(*) FROM orders WHERE " + where;
+  const auto translated = TranslateWithPlaces(OrdersSchema(), "orders", sql);
+  EXPECT_TRUE(translated.ok()) << sql << "\n" << translated.status();
+  std::vector<std::string> shown;
+  if (!translated.ok()) return shown;
+  const auto at = [&](int64_t place) {
+    const std::string rest = place < 0 ? "nowhere" : sql.substr(static_cast<size_t>(place));
+    return rest.substr(0, rest.find_first_of(" ,)"));
+  };
+  for (const ConditionPlaces& condition : translated->conditions) {
+    shown.push_back(at(condition.attribute) + ":");
+    for (const int64_t value : condition.values) shown.back() += " " + at(value);
+  }
+  return shown;
+}
+
 template <typename Message>
 std::string TextOf(const Message& message) {
   google::protobuf::TextFormat::Printer printer;
@@ -117,6 +135,18 @@ TEST(TranslateSql, AndBindsMoreThanOrAndNotMoreThanBoth) {
   EXPECT_EQ(ConditionOf("NOT NOT quantity = 1"), ConditionOf("quantity = 1"));
   EXPECT_NE(ConditionOf("NOT (quantity = 1 OR quantity = 2)"),
             ConditionOf("NOT quantity = 1 OR quantity = 2"));
+}
+
+TEST(TranslateSql, ConditionsHaveTheirPlacesInTheOrderOfTheExpression) {
+  using Places = std::vector<std::string>;
+  EXPECT_EQ(PlacesOf("quantity < 5"), Places({"quantity: 5"}));
+  EXPECT_EQ(PlacesOf("-5 < quantity"), Places({"quantity: -5"}));
+  EXPECT_EQ(PlacesOf("shipdate < DATE '1995-01-01'"), Places({"shipdate: DATE"}));
+  EXPECT_EQ(PlacesOf("quantity BETWEEN 2 AND 4"), Places({"quantity: 2", "quantity: 4"}));
+  EXPECT_EQ(PlacesOf("region IN ('a', 'b')"), Places({"region: 'a' 'b'"}));
+  EXPECT_EQ(PlacesOf("quantity = 1 AND (NOT (weight > 2 OR region IS NOT NULL) AND decade >= 1950) OR "
+                     "region = 'c'"),
+            Places({"quantity: 1", "weight: 2", "region:", "decade: 1950", "region: 'c'"}));
 }
 
 TEST(TranslateSql, GroupsAreNamedByNameAliasAndPosition) {

@@ -92,6 +92,19 @@ void FieldOptions::AddFile(std::string field, std::string words, std::string pla
   known_.push_back({std::move(field), std::move(words), std::move(place)});
 }
 
+void FieldOptions::AddPlace(std::string field, std::string lines) {
+  places_.push_back({std::move(field), std::move(lines), std::nullopt});
+}
+
+const FieldOptions::Known* FieldOptions::LongestOf(const std::vector<Known>& known, std::string_view field) {
+  const Known* longest = nullptr;
+  for (const Known& each : known) {
+    const bool is_longer = longest == nullptr || each.field.size() > longest->field.size();
+    if (is_longer && IsWithin(field, each.field)) longest = &each;
+  }
+  return longest;
+}
+
 std::optional<std::string> FieldOptions::ByName(std::string_view field, bool only_given) const {
   const std::vector<Component> components = ComponentsOf(field);
   for (auto component = components.rbegin(); component != components.rend(); ++component) {
@@ -108,11 +121,7 @@ std::optional<std::string> FieldOptions::ByName(std::string_view field, bool onl
 }
 
 std::string FieldOptions::WordsFor(std::string_view field) const {
-  const Known* longest = nullptr;
-  for (const Known& known : known_) {
-    const bool is_longer = longest == nullptr || known.field.size() > longest->field.size();
-    if (is_longer && IsWithin(field, known.field)) longest = &known;
-  }
+  const Known* longest = LongestOf(known_, field);
   if (longest != nullptr && !longest->place.has_value()) return longest->words;
   if (longest != nullptr) {
     const std::string inner(field.substr(longest->field.size()));
@@ -128,10 +137,12 @@ absl::Status FieldOptions::Translated(const absl::Status& status) const {
   const std::vector<client::FieldViolation> violations = client::FieldViolations(status);
   const std::string message(status.message());
   if (violations.empty() || violations.front().field.empty()) return status;
-  const std::string begin = violations.front().field + ": ";
+  const std::string& field = violations.front().field;
+  const std::string begin = field + ": ";
   if (!message.starts_with(begin)) return status;
-  absl::Status translated(
-      status.code(), absl::StrCat(WordsFor(violations.front().field), ": ", message.substr(begin.size())));
+  const Known* place = LongestOf(places_, field);
+  absl::Status translated(status.code(), absl::StrCat(WordsFor(field), ": ", message.substr(begin.size()),
+                                                      place == nullptr ? "" : "\n" + place->words));
   status.ForEachPayload(
       [&](absl::string_view url, const absl::Cord& payload) { translated.SetPayload(url, payload); });
   return translated;

@@ -31,10 +31,14 @@ class FieldOptions {
   // w.json: query_sets[1].ranges"). Without a place: "--set rounds".
   void AddFile(std::string field, std::string words, std::string place);
 
+  // A message about `field`, or about what lies below it and has no lines of its own, ends with these lines: the
+  // place in what was typed.
+  void AddPlace(std::string field, std::string lines);
+
   // What a message says instead of `field`; the field where its option is unknown.
   std::string WordsFor(std::string_view field) const;
 
-  // The same status, whose message begins with the words for its invalid field.
+  // The same status, whose message begins with the words for its invalid field and ends with its place.
   absl::Status Translated(const absl::Status& status) const;
 
  private:
@@ -49,9 +53,11 @@ class FieldOptions {
     bool is_given = false;
   };
 
+  static const Known* LongestOf(const std::vector<Known>& known, std::string_view field);
   std::optional<std::string> ByName(std::string_view field, bool only_given) const;
 
   std::vector<Known> known_;
+  std::vector<Known> places_;
   std::vector<Option> options_;
 };
 

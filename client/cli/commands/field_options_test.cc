@@ -78,6 +78,18 @@ TEST(FieldOptions, TranslateTheMessageAndKeepItsDetails) {
   EXPECT_EQ(fields.Translated(absl::NotFoundError("limit.delta: x")).message(), "limit.delta: x");
 }
 
+TEST(FieldOptions, AMessageEndsWithThePlaceOfItsField) {
+  FieldOptions fields;
+  fields.Add("workload", "the statement");
+  fields.AddPlace("workload.where", "LINE 1: age\n        ^");
+  fields.AddPlace("workload.where.in[1]", "LINE 1: 7\n        ^");
+  EXPECT_EQ(fields.Translated(Refused("workload.where.in[1]", "cuts a bin")).message(),
+            "the statement: cuts a bin\nLINE 1: 7\n        ^");
+  EXPECT_EQ(fields.Translated(Refused("workload.where.in[0]", "is none")).message(),
+            "the statement: is none\nLINE 1: age\n        ^");
+  EXPECT_EQ(fields.Translated(Refused("workload.by", "is none")).message(), "the statement: is none");
+}
+
 TEST(FieldOptions, OfQuerySetsAreTheFlagsThatAskedForThem) {
   const WorkloadChoice choice{.file = "w.json",
                               .marginals = 2,

@@ -18,6 +18,7 @@
 #include "client/cli/output/forecast.h"
 #include "client/cli/output/statistics_table.h"
 #include "client/client.h"
+#include "client/sql/refusal.h"
 #include "client/sql/translate.h"
 
 namespace curator::cli {
@@ -42,46 +43,75 @@ struct AskSql {
 
 // A statement, translated for the dataset that it names.
 struct AskedSql {
+  std::string statement;
   v1::Dataset dataset;
   v1::TranslateSqlResponse translation;
+  std::vector<sql::ConditionPlaces> conditions;
 };
 
 absl::StatusOr<AskedSql> Translated(Session& session, const AskSql& command) {
-  std::string sql = command.statement;
-  if (sql == "-") sql.assign(std::istreambuf_iterator<char>(session.in), std::istreambuf_iterator<char>());
   AskedSql asked;
+  std::string& sql = asked.statement;
+  sql = command.statement;
+  if (sql == "-") sql.assign(std::istreambuf_iterator<char>(session.in), std::istreambuf_iterator<char>());
   ASSIGN_OR_RETURN(const std::string dataset, sql::DatasetOf(sql));
   ASSIGN_OR_RETURN(asked.dataset, session.client.GetDataset(dataset));
-  ASSIGN_OR_RETURN(asked.translation, sql::Translate(asked.dataset.schema(), dataset, sql));
+  ASSIGN_OR_RETURN(sql::PlacedTranslation placed,
+                   sql::TranslateWithPlaces(asked.dataset.schema(), dataset, sql));
+  asked.translation.Swap(&placed.translation);
+  asked.conditions = std::move(placed.conditions);
   return asked;
 }
 
-// What errors say in the place of the fields of a condition: the attribute that the statement compares.
-void NameConditions(const v1::Expression& expression, const std::string& field, FieldOptions& fields) {
-  if (expression.has_condition())
-    fields.Add(field, absl::StrCat("WHERE ", expression.condition().attribute()));
-  if (expression.has_not_()) NameConditions(expression.not_(), field + ".not", fields);
-  const bool all = expression.has_all_of();
-  const v1::Expressions& joined = all ? expression.all_of() : expression.any_of();
-  for (int i = 0; i < joined.expressions_size(); ++i) {
-    NameConditions(joined.expressions(i),
-                   absl::StrCat(field, all ? ".all_of" : ".any_of", ".expressions[", i, "]"), fields);
-  }
-}
+// What errors say of the fields of conditions: the attribute that the statement compares, and the place. Goes
+// through an expression in the order in which the places of its conditions come.
+class ConditionNames {
+ public:
+  ConditionNames(const AskedSql& asked, FieldOptions& fields) : asked_(asked), fields_(fields) {}
 
-void NameFields(const v1::TranslateSqlResponse& translation, FieldOptions& fields) {
+  void Add(const v1::Expression& expression, const std::string& field) {
+    if (expression.has_condition()) AddCondition(expression.condition(), field);
+    if (expression.has_not_()) Add(expression.not_(), field + ".not");
+    const bool all = expression.has_all_of();
+    const v1::Expressions& joined = all ? expression.all_of() : expression.any_of();
+    for (int i = 0; i < joined.expressions_size(); ++i)
+      Add(joined.expressions(i), absl::StrCat(field, all ? ".all_of" : ".any_of", ".expressions[", i, "]"));
+  }
+
+ private:
+  void AddCondition(const v1::Condition& condition, const std::string& field) {
+    const sql::ConditionPlaces& places = asked_.conditions.at(next_++);
+    fields_.Add(field, absl::StrCat("WHERE ", condition.attribute()));
+    AddPlace(field, places.attribute);
+    for (size_t i = 0; i < places.values.size(); ++i) {
+      AddPlace(field + (condition.has_compare() ? ".condition.compare.value"
+                                                : absl::StrCat(".condition.in[", i, "]")),
+               places.values[i]);
+    }
+  }
+  void AddPlace(const std::string& field, int64_t place) {
+    if (place >= 0) fields_.AddPlace(field, sql::MarkedLine(asked_.statement, place));
+  }
+
+  const AskedSql& asked_;
+  FieldOptions& fields_;
+  size_t next_ = 0;
+};
+
+void NameFields(const AskedSql& asked, FieldOptions& fields) {
   const std::string statistics = "workload.query_sets[0].statistics";
   fields.Add("workload", "the statement");
   fields.Add("selection", "the statement");
   fields.Add(statistics + ".by", "GROUP BY");
-  NameConditions(translation.workload().query_sets(0).statistics().where().expression(),
-                 statistics + ".where.expression", fields);
+  ConditionNames(asked, fields)
+      .Add(asked.translation.workload().query_sets(0).statistics().where().expression(),
+           statistics + ".where.expression");
 }
 
 // Of an EstimateWorkloadRequest or an AnswerWorkloadRequest.
 template <typename Request>
 absl::Status Fill(Session& session, const AskSql& command, const AskedSql& asked, Request& request) {
-  NameFields(asked.translation, session.fields);
+  NameFields(asked, session.fields);
   request.set_dataset(asked.dataset.name());
   for (const std::string& part : command.parts) request.add_parts(part);
   *request.mutable_workload() = asked.translation.workload();
