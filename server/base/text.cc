@@ -80,6 +80,15 @@ absl::Status CheckLine(std::string_view field, std::string_view text) {
   return absl::OkStatus();
 }
 
+std::string Shortened(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  constexpr std::string_view kMore = "...";
+  const auto continues = [&](size_t i) { return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U; };
+  size_t end = most - kMore.size();
+  while (end > 0 && continues(end)) --end;
+  return std::string(text.substr(0, end)).append(kMore);
+}
+
 bool IsUuid(std::string_view text) {
   if (text.size() != kUuidLength) return false;
   for (size_t i = 0; i < text.size(); ++i) {

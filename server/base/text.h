@@ -29,6 +29,10 @@ bool HasControlCharacter(std::string_view text);
 // Errors: INVALID_ARGUMENT (`field`).
 absl::Status CheckLine(std::string_view field, std::string_view text);
 
+// `text`; of one that has more than `most` >= 3 bytes the first characters and "...", `most` bytes at most.
+// For well-formed UTF-8.
+std::string Shortened(std::string_view text, size_t most);
+
 // Whether `text` has the shape of a UUID, 8-4-4-4-12 hexadecimal digits; any version, either case.
 bool IsUuid(std::string_view text);
 

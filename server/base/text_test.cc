@@ -54,6 +54,13 @@ TEST(HasControlCharacter, FindsWhatATerminalOrAPageMayObey) {
   EXPECT_TRUE(HasControlCharacter(std::string_view("a\0b", 3)));
 }
 
+TEST(Shortened, EndsAfterAWholeCharacter) {
+  EXPECT_EQ(Shortened("abcdef", 6), "abcdef");
+  EXPECT_EQ(Shortened("abcdefg", 6), "abc...");
+  EXPECT_EQ(Shortened("ab\u00E9defg", 6), "ab...");
+  EXPECT_EQ(Shortened("\u00E9\u00E9\u00E9", 3), "...");
+}
+
 TEST(CheckLine, NamesTheFieldOfTextThatIsNoLine) {
   EXPECT_TRUE(CheckLine("summary", "a study of names").ok());
   EXPECT_EQ(FieldViolationOf(CheckLine("summary", "two\nlines"))->field, "summary");

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "dp/queries/marginals.h"
 #include "service/workloads/resolve_conditions.h"
 #include "service/workloads/resolve_expression.h"
@@ -525,7 +526,7 @@ std::string DescribeWorkload(const dp::Domain& domain, const std::vector<dp::Ask
   for (size_t i = 0; i < std::min(sets.size(), kMostNamed); ++i)
     absl::StrAppend(&words, i > 0 ? "; " : "", dp::Describe(domain, sets[i]));
   if (sets.size() > kMostNamed) absl::StrAppend(&words, "; and ", sets.size() - kMostNamed, " more");
-  return words;
+  return Shortened(words, kMostSummaryBytes);
 }
 
 }  // namespace curator::service

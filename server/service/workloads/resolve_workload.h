@@ -33,7 +33,8 @@ int64_t MarginalsLeftOut(const dp::Domain& domain, const std::vector<QuerySetReq
 // The groups of all sets, in order.
 std::vector<dp::QueryGroup> GroupsOf(const std::vector<dp::AskedSet>& sets);
 
-// "3 marginals, 1204 cells; 1275 ranges": a public summary for listings.
+// "3 marginals, 1204 cells; 1275 ranges": a public summary for listings, however long the conditions are.
+inline constexpr size_t kMostSummaryBytes = 800;
 std::string DescribeWorkload(const dp::Domain& domain, const std::vector<dp::AskedSet>& sets);
 
 }  // namespace curator::service

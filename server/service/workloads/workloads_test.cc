@@ -4,6 +4,7 @@
 #include "codec/release_codec.h"
 #include "service/testing/fixture.h"
 #include "service/testing/wrapped_ledger.h"
+#include "service/workloads/resolve_workload.h"
 
 namespace curator::service {
 namespace {
@@ -97,6 +98,27 @@ TEST_F(WorkloadsTest, APaidAnswerNamesAReleaseThatWouldHaveAnsweredFree) {
   EXPECT_FALSE(first->could_be_free_from.has_value());
   EXPECT_EQ(second->could_be_free_from, first->release.id);
   EXPECT_NE(second->release.id, first->release.id);
+}
+
+TEST_F(WorkloadsTest, AStatisticOfALongConditionIsAnsweredAndListedInShort) {
+  MakeSealed(People("census"));
+  Expression either{.kind = Expression::Kind::kAnyOf};
+  for (int i = 0; i < 100; ++i) {
+    either.operands.push_back(
+        {.condition = {.attribute = "region", .compare = Comparison{dp::ComparisonOperator::kEqual, "1"}}});
+    either.operands.push_back(
+        {.condition = {.attribute = "age", .compare = Comparison{dp::ComparisonOperator::kLess, "30"}}});
+  }
+  const StatisticsQuery count{.statistics = {{.kind = dp::StatisticKind::kCount}},
+                              .where = {.expression = either}};
+  const WorkloadRequest request{.principal = TestPrincipal("owner"),
+                                .dataset = DatasetName("census"),
+                                .queries = {{count}},
+                                .spend = {.epsilon = EpsilonOf(100)}};
+  const auto answer = AnswerWorkload(services_, request, {}, NewRequestId(), Intent::kDo);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->release.label.size(), kMostSummaryBytes);
+  EXPECT_TRUE(answer->release.label.starts_with("count where region = 1 or age < 30 or "));
 }
 
 class WorkloadMemoryTest : public ServiceTest {
