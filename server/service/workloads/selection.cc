@@ -48,13 +48,19 @@ absl::Status CheckSource(const std::string& path, const dp::Domain& domain, cons
       absl::StrCat("must be an attribute that the groups are made of; \"", name, "\" is none"));
 }
 
-// `comparisons` counts those of the whole condition.
+// `sizes` are those of the whole condition.
+struct ConditionSizes {
+  size_t comparisons = 0;
+  size_t all = 0;  // also what joins or denies others: each takes a step, however little is below it
+};
+
 absl::Status CheckCondition(const std::string& path, const dp::AskedStatistics& asked,
-                            const GroupCondition& condition, int depth, size_t& comparisons) {
+                            const GroupCondition& condition, int depth, ConditionSizes& sizes) {
+  ++sizes.all;
   if (depth > kMostConditionDepth)
     return InvalidField("selection.having", absl::StrCat("is nested deeper than ", kMostConditionDepth));
   if (condition.kind == GroupCondition::Kind::kCompare) {
-    if (++comparisons > kMostGroupConditions) {
+    if (++sizes.comparisons > kMostGroupConditions) {
       return InvalidField("selection.having",
                           absl::StrCat("has more than ", kMostGroupConditions, " comparisons"));
     }
@@ -70,7 +76,7 @@ absl::Status CheckCondition(const std::string& path, const dp::AskedStatistics& 
       below = absl::StrCat(path, ".all_of.conditions[", i, "]");
     if (condition.kind == GroupCondition::Kind::kAnyOf)
       below = absl::StrCat(path, ".any_of.conditions[", i, "]");
-    RETURN_IF_ERROR(CheckCondition(below, asked, condition.operands[i], depth + 1, comparisons));
+    RETURN_IF_ERROR(CheckCondition(below, asked, condition.operands[i], depth + 1, sizes));
   }
   return absl::OkStatus();
 }
@@ -85,10 +91,10 @@ absl::Status CheckNumbers(const Selection& selection) {
   return absl::OkStatus();
 }
 
-// Comparisons with numbers are made once for each group, those of sort keys as often as sorting takes.
-absl::Status CheckSteps(int64_t groups, size_t comparisons, size_t keys) {
+// Conditions are evaluated once for each group, sort keys compared as often as sorting takes.
+absl::Status CheckSteps(int64_t groups, size_t conditions, size_t keys) {
   const auto sorting = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(groups)));
-  const int64_t each = static_cast<int64_t>(comparisons) + static_cast<int64_t>(keys) * sorting;
+  const int64_t each = static_cast<int64_t>(conditions) + static_cast<int64_t>(keys) * sorting;
   if (each == 0 || groups <= kMostSelectionSteps / each) return absl::OkStatus();
   return InvalidField("selection", absl::StrCat("has too many conditions and sort keys for ", groups,
                                                 " groups: name fewer, or select among the answers yourself"));
@@ -213,14 +219,14 @@ absl::Status CheckSelection(const dp::Domain& domain, std::span<const dp::AskedS
     RETURN_IF_ERROR(CheckName(path + ".name", selection.columns[i].name, names));
     RETURN_IF_ERROR(CheckSource(path, domain, statistics, selection.columns[i].source));
   }
-  size_t comparisons = 0;
+  ConditionSizes sizes;
   if (selection.having)
-    RETURN_IF_ERROR(CheckCondition("selection.having", statistics, *selection.having, 1, comparisons));
+    RETURN_IF_ERROR(CheckCondition("selection.having", statistics, *selection.having, 1, sizes));
   for (size_t i = 0; i < selection.order_by.size(); ++i) {
     RETURN_IF_ERROR(CheckSource(absl::StrCat("selection.order_by[", i, "]"), domain, statistics,
                                 selection.order_by[i].source));
   }
-  return CheckSteps(dp::NumberOfGroups(domain, statistics), comparisons, selection.order_by.size());
+  return CheckSteps(dp::NumberOfGroups(domain, statistics), sizes.all, selection.order_by.size());
 }
 
 std::vector<ShownStatistic> StatisticsShown(const dp::Domain& domain, const dp::AskedStatistics& asked,

@@ -71,7 +71,7 @@ inline constexpr size_t kMostOutputColumns = 256;
 inline constexpr size_t kMostSortKeys = 64;
 inline constexpr size_t kMostGroupConditions = 1024;  // comparisons
 inline constexpr int kMostConditionDepth = 64;
-inline constexpr int64_t kMostSelectionSteps = int64_t{1} << 28;  // comparisons of all groups: about a second
+inline constexpr int64_t kMostSelectionSteps = int64_t{1} << 28;  // conditions of all groups: about a second
 
 // Whether the selection can be made from the answers of `asked`. To be called before the charge. Errors:
 // INVALID_ARGUMENT with a field below "selection" ("selection.order_by[0].source.statistic") for a workload

@@ -154,17 +154,23 @@ TEST_F(SelectionTest, StepsOfAllGroupsAreBounded) {
   constexpr int64_t kGroups = int64_t{1} << 20;
   const dp::Domain domain = *dp::Domain::Create({*dp::Attribute::Create("id", dp::CodedKind{kGroups})});
   asked_.front().statistics->by = {0};
-  const auto field_of = [&](size_t comparisons, size_t keys) {
-    const Selection selection{
-        .having = Join(kAllOf, std::vector<GroupCondition>(comparisons, Compare(0, Operator::kGreater, 100))),
-        .order_by = std::vector<SortKey>(keys, {int32_t{0}})};
+  const auto denied = [](GroupCondition condition, int times) {
+    for (int i = 0; i < times; ++i) condition = Join(kNot, {std::move(condition)});
+    return condition;
+  };
+  const auto field_of = [&](size_t comparisons, size_t keys, int denials = 0) {
+    const GroupCondition each = denied(Compare(0, Operator::kGreater, 100), denials);
+    const Selection selection{.having = Join(kAllOf, std::vector<GroupCondition>(comparisons, each)),
+                              .order_by = std::vector<SortKey>(keys, {int32_t{0}})};
     const auto violation = FieldViolationOf(CheckSelection(domain, asked_, selection));
     return violation ? violation->field : "";
   };
-  EXPECT_EQ(field_of(256, 0), "");
-  EXPECT_EQ(field_of(257, 0), "selection");
-  EXPECT_EQ(field_of(4, 12), "");
-  EXPECT_EQ(field_of(5, 12), "selection");
+  EXPECT_EQ(field_of(255, 0), "");
+  EXPECT_EQ(field_of(256, 0), "selection");
+  EXPECT_EQ(field_of(3, 12), "");
+  EXPECT_EQ(field_of(4, 12), "selection");
+  EXPECT_EQ(field_of(5, 0, 50), "");
+  EXPECT_EQ(field_of(5, 0, 51), "selection") << "conditions that join or deny others take steps, too";
 }
 
 }  // namespace
