@@ -12,6 +12,9 @@ export const SIZES = {
   phone: { width: 360, height: 800 },
 };
 
+// The button that asks whether to pay, once it can be pressed.
+export const PAY = "::-p-xpath(//button[starts-with(., 'Pay') and not(@aria-disabled)])";
+
 let browser;
 
 export async function startBrowser() {

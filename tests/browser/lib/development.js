@@ -7,6 +7,10 @@ import { freePort, Program, run } from "./processes.js";
 
 const PEOPLE = "2000";
 
+function zcdp(epsilon) {
+  return ["--rule", "zcdp", "--epsilon", epsilon, "--delta", "1e-9"];
+}
+
 export class Development {
   folder = scratchFolder();
 
@@ -40,12 +44,22 @@ export class Development {
     return new Cli(["--server", this.address, "--as", principal]);
   }
 
-  // A sealed dataset of the owner olga with the analyst ana.
-  async makeDataset(name, { rule = ["--rule", "zcdp", "--epsilon", "2", "--delta", "1e-9"], seed = "1", people = PEOPLE } = {}) {
+  // A sealed dataset of the owner olga with the analyst ana: of the demonstration's people.
+  async makeDataset(name, { rule = zcdp("2"), seed = "1", people = PEOPLE } = {}) {
     const table = join(this.folder, `${name}.csv`);
     await run(join(BUILD, "deploy/demo-data"), ["--out", table, "--people", people, "--seed", seed]);
+    await this.#seal(name, join(ROOT, "deploy/demo-schema.json"), table, rule);
+  }
+
+  // The same of a test's own records: lines of CSV.
+  async makeTable(name, schema, records) {
+    const described = await this.file(`${name}.json`, JSON.stringify(schema));
+    await this.#seal(name, described, await this.file(`${name}.csv`, records), zcdp("50"));
+  }
+
+  async #seal(name, schema, table, rule) {
     const olga = this.as("olga");
-    await olga.text("dataset", "create", name, "--schema", join(ROOT, "deploy/demo-schema.json"), ...rule);
+    await olga.text("dataset", "create", name, "--schema", schema, ...rule);
     await olga.text("dataset", "import", name, table);
     await olga.text("dataset", "seal", name);
     await olga.text("dataset", "grant", name, "ana");

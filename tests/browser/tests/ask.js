@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { Person } from "../lib/browser.js";
+import { PAY, Person } from "../lib/browser.js";
 import { units } from "../lib/decimals.js";
 import { development } from "../lib/world.js";
 
@@ -10,7 +10,7 @@ async function askFor(person, attribute) {
   const names = await person.all("label.choice");
   const index = names.findIndex((name) => name.startsWith(`${attribute} `));
   await (await person.page.$$("label.choice input"))[index].click();
-  const pay = await person.page.waitForSelector("::-p-xpath(//button[starts-with(., 'Pay') and not(@aria-disabled)])");
+  const pay = await person.page.waitForSelector(PAY);
   await pay.click();
   await person.page.waitForSelector("dialog[open] data");
   return await person.page.$eval("dialog[open] tbody data", (amount) => amount.value);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { Person } from "../lib/browser.js";
+import { PAY, Person } from "../lib/browser.js";
 import { parseCsv } from "../lib/csv.js";
 import { units } from "../lib/decimals.js";
 import { development } from "../lib/world.js";
@@ -14,17 +14,6 @@ const SCHEMA = {
 const RECORDS = `region,wage\n${Array.from({ length: 1200 }, (_, i) => `${i % 3 === 0 ? "north" : "south"},${i % 120}\n`).join("")}`;
 
 const STATEMENT = `SELECT AVG(wage) AS "<i>earns</i>", region, COUNT(*) AS n FROM payroll GROUP BY region HAVING COUNT(*) < 5000 ORDER BY n DESC`;
-const PAY = "::-p-xpath(//button[starts-with(., 'Pay') and not(@aria-disabled)])";
-
-async function makePayroll(world) {
-  const olga = world.as("olga");
-  const schema = await world.file("payroll.json", JSON.stringify(SCHEMA));
-  const promise = ["--rule", "zcdp", "--epsilon", "50", "--delta", "1e-9"];
-  await olga.text("dataset", "create", "payroll", "--schema", schema, ...promise);
-  await olga.text("dataset", "import", "payroll", await world.file("payroll.csv", RECORDS));
-  await olga.text("dataset", "seal", "payroll");
-  await olga.text("dataset", "grant", "payroll", "ana");
-}
 
 async function arrive(world) {
   const ana = await Person.arrive(world.url);
@@ -47,7 +36,7 @@ async function write(person, sql) {
 }
 
 export const suite = () => describe("asks in SQL", () => {
-  before(async () => makePayroll(await development()));
+  before(async () => (await development()).makeTable("payroll", SCHEMA, RECORDS));
 
   it("and sees the line of a mistake, with a mark under its place", async () => {
     const world = await development();
@@ -89,7 +78,7 @@ export const suite = () => describe("asks in SQL", () => {
     await pay.press("Enter");
     const price = await (await ana.page.waitForSelector("dialog[open] tbody data")).evaluate(({ value }) => value);
     await ana.press("Pay and answer");
-    await ana.sees("Download the rows as CSV");
+    await ana.sees("Download CSV");
     assert.equal(units(await cli.spent("payroll")) - before, units(price));
 
     const { release_id, request_id } = (await cli.json("release", "list", "payroll")).releases[0];

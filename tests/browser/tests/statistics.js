@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { Person } from "../lib/browser.js";
+import { PAY, Person } from "../lib/browser.js";
 import { parseCsv } from "../lib/csv.js";
 import { units } from "../lib/decimals.js";
 import { development } from "../lib/world.js";
@@ -13,18 +13,8 @@ const SCHEMA = {
 // North has 400 records, the moon none.
 const RECORDS = `region,wage\n${Array.from({ length: 400 }, (_, i) => `north,${i % 120}\n`).join("")}`;
 
-async function makeWages(world) {
-  const olga = world.as("olga");
-  const schema = await world.file("wages.json", JSON.stringify(SCHEMA));
-  const promise = ["--rule", "zcdp", "--epsilon", "50", "--delta", "1e-9"];
-  await olga.text("dataset", "create", "wages", "--schema", schema, ...promise);
-  await olga.text("dataset", "import", "wages", await world.file("wages.csv", RECORDS));
-  await olga.text("dataset", "seal", "wages");
-  await olga.text("dataset", "grant", "wages", "ana");
-}
-
 export const suite = () => describe("asks for statistics", () => {
-  before(async () => makeWages(await development()));
+  before(async () => (await development()).makeTable("wages", SCHEMA, RECORDS));
 
   it("with their price first, and shows what the command line shows", async () => {
     const world = await development();
@@ -37,7 +27,7 @@ export const suite = () => describe("asks for statistics", () => {
     await ana.press("number of records", "checkbox");
     await ana.press("region 2 values", "checkbox");
     await ana.sees("/ records in the group");
-    const pay = await ana.page.waitForSelector("::-p-xpath(//button[starts-with(., 'Pay') and not(@aria-disabled)])");
+    const pay = await ana.page.waitForSelector(PAY);
     assert.equal(units(await cli.spent("wages")), spent, "a price costs nothing");
     await pay.click();
     await (await ana.page.waitForSelector("::-p-xpath(//dialog[@open]//button[. = 'Pay and answer'])")).click();
@@ -45,6 +35,7 @@ export const suite = () => describe("asks for statistics", () => {
     await ana.page.waitForSelector("svg .mark");
     await ana.sees("wage clipped to 0..100");
     await ana.sees("<b>moon</b>", "main table");
+    await ana.sees("2 groups, wage clipped to 0..100", "figure h3");
 
     const release = (await cli.json("release", "list", "wages")).releases[0].release_id;
     const { header, rows } = parseCsv(await cli.text("--output", "csv", "release", "show", release));

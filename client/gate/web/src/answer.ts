@@ -5,13 +5,13 @@ import type {
   AnswerHeader,
   Attribute,
   MarginalHeader,
+  Measure,
   QuerySetHeader,
   Schema,
   Slice,
 } from "./api/types.ts";
-import type { Cell } from "./csv.ts";
 import { dateBinsOf, dateLabelsOf } from "./dates.ts";
-import { exactText, labelText, roundedText } from "./numbers.ts";
+import { exactText, labelText } from "./numbers.ts";
 
 export interface Row {
   labels: string[];
@@ -48,6 +48,8 @@ export interface AnswerTable {
   method: string;
   // "laplace" or "gaussian"; empty where there is no noise of a measurement.
   mechanism: string;
+  // Those that its statistics are of; their values were clipped.
+  measures: Measure[];
 }
 
 export interface Answer {
@@ -73,6 +75,9 @@ interface OpenTable {
 }
 
 export class MalformedAnswer extends Error {}
+
+// Of a dataset whose schema the reader does not see.
+export const NO_ATTRIBUTES: Schema = { attributes: [] };
 
 function labelOfInteger(
   { min, max, bin_width = "1" }: NonNullable<Attribute["integer"]>,
@@ -296,38 +301,15 @@ export function groupsOf({ rows }: AnswerTable): { names: string[]; groups: Grou
   return { names, groups };
 }
 
-// A table for each statistic, with a row for each group: of one kind of numbers, which can be compared.
-export function tablesOfStatistics(table: AnswerTable): AnswerTable[] {
-  const { names, groups } = groupsOf(table);
-  const by = table.columns.slice(0, -1);
-  return names.map((name, i) => ({
-    ...table,
-    name,
-    title: by.length > 0 ? `${name} by ${by.join(", ")}` : name,
-    columns: by,
-    rows: groups.map(({ labels, answers }) => ({ ...(answers[i] as Row), labels })),
-  }));
+// Whether a statistic of this name is of the measure: "mean(income)", "quantile(income, 0.25)".
+export function isOfMeasure(statistic: string, { name }: Measure): boolean {
+  const inner = statistic.slice(statistic.indexOf("(") + 1);
+  return inner !== statistic && (inner.startsWith(`${name})`) || inner.startsWith(`${name}, `));
 }
 
-// "income clipped to 0..200000", of the measures that a table's statistics are of.
-export function clippedWords(table: AnswerTable, schema: Schema): string[] {
-  const { names } = groupsOf(table);
-  const isOf = (statistic: string, measure: string) => {
-    const inner = statistic.slice(statistic.indexOf("(") + 1);
-    return inner !== statistic && (inner.startsWith(`${measure})`) || inner.startsWith(`${measure}, `));
-  };
-  return (schema.measures ?? [])
-    .filter(({ name }) => names.some((statistic) => isOf(statistic, name)))
-    .map(({ name, low, high }) => `${name} clipped to ${exactText(low)}..${exactText(high)}`);
-}
-
-// "51 204 [50 871, 51 537]", "42.5 [0, unbounded]", "none" for what is no number.
-export function statisticText({ value, lower, upper }: Row): string {
-  if (Number.isNaN(value)) return "none";
-  if (lower === undefined || upper === undefined) return roundedText(value);
-  const end = (number: number) => (Number.isFinite(number) ? roundedText(number) : "unbounded");
-  if (!Number.isFinite(lower) && !Number.isFinite(upper)) return `${roundedText(value)} [unbounded]`;
-  return `${roundedText(value)} [${end(lower)}, ${end(upper)}]`;
+function measuresOf(rows: Row[], schema: Schema): Measure[] {
+  const names = rows.slice(0, statisticsOf(rows)).map(({ labels }) => labels.at(-1) ?? "");
+  return (schema.measures ?? []).filter((measure) => names.some((name) => isOfMeasure(name, measure)));
 }
 
 // The last attribute varies fastest.
@@ -349,9 +331,10 @@ function tableOf(open: OpenTable, header: AnswerHeader, schema: Schema): AnswerT
     const low = level === 0 ? undefined : values.lows[i];
     const high = level === 0 ? undefined : values.highs[i];
     const half = level === 0 ? undefined : (values.halfWidths[i] ?? noise?.confidence_half_width);
-    const deviation = isProcessed || Number.isNaN(values.deviations[i])
-      ? undefined
-      : (values.deviations[i] ?? (level !== 0 ? noise?.standard_deviation : undefined));
+    const deviation =
+      isProcessed || Number.isNaN(values.deviations[i])
+        ? undefined
+        : (values.deviations[i] ?? (level !== 0 ? noise?.standard_deviation : undefined));
     return {
       labels: ofMarginal ? ofMarginal(i) : values.labels.slice(i * columns.length, (i + 1) * columns.length),
       count: estimate === undefined ? (values.counts[i] as string) : textOrNone(estimate),
@@ -376,6 +359,7 @@ function tableOf(open: OpenTable, header: AnswerHeader, schema: Schema): AnswerT
     firstAttribute: querySet && CLASSES_WITH_WORDS.includes(querySet.query_class) ? 1 : 0,
     method: methodOf(open, isProcessed),
     mechanism: mechanismOf(marginal, querySet),
+    measures: isStatistics ? measuresOf(rows, schema) : [],
   };
 }
 
@@ -408,56 +392,4 @@ export function assemble(chunks: AnswerChunk[], schema: Schema): Answer {
   if (open.length !== header.marginal_count + header.query_set_count)
     throw new MalformedAnswer("parts are missing");
   return { header, tables: open.map((table) => tableOf(table, header, schema)) };
-}
-
-const FIXED_COLUMNS = [
-  "query_set",
-  "query_class",
-  "query",
-  "estimate",
-  "standard_deviation",
-  "low",
-  "high",
-  "confidence_level",
-  "method",
-  "noise",
-  "post_processing",
-];
-
-// Header and rows of the file that `curator release show --output csv` writes: the same columns for every
-// method and class of queries, then one for each attribute that is asked about.
-export function answerCsv({ header, tables }: Answer, schema: Schema): [string[], Cell[][]] {
-  const attributesOf = (table: AnswerTable) =>
-    table.columns.slice(table.firstAttribute, table.isStatistics ? -1 : undefined);
-  const occurring = new Set(tables.flatMap(attributesOf));
-  const known = schema.attributes.map((attribute) => attribute.name).filter((name) => occurring.delete(name));
-  const attributes = [...known, ...occurring];
-  const marked = attributes.map((name) => (FIXED_COLUMNS.includes(name) ? `${name} (attribute)` : name));
-  const exact = (value: number | undefined) => (value === undefined ? undefined : exactText(value));
-  const rows = tables.flatMap((table) => {
-    const own = attributesOf(table);
-    const positions = attributes.map((name) =>
-      own.includes(name) ? own.indexOf(name) + table.firstAttribute : -1,
-    );
-    const words = table.columns.join(",");
-    const wordsOf = ({ labels }: Row) => {
-      if (table.isStatistics) return labels.at(-1);
-      return table.firstAttribute > 0 ? labels[0] : words;
-    };
-    return table.rows.map((row): Cell[] => [
-      String(table.querySet),
-      table.queryClass,
-      wordsOf(row),
-      row.count,
-      exact(row.deviation),
-      exact(row.lower),
-      exact(row.upper),
-      table.level > 0 ? exact(table.level) : undefined,
-      table.method,
-      table.mechanism,
-      header.post_processing,
-      ...positions.map((at) => (at < 0 ? undefined : row.labels[at])),
-    ]);
-  });
-  return [[...FIXED_COLUMNS, ...marked], rows];
 }

@@ -1,6 +1,6 @@
 // What a request cost its accounts.
 import type { Cost } from "./api/types.ts";
-import { percent } from "./decimal.ts";
+import { percent, shorten } from "./decimal.ts";
 
 export interface SameCost {
   amount: string;
@@ -16,6 +16,12 @@ export function shareWords({ remaining, share_of_promise: cost = 0, share_left: 
   if (cost <= 0) return "";
   const ofPromise = `${percent(cost)} of the promise`;
   return remaining === "" ? ofPromise : `${ofPromise}, ${percent(cost / (cost + left))} of what was left`;
+}
+
+// "0.0123 rho", of the first counter.
+export function firstCost(costs: Cost[]): string {
+  const [cost] = costs;
+  return cost ? `${shorten(cost.amount, 4, "up")} ${cost.counter.replaceAll("_", " ")}` : "nothing";
 }
 
 // The same amount is one line, however many accounts were charged it.

@@ -126,5 +126,5 @@ export function spendingSvg(chart: SpendingChart): string {
     );
   }
   shapes.push(...legend(forecast !== undefined));
-  return svgFile(`${chart.title} (${chart.unit})`, WIDTH, HEIGHT, shapes);
+  return svgFile({ title: chart.title, remark: chart.unit }, WIDTH, HEIGHT, shapes);
 }

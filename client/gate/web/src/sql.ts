@@ -1,5 +1,5 @@
-// Statements in SQL: why one was refused, what one means, and the rows that it shows.
-import { binsOf, groupsOf, MalformedAnswer, statisticText, type AnswerTable, type Row } from "./answer.ts";
+// Statements in SQL: why one was refused, and what one means.
+import { binsOf } from "./answer.ts";
 import type { ApiError } from "./api/error.ts";
 import type {
   Dataset,
@@ -10,8 +10,8 @@ import type {
   Statistics,
   Translation,
 } from "./api/types.ts";
-import type { Cell } from "./csv.ts";
-import { counted, exactText } from "./numbers.ts";
+import { counted } from "./numbers.ts";
+import { boundsText, clippedText } from "./statistics.ts";
 import { whereText } from "./where-text.ts";
 
 export interface SqlProblem {
@@ -64,8 +64,7 @@ export function statisticsOfSql({ workload }: Pick<Translation, "workload">): St
 
 function ofWords(name: string, schema: Schema | undefined): string {
   const measure = schema?.measures?.find((each) => each.name === name);
-  if (!measure) return name;
-  return `${name}, clipped to ${exactText(measure.low)}..${exactText(measure.high)}`;
+  return measure ? `${name}, ${boundsText(measure)}` : name;
 }
 
 // Answer by answer: each quantile is one.
@@ -165,67 +164,5 @@ export function clippedOfSql(translation: Pick<Translation, "workload">, schema:
   const names = asked.map(
     ({ sum, mean, variance, median, quantiles }) => sum ?? mean ?? variance ?? median ?? quantiles?.of,
   );
-  return (schema.measures ?? [])
-    .filter(({ name }) => names.includes(name))
-    .map(({ name, low, high }) => `${name} clipped to ${exactText(low)}..${exactText(high)}`);
-}
-
-interface SqlColumn {
-  name: string;
-  isStatistic: boolean;
-}
-
-// A text of a grouping column, or the answer of a statistic.
-export type SqlCell = string | Row;
-
-export interface SqlRows {
-  columns: SqlColumn[];
-  rows: SqlCell[][];
-}
-
-// A row for each group that is shown, with the columns of SELECT's list in their order. Throws
-// MalformedAnswer for an answer that has other columns.
-export function rowsOfSql(table: AnswerTable, { columns: chosen = [] }: Selection): SqlRows {
-  const { names, groups } = groupsOf(table);
-  const by = table.columns.slice(0, -1);
-  const takers = chosen.map(({ name, source }) => {
-    const attribute = source?.attribute;
-    const position = attribute === undefined ? names.indexOf(name) : by.indexOf(attribute);
-    if (position < 0 && (attribute !== undefined || groups.length > 0))
-      throw new MalformedAnswer(`the answer has no column ${name}`);
-    return { name, position, isStatistic: attribute === undefined };
-  });
-  return {
-    columns: takers.map(({ name, isStatistic }) => ({ name, isStatistic })),
-    rows: groups.map(({ labels, answers }) =>
-      takers.map(
-        ({ position, isStatistic }) => (isStatistic ? answers[position] : labels[position]) as SqlCell,
-      ),
-    ),
-  };
-}
-
-export function cellText(cell: SqlCell): string {
-  return typeof cell === "string" ? cell : statisticText(cell);
-}
-
-// For sorting: the number itself.
-export function cellValue(cell: SqlCell): Cell {
-  if (typeof cell === "string") return cell;
-  return Number.isNaN(cell.value) ? undefined : exactText(cell.value);
-}
-
-// As `curator sql --out FILE.csv` writes them: a statistic has three columns, and what is no number is empty.
-export function csvOfSql({ columns, rows }: SqlRows): [string[], Cell[][]] {
-  const header = columns.flatMap(({ name, isStatistic }) =>
-    isStatistic ? [name, `${name} low`, `${name} high`] : [name],
-  );
-  const exact = (value: number | undefined) =>
-    value === undefined || Number.isNaN(value) ? undefined : exactText(value);
-  const cells = rows.map((row) =>
-    row.flatMap((cell): Cell[] =>
-      typeof cell === "string" ? [cell] : [exact(cell.value), exact(cell.lower), exact(cell.upper)],
-    ),
-  );
-  return [header, cells];
+  return (schema.measures ?? []).filter(({ name }) => names.includes(name)).map(clippedText);
 }

@@ -42,10 +42,16 @@ export function px(value: number): string {
   return String(Math.round(value * 100) / 100);
 }
 
-const HEADING = 32;
+const HEADING = 48;
+
+interface Heading {
+  title: string;
+  // In a line of its own.
+  remark: string;
+}
 
 // A file with a heading above the drawing.
-export function svgFile(title: string, width: number, height: number, shapes: Shape[]): string {
+export function svgFile({ title, remark }: Heading, width: number, height: number, shapes: Shape[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${markup({
     tag: "svg",
     attributes: {
@@ -56,10 +62,11 @@ export function svgFile(title: string, width: number, height: number, shapes: Sh
       role: "img",
     },
     children: [
-      { tag: "title", text: title },
+      { tag: "title", text: `${title} (${remark})` },
       { tag: "style", text: FILE_STYLE },
       { tag: "rect", attributes: { width: "100%", height: "100%", fill: "#fff" } },
       { tag: "text", attributes: { class: "heading", x: 8, y: 20 }, text: title },
+      label("tick", "start", 8, 38, remark),
       { tag: "g", attributes: { transform: `translate(0 ${HEADING})` }, children: shapes },
     ],
   })}\n`;

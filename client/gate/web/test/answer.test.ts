@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answerCsv, assemble, binsOf, labelsOf, MalformedAnswer, runSizeOf } from "../src/answer.ts";
+import { assemble, binsOf, labelsOf, MalformedAnswer, runSizeOf } from "../src/answer.ts";
+import { answerCsv, tableCsv } from "../src/answer-files.ts";
 import type { AnswerChunk, AnswerHeader, Attribute, Noise, Schema } from "../src/api/types.ts";
 import { csvOf } from "../src/csv.ts";
 import { attributeWords } from "../src/pages/dataset/attribute-words.ts";
+import { header } from "./answers.ts";
 
 const AGE: Attribute = { name: "age", integer: { min: "18", max: "97", bin_width: "10" } };
 const SEX: Attribute = {
@@ -21,26 +23,6 @@ const NOISE: Noise = {
   confidence_half_width: 83,
   confidence_level: 0.95,
 };
-
-function header(part: Partial<AnswerHeader>): AnswerChunk {
-  return {
-    header: {
-      release_id: "r",
-      charge_id: "c",
-      request_id: "q",
-      replayed: false,
-      costs: [],
-      marginal_count: 0,
-      event: "",
-      query_set_count: 0,
-      free_from: [],
-      could_be_free_from: [],
-      post_processing: "",
-      confidence_level: 0.95,
-      ...part,
-    },
-  };
-}
 
 function slice(counts: string[], offset = "0") {
   return { offset, counts, estimates: [], standard_deviations: [], confidence_half_widths: [] };
@@ -158,13 +140,17 @@ test("the words of a predicate are no column of the CSV file", () => {
     ],
     SCHEMA,
   );
-  const lines = csvOf(...answerCsv(answer, SCHEMA)).split("\n");
+  const { header: names, rows } = answerCsv(answer, SCHEMA);
+  const lines = csvOf(names, rows).split("\n");
   assert.equal(lines[0], `${FIXED},sex`);
-  assert.equal(lines[1], '3,predicates,"age in [20, 29], zone = 3",4,,,,,post-processed,gaussian,integer,female');
+  assert.equal(
+    lines[1],
+    '3,predicates,"age in [20, 29], zone = 3",4,,,,,post-processed,gaussian,integer,female',
+  );
 });
 
 test("the CSV file is that of the command line", () => {
-  const [names, rows] = answerCsv(assemble(MARGINAL, SCHEMA), SCHEMA);
+  const { header: names, rows } = answerCsv(assemble(MARGINAL, SCHEMA), SCHEMA);
   const lines = csvOf(names, rows).split("\n");
   assert.equal(lines[0], `${FIXED},sex,income`);
   assert.equal(
@@ -176,6 +162,23 @@ test("the CSV file is that of the command line", () => {
     '0,marginals,"sex,income",-9,42.42640687119285,-92,74,0.95,measured,gaussian,,"other, unknown",' +
       '"[110000, 500000]"',
   );
+});
+
+test("a column of an attribute that is called as one of the numbers has a name of its own", () => {
+  const count: Attribute = { name: "count", categorical: { values: ["none", "some"] } };
+  const schema = { attributes: [count, SEX] };
+  const [table] = assemble(
+    [
+      header({ marginal_count: 1 }),
+      { marginal: { attributes: ["count", "sex"], sizes: ["2", "3"], noise: NOISE, query_set: 0 } },
+      { cells: slice(["1", "2", "3", "4", "5", "6"]) },
+    ],
+    schema,
+  ).tables;
+  assert.ok(table);
+  const { header: names, rows } = tableCsv(table);
+  assert.deepEqual(names, ["count (attribute)", "sex", "count", "standard_deviation", "lower", "upper"]);
+  assert.deepEqual(rows[3]?.slice(0, 3), ["some", "female", "4"]);
 });
 
 test("answers of other classes have their own labels and errors", () => {

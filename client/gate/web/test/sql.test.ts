@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assemble, MalformedAnswer } from "../src/answer.ts";
+import { MalformedAnswer } from "../src/answer.ts";
 import { ApiError } from "../src/api/error.ts";
-import type { AnswerChunk, Dataset, Double, Schema, Selection, Translation } from "../src/api/types.ts";
+import type { Dataset, Double, Schema, Selection, Translation } from "../src/api/types.ts";
 import { csvOf } from "../src/csv.ts";
+import { clippedOfSql, exampleSql, meaningOf, sqlProblemOf } from "../src/sql.ts";
 import {
   cellText,
   cellValue,
-  clippedOfSql,
-  csvOfSql,
-  exampleSql,
-  meaningOf,
-  rowsOfSql,
-  sqlProblemOf,
-} from "../src/sql.ts";
+  groupsText,
+  rowsOf,
+  statisticsCsv,
+  type StatisticsRows,
+} from "../src/statistics.ts";
 import { parseWhere } from "../src/where.ts";
 import { whereText } from "../src/where-text.ts";
+import { onlyTable, statisticsChunks, type SentStatistic } from "./answers.ts";
 
 const SCHEMA: Schema = {
   attributes: [
@@ -195,88 +195,43 @@ test("conditions on records are texts that mean the same", () => {
   assert.equal(whereText({}), "");
 });
 
-type Sent = [labels: string[], value: Double, low: Double, high: Double];
-const ROWS: Sent[] = [
+const ROWS: SentStatistic[] = [
   [["<b>islands</b>", "avg"], "NaN", "-Infinity", "Infinity"],
   [["<b>islands</b>", "n"], 104, 90, 118],
   [["north", "avg"], 51204.25, 50871, "Infinity"],
   [["north", "n"], 1204, 1190, 1218],
 ];
-
-// What the server sends for a selection: the statistics of its columns, under their names.
-function tableOf(rows: Sent[]) {
-  const chunks: AnswerChunk[] = [
-    {
-      header: {
-        release_id: "r",
-        charge_id: "c",
-        request_id: "q",
-        replayed: false,
-        costs: [],
-        marginal_count: 0,
-        event: "",
-        query_set_count: 1,
-        free_from: [],
-        could_be_free_from: [],
-        post_processing: "",
-        confidence_level: 0.95,
-        domain_from_records: false,
-        rows_from_query: false,
-      },
-    },
-    {
-      query_set: {
-        query_set: 0,
-        query_class: "statistics",
-        columns: ["region", "statistic"],
-        answer_count: String(rows.length),
-        strategy: "STRATEGY_UNSPECIFIED",
-        strategy_words: "",
-        measurement_count: "0",
-      },
-    },
-    {
-      answers: {
-        offset: "0",
-        counts: [],
-        estimates: rows.map(([, value]) => value),
-        standard_deviations: rows.map(() => 7),
-        confidence_half_widths: [],
-        labels: rows.flatMap(([labels]) => labels),
-        interval_lows: rows.map(([, , low]) => low),
-        interval_highs: rows.map(([, , , high]) => high),
-      },
-    },
-  ];
-  const [table] = assemble(chunks, SCHEMA).tables;
-  assert.ok(table);
-  return table;
-}
-
 const SELECTION = TRANSLATION.selection as Selection;
 
+// What the server sends for a selection: the statistics of its columns, under their names.
+function rowsFor(sent: SentStatistic[], selection: Selection): StatisticsRows {
+  return rowsOf(onlyTable(statisticsChunks(sent), SCHEMA), selection);
+}
+
 test("the rows have the columns of the list, in its order and that of the answer", () => {
-  const rows = rowsOfSql(tableOf(ROWS), SELECTION);
+  const shown = rowsFor(ROWS, SELECTION);
   assert.deepEqual(
-    rows.columns.map(({ name }) => name),
+    shown.columns.map(({ name }) => name),
     ["avg", "region", "n"],
   );
   assert.deepEqual(
-    rows.rows.map((row) => row.map(cellText)),
+    shown.rows.map((row) => row.map(cellText)),
     [
       ["none", "<b>islands</b>", "104 [90, 118]"],
       ["51\u202f204 [50\u202f871, unbounded]", "north", "1204 [1190, 1218]"],
     ],
   );
   assert.deepEqual(
-    rows.rows.map((row) => row.map(cellValue)),
+    shown.rows.map((row) => row.map(cellValue)),
     [
       [undefined, "<b>islands</b>", "104"],
       ["51204.25", "north", "1204"],
     ],
   );
+  assert.equal(groupsText(shown), "2 groups, 95\u0020% intervals");
+  const { header, rows } = statisticsCsv(shown);
   assert.equal(
-    csvOf(...csvOfSql(rows)),
+    csvOf(header, rows),
     "avg,avg low,avg high,region,n,n low,n high\n" +
       ",-inf,inf,<b>islands</b>,104,90,118\n51204.25,50871,inf,north,1204,1190,1218\n",
   );
@@ -289,13 +244,12 @@ test("a column that is called as another one keeps its own values", () => {
       { name: "region", source: { statistic: 0 } },
     ],
   };
-  const sent = ROWS.filter(([labels]) => labels[1] === "n").map(([[group], ...rest]): Sent => [
+  const sent = ROWS.filter(([labels]) => labels[1] === "n").map(([[group], ...rest]): SentStatistic => [
     [group ?? "", "region"],
     ...rest,
   ]);
-  const rows = rowsOfSql(tableOf(sent), renamed);
   assert.deepEqual(
-    rows.rows.map((row) => row.map(cellText)),
+    rowsFor(sent, renamed).rows.map((row) => row.map(cellText)),
     [
       ["<b>islands</b>", "104 [90, 118]"],
       ["north", "1204 [1190, 1218]"],
@@ -303,13 +257,47 @@ test("a column that is called as another one keeps its own values", () => {
   );
 });
 
-test("no group may be left, and then the columns are still those of the list", () => {
-  const rows = rowsOfSql(tableOf([]), SELECTION);
+test("what is selected twice is in both columns", () => {
+  const twice: Selection = {
+    columns: [
+      { name: "n", source: { statistic: 0 } },
+      { name: "region", source: { attribute: "region" } },
+      { name: "again", source: { statistic: 0 } },
+      { name: "where", source: { attribute: "region" } },
+    ],
+  };
+  const sent: SentStatistic[] = [
+    [["north", "n"], 1204, 1190, 1218],
+    [["north", "again"], 1204, 1190, 1218],
+  ];
   assert.deepEqual(
-    rows.columns.map(({ name }) => name),
+    rowsFor(sent, twice).rows.map((row) => row.map(cellText)),
+    [["1204 [1190, 1218]", "north", "1204 [1190, 1218]", "north"]],
+  );
+});
+
+test("a selection without columns has all that was asked for", () => {
+  const shown = rowsFor(ROWS, { limit: "2" });
+  assert.deepEqual(
+    shown.columns.map(({ name }) => name),
+    ["region", "avg", "n"],
+  );
+  assert.deepEqual(
+    shown.rows.map((row) => row.map(cellText)),
+    [
+      ["<b>islands</b>", "none", "104 [90, 118]"],
+      ["north", "51\u202f204 [50\u202f871, unbounded]", "1204 [1190, 1218]"],
+    ],
+  );
+});
+
+test("no group may be left, and then the columns are still those of the list", () => {
+  const shown = rowsFor([], SELECTION);
+  assert.deepEqual(
+    shown.columns.map(({ name }) => name),
     ["avg", "region", "n"],
   );
-  assert.deepEqual(rows.rows, []);
+  assert.deepEqual(shown.rows, []);
 });
 
 test("an answer without a column of the list is not shown", () => {
@@ -317,5 +305,5 @@ test("an answer without a column of the list is not shown", () => {
     { columns: [{ name: "average", source: { statistic: 3 } }] },
     { columns: [{ name: "age", source: { attribute: "age" } }] },
   ];
-  for (const selection of others) assert.throws(() => rowsOfSql(tableOf(ROWS), selection), MalformedAnswer);
+  for (const selection of others) assert.throws(() => rowsFor(ROWS, selection), MalformedAnswer);
 });

@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  answerCsv,
-  assemble,
-  clippedWords,
-  groupsOf,
-  MalformedAnswer,
-  statisticText,
-  tablesOfStatistics,
-} from "../src/answer.ts";
-import type { AnswerChunk, Double, Schema, StatisticForecast } from "../src/api/types.ts";
+import { assemble, groupsOf, MalformedAnswer, type AnswerTable } from "../src/answer.ts";
+import { chartSvg, remarkOf } from "../src/answer-chart.ts";
+import { answerCsv } from "../src/answer-files.ts";
+import type { AnswerChunk, Schema, StatisticForecast } from "../src/api/types.ts";
 import { csvOf } from "../src/csv.ts";
 import { drawBars, spanOf } from "../src/error-bars.ts";
 import {
@@ -21,8 +15,17 @@ import {
   sharesOf,
   workloadOfStatistics,
 } from "../src/pages/ask/statistics-question.ts";
+import {
+  clippedText,
+  notesOf,
+  rowsOf,
+  statisticsCsv,
+  statisticText,
+  tablesOfStatistics,
+} from "../src/statistics.ts";
 import { markup } from "../src/svg.ts";
 import { parseWhere } from "../src/where.ts";
+import { onlyTable, statisticsChunks, type SentStatistic } from "./answers.ts";
 
 const SCHEMA: Schema = {
   attributes: [
@@ -34,69 +37,19 @@ const SCHEMA: Schema = {
   measures: [{ name: "income", low: 0, high: 200000, resolution: 1 }],
 };
 
-function header(processed = ""): AnswerChunk {
-  return {
-    header: {
-      release_id: "r",
-      charge_id: "c",
-      request_id: "q",
-      replayed: false,
-      costs: [],
-      marginal_count: 0,
-      event: "",
-      query_set_count: 1,
-      free_from: [],
-      could_be_free_from: [],
-      post_processing: processed,
-      confidence_level: 0.95,
-      domain_from_records: false,
-      rows_from_query: false,
-    },
-  };
-}
-
-type Sent = [labels: string[], value: Double, low: Double, high: Double];
-const BY_REGION: Sent[] = [
+const BY_REGION: SentStatistic[] = [
   [["north", "count"], 1204, 1190, 1218],
   [["north", "mean(income)"], 51204.25, 50871, "Infinity"],
   [["<b>islands</b>", "count"], -3, -17, 11],
   [["<b>islands</b>", "mean(income)"], "NaN", "-Infinity", "Infinity"],
 ];
 
-// As protobuf writes its JSON: what is no number is a word.
-function chunks(rows: Sent[] = BY_REGION, processed = ""): AnswerChunk[] {
-  return [
-    header(processed),
-    {
-      query_set: {
-        query_set: 0,
-        query_class: "statistics",
-        columns: ["region", "statistic"],
-        answer_count: String(rows.length),
-        strategy: "STRATEGY_UNSPECIFIED",
-        strategy_words: "",
-        measurement_count: "0",
-      },
-    },
-    {
-      answers: {
-        offset: "0",
-        counts: [],
-        estimates: rows.map(([, value]) => value),
-        standard_deviations: rows.map(([, value]) => (value === "NaN" ? "NaN" : 7)),
-        confidence_half_widths: [],
-        labels: rows.flatMap(([labels]) => labels),
-        interval_lows: rows.map(([, , low]) => low),
-        interval_highs: rows.map(([, , , high]) => high),
-      },
-    },
-  ];
+function chunks(rows = BY_REGION, processed = ""): AnswerChunk[] {
+  return statisticsChunks(rows, ["region"], { post_processing: processed });
 }
 
-function tableOf(rows?: Sent[], processed?: string) {
-  const [table] = assemble(chunks(rows, processed), SCHEMA).tables;
-  assert.ok(table);
-  return table;
+function tableOf(rows?: SentStatistic[], processed?: string): AnswerTable {
+  return onlyTable(chunks(rows, processed), SCHEMA);
 }
 
 test("statistics have a row for each group, and words for what is no number", () => {
@@ -114,9 +67,9 @@ test("statistics have a row for each group, and words for what is no number", ()
 });
 
 test("the CSV file names the statistic, and what is no number is empty", () => {
-  const answer = assemble(chunks(), SCHEMA);
+  const { header, rows } = answerCsv(assemble(chunks(), SCHEMA), SCHEMA);
   assert.equal(
-    csvOf(...answerCsv(answer, SCHEMA)).split("\n").slice(1).join("\n"),
+    csvOf(header, rows).split("\n").slice(1).join("\n"),
     "0,statistics,count,1204,7,1190,1218,0.95,derived,,,north\n" +
       "0,statistics,mean(income),51204.25,7,50871,inf,0.95,derived,,,north\n" +
       "0,statistics,count,-3,7,-17,11,0.95,derived,,,<b>islands</b>\n" +
@@ -124,10 +77,44 @@ test("the CSV file names the statistic, and what is no number is empty", () => {
   );
 });
 
-test("a table says to what its values were clipped", () => {
-  assert.deepEqual(clippedWords(tableOf(), SCHEMA), ["income clipped to 0..200000"]);
+test("a table says to what its values were clipped, and so does the chart of each statistic", () => {
+  const table = tableOf();
+  assert.deepEqual(table.measures.map(clippedText), ["income clipped to 0..200000"]);
   const counts = BY_REGION.filter(([labels]) => labels[1] === "count");
-  assert.deepEqual(clippedWords(tableOf(counts), SCHEMA), []);
+  assert.deepEqual(tableOf(counts).measures, []);
+
+  const [count, mean] = tablesOfStatistics(table);
+  assert.ok(count && mean);
+  assert.equal(remarkOf(count), "2 groups");
+  assert.equal(remarkOf(mean), "2 groups, income clipped to 0..200000");
+  assert.ok(!chartSvg(count).includes("clipped"));
+  assert.match(chartSvg(mean), /<text [^>]*>2 groups, income clipped to 0\.\.200000<\/text>/);
+});
+
+test("the file of a table has a column for each end of an interval", () => {
+  const { header, rows } = statisticsCsv(rowsOf(tableOf(), {}));
+  assert.equal(
+    csvOf(header, rows),
+    "region,count,count low,count high,mean(income),mean(income) low,mean(income) high\n" +
+      "north,1204,1190,1218,51204.25,50871,inf\n" +
+      "<b>islands</b>,-3,-17,11,,-inf,inf\n",
+  );
+  const count: Schema = { attributes: [{ name: "count", categorical: { values: ["few"] } }] };
+  const sent: SentStatistic[] = [[["few", "count"], 3, 1, 5]];
+  const named = statisticsCsv(rowsOf(onlyTable(statisticsChunks(sent, ["count"]), count), {}));
+  assert.deepEqual(named, {
+    header: ["count (attribute)", "count", "count low", "count high"],
+    rows: [["few", "3", "1", "5"]],
+  });
+});
+
+test("words that a table has are explained, and no others", () => {
+  const wordsOf = (rows: SentStatistic[]) =>
+    notesOf(rowsOf(tableOf(rows), {})).map((note) => note.split(":")[0]);
+  assert.deepEqual(wordsOf(BY_REGION), ["None", "Unbounded"]);
+  assert.deepEqual(wordsOf(BY_REGION.slice(0, 2)), ["Unbounded"]);
+  assert.deepEqual(wordsOf(BY_REGION.slice(2)), ["None"]);
+  assert.deepEqual(wordsOf(BY_REGION.slice(0, 1)), []);
 });
 
 test("post-processed statistics have no intervals", () => {

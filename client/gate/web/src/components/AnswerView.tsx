@@ -2,13 +2,14 @@
 // one CSV file.
 import { useState } from "preact/hooks";
 import type { Schema } from "../api/types.ts";
-import { answerCsv, tablesOfStatistics, type Answer, type AnswerTable, type Row } from "../answer.ts";
-import { levelText } from "../confidence.ts";
+import type { Answer, AnswerTable } from "../answer.ts";
+import { chartSvg, panelsOf, remarkOf, type Panel } from "../answer-chart.ts";
+import { answerCsv, tableCsv } from "../answer-files.ts";
 import { csvOf, type Cell } from "../csv.ts";
 import { download } from "../download.ts";
-import { drawBars, spanOf, type Mark } from "../error-bars.ts";
-import { counted, exactText, roundedText } from "../numbers.ts";
-import { svgFile, label, type Shape } from "../svg.ts";
+import { spanOf } from "../error-bars.ts";
+import { roundedText } from "../numbers.ts";
+import { clippedText, groupsText, rowsOf, tablesOfStatistics } from "../statistics.ts";
 import { Button } from "./Button.tsx";
 import { DataFacts } from "./DataFacts.tsx";
 import { ChartFrame } from "./ChartFrame.tsx";
@@ -21,112 +22,20 @@ import { Table } from "./Table.tsx";
 // More marks than this are no chart that can be read.
 const MOST_MARKS = 2000;
 const MOST_MARKS_AT_ONCE = 400;
-const FILE_WIDTH = 760;
-
-interface Panel {
-  title: string;
-  marks: Mark[];
-}
-
-// Columns that say the same in every row of a table with several rows.
-function constantColumns({ columns, rows, isMarginal }: AnswerTable): Set<number> {
-  const [first] = rows;
-  if (isMarginal || !first || rows.length < 2) return new Set();
-  const constant = columns
-    .map((_, i) => i)
-    .filter((i) => rows.every((row) => row.labels[i] === first.labels[i]));
-  return new Set(constant.length < columns.length ? constant : []);
-}
-
-function markOf({ labels, count, value, lower, upper }: Row, isLeftOut: (column: number) => boolean): Mark {
-  const label = labels.filter((_, i) => !isLeftOut(i)).join(", ") || "all records";
-  return { label, value, exact: count, lower, upper };
-}
-
-// A two-way marginal has a panel for each value of its first attribute; everything else is one panel, with
-// what all its rows have in common as its title.
-function panelsOf(table: AnswerTable): Panel[] {
-  const { columns, rows } = table;
-  if (!table.isMarginal || columns.length !== 2) {
-    const common = constantColumns(table);
-    const title = [...common].map((i) => `${columns[i]}: ${rows[0]?.labels[i]}`).join(", ");
-    return [{ title, marks: rows.map((row) => markOf(row, (i) => common.has(i))) }];
-  }
-  const panels = new Map<string, Mark[]>();
-  for (const row of rows) {
-    const of = panels.get(row.labels[0] ?? "") ?? [];
-    of.push(markOf(row, (i) => i === 0));
-    panels.set(row.labels[0] ?? "", of);
-  }
-  return [...panels].map(([value, marks]) => ({ title: `${columns[0]}: ${value}`, marks }));
-}
-
-function tableData(table: AnswerTable): { header: string[]; rows: Cell[][] } {
-  const hasDeviation = table.rows.some((row) => row.deviation !== undefined);
-  const hasInterval = table.level > 0;
-  const exact = (value: number | undefined) => (value === undefined ? undefined : exactText(value));
-  return {
-    header: [
-      ...table.columns,
-      table.isStatistics ? "value" : "count",
-      ...(hasDeviation ? ["standard_deviation"] : []),
-      ...(hasInterval ? ["lower", "upper"] : []),
-    ],
-    rows: table.rows.map((row) => [
-      ...row.labels,
-      row.count,
-      ...(hasDeviation ? [exact(row.deviation)] : []),
-      ...(hasInterval ? [exact(row.lower), exact(row.upper)] : []),
-    ]),
-  };
-}
-
-function tableSvg(table: AnswerTable, title: string): string {
-  const panels = panelsOf(table);
-  const span = spanOf(panels.flatMap((panel) => panel.marks));
-  const shapes: Shape[] = [];
-  let top = 0;
-  for (const panel of panels) {
-    if (panel.title !== "") {
-      shapes.push(label("name", "start", 8, top + 14, panel.title));
-      top += 20;
-    }
-    const drawing = drawBars(panel.marks, FILE_WIDTH, span);
-    shapes.push({ tag: "g", attributes: { transform: `translate(0 ${top})` }, children: drawing.shapes });
-    top += drawing.height + 12;
-  }
-  return svgFile(title, FILE_WIDTH, top, shapes);
-}
-
-function subtitle(table: AnswerTable): string {
-  // The intervals of statistics are not symmetric.
-  const symmetric = table.isStatistics ? [] : table.rows;
-  const halves = new Set(
-    symmetric.map(({ value, upper }) => (upper === undefined ? "" : roundedText(upper - value))),
-  );
-  const [half] = halves;
-  return [
-    counted(table.rows.length, table.isMarginal ? "cell" : table.isStatistics ? "group" : "answer"),
-    table.noise,
-    halves.size === 1 && half ? `${levelText(table.level)} within ±\u00a0${half}` : "",
-  ]
-    .filter((part) => part !== "")
-    .join(", ");
-}
-
 function AnswerChart({ table, file }: { table: AnswerTable; file: string }) {
   const panels = panelsOf(table);
   const span = spanOf(panels.flatMap((panel) => panel.marks));
+  const remark = remarkOf(table);
   const what = table.isStatistics ? "Values" : "Counts";
   const describe = (panel: Panel) =>
-    `${what} with intervals: ${table.title}${panel.title ? `, ${panel.title}` : ""}`;
+    `${what} with intervals: ${table.title} (${remark})${panel.title ? `, ${panel.title}` : ""}`;
   return (
     <ChartFrame
       title={table.title}
-      remark={subtitle(table)}
+      remark={remark}
       file={`${file}-${table.name}`}
-      data={() => tableData(table)}
-      svg={() => tableSvg(table, `${table.title} (${subtitle(table)})`)}
+      data={() => tableCsv(table)}
+      svg={() => chartSvg(table)}
     >
       <div class={panels.length > 1 ? "panels" : "panel"}>
         {panels.map((panel) => (
@@ -142,10 +51,10 @@ function AnswerChart({ table, file }: { table: AnswerTable; file: string }) {
 
 // What is too large for a chart, or has more than two attributes.
 function AnswerNumbers({ table, file }: { table: AnswerTable; file: string }) {
-  const { header, rows } = tableData(table);
+  const { header, rows } = tableCsv(table);
   return (
     <Table<{ cells: Cell[]; key: string }>
-      caption={`${table.title} (${subtitle(table)})`}
+      caption={`${table.title} (${remarkOf(table)})`}
       file={`${file}-${table.name}`}
       rows={rows.map((cells, i) => ({ cells, key: String(i) }))}
       rowKey={(row) => row.key}
@@ -162,12 +71,17 @@ function AnswerNumbers({ table, file }: { table: AnswerTable; file: string }) {
 }
 
 // The table of all statistics, and a chart of each, unless there are more than can be read.
-function StatisticsAnswer({ table, schema, file }: { table: AnswerTable; schema: Schema; file: string }) {
+function StatisticsAnswer({ table, file }: { table: AnswerTable; file: string }) {
   const charts = tablesOfStatistics(table);
+  const of = rowsOf(table, {});
   return (
     <>
-      <StatisticsTable table={table} file={file} />
-      <StatisticsNotes table={table} schema={schema} />
+      <StatisticsTable
+        caption={`${table.title} (${groupsText(of)})`}
+        file={`${file}-${table.name}`}
+        of={of}
+      />
+      <StatisticsNotes clipped={table.measures.map(clippedText)} of={of} />
       {table.rows.length <= MOST_MARKS &&
         charts.map((chart) => <AnswerChart key={chart.name} table={chart} file={file} />)}
     </>
@@ -206,7 +120,7 @@ export function AnswerView({ answer, schema, file }: Props) {
         )}
         <Button
           onClick={() => {
-            const [names, rows] = answerCsv(answer, schema);
+            const { header: names, rows } = answerCsv(answer, schema);
             download(`${file}.csv`, "text/csv", csvOf(names, rows));
           }}
         >
@@ -227,7 +141,7 @@ export function AnswerView({ answer, schema, file }: Props) {
       )}
       {shown.map((table, i) =>
         table.isStatistics ? (
-          <StatisticsAnswer key={`${choice}-${i}`} table={table} schema={schema} file={file} />
+          <StatisticsAnswer key={`${choice}-${i}`} table={table} file={file} />
         ) : isChart(table) ? (
           <AnswerChart key={`${choice}-${i}`} table={table} file={file} />
         ) : (

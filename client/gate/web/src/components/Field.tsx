@@ -95,6 +95,47 @@ export function SelectField({ value, options, onChange, ...field }: SelectProps)
   );
 }
 
+interface GroupProps {
+  label: string;
+  // In a few words, behind the label.
+  remark?: string;
+  children: ComponentChildren;
+}
+
+// Controls that belong together.
+export function FieldGroup({ label, remark, children }: GroupProps) {
+  return (
+    <fieldset class="field">
+      <legend class="small">
+        <strong>{label}</strong>
+        {remark && <span class="quiet"> {remark}</span>}
+      </legend>
+      {children}
+    </fieldset>
+  );
+}
+
+interface CheckProps {
+  label: string;
+  // In a few words, behind the label.
+  remark?: string;
+  checked: boolean;
+  onToggle: () => void;
+}
+
+// One that may be chosen beside others.
+export function Check({ label, remark, checked, onToggle }: CheckProps) {
+  return (
+    <label class="choice">
+      <input type="checkbox" checked={checked} onChange={onToggle} />
+      <span>
+        {label}
+        {remark && <span class="quiet small"> {remark}</span>}
+      </span>
+    </label>
+  );
+}
+
 interface ChoiceProps {
   label: string;
   name: string;
@@ -106,10 +147,7 @@ interface ChoiceProps {
 // One of a few, all visible.
 export function ChoiceField({ label, name, value, options, onChange }: ChoiceProps) {
   return (
-    <fieldset class="field">
-      <legend class="small">
-        <strong>{label}</strong>
-      </legend>
+    <FieldGroup label={label}>
       <div class="choices">
         {options.map((option) => (
           <label class="choice" key={option.value}>
@@ -124,6 +162,6 @@ export function ChoiceField({ label, name, value, options, onChange }: ChoicePro
           </label>
         ))}
       </div>
-    </fieldset>
+    </FieldGroup>
   );
 }

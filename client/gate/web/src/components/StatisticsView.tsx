@@ -1,75 +1,54 @@
-// Statistics of groups: a table with a row for each group, and a chart of each statistic.
-import type { Schema } from "../api/types.ts";
-import { clippedWords, groupsOf, statisticText, type AnswerTable, type Group } from "../answer.ts";
-import { levelText } from "../confidence.ts";
-import { counted, exactText } from "../numbers.ts";
+// Statistics of groups: a table with a row for each group, and what has to be said of its numbers.
+import type { ComponentChildren } from "preact";
+import {
+  cellText,
+  cellValue,
+  notesOf,
+  statisticsCsv,
+  type StatisticsCell,
+  type StatisticsRows,
+} from "../statistics.ts";
 import { Table } from "./Table.tsx";
 
-function exactOrNone(value: number | undefined): string | undefined {
-  return value === undefined || Number.isNaN(value) ? undefined : exactText(value);
+interface TableProps {
+  caption: string;
+  // Without ".csv".
+  file: string;
+  of: StatisticsRows;
+  empty?: ComponentChildren;
 }
 
-// A statistic shows its interval; the CSV file and the order of rows have its number alone.
-export function StatisticsTable({ table, file }: { table: AnswerTable; file: string }) {
-  const { names, groups } = groupsOf(table);
-  const by = table.columns.slice(0, -1);
-  const intervals = table.level > 0 ? `, ${levelText(table.level)} intervals` : "";
+// A statistic shows its interval, which the CSV file has in columns of its own.
+export function StatisticsTable({ caption, file, of, empty }: TableProps) {
   return (
-    <Table<Group>
-      caption={`${table.title} (${counted(groups.length, "group")}${intervals})`}
-      file={`${file}-${table.name}`}
-      rows={groups}
-      rowKey={(group) => JSON.stringify(group.labels)}
-      columns={[
-        ...by.map((name, i) => ({
-          key: `by ${name}`,
-          title: name,
-          value: (group: Group) => group.labels[i],
-          cell: (group: Group) => group.labels[i] ?? "",
-        })),
-        ...names.map((name, i) => ({
-          key: `statistic ${i}`,
-          title: name,
-          right: true,
-          value: (group: Group) => exactOrNone(group.answers[i]?.value),
-          cell: (group: Group) => {
-            const answer = group.answers[i];
-            return answer ? statisticText(answer) : "";
-          },
-        })),
-      ]}
+    <Table<{ cells: StatisticsCell[]; key: string }>
+      caption={caption}
+      file={file}
+      csv={(rows) => statisticsCsv({ ...of, rows: rows.map(({ cells }) => cells) })}
+      rows={of.rows.map((cells, i) => ({ cells, key: String(i) }))}
+      rowKey={({ key }) => key}
+      empty={empty}
+      columns={of.columns.map(({ name, isStatistic }, i) => ({
+        key: String(i),
+        title: name,
+        right: isStatistic,
+        value: ({ cells }) => cellValue(cells[i] as StatisticsCell),
+        cell: ({ cells }) => cellText(cells[i] as StatisticsCell),
+      }))}
     />
   );
 }
 
-// What has to be said of the numbers: to what values were clipped, and why one is missing or an interval has
-// no end.
-export function StatisticsNotes({ table, schema }: { table: AnswerTable; schema: Schema }) {
-  const clipped = clippedWords(table, schema);
+// `clipped`: "income clipped to 0..200000", of each measure.
+export function StatisticsNotes({ clipped, of }: { clipped: string[]; of: StatisticsRows }) {
   return (
     <>
       {clipped.length > 0 && <p class="small">These are the statistics of {clipped.join(" and of ")}.</p>}
-      <NumberNotes table={table} />
-    </>
-  );
-}
-
-export function NumberNotes({ table }: { table: AnswerTable }) {
-  const isInfinite = (end: number | undefined) => end === Infinity || end === -Infinity;
-  const isUnbounded = table.rows.some(({ lower, upper }) => isInfinite(lower) || isInfinite(upper));
-  return (
-    <>
-      {table.rows.some(({ value }) => Number.isNaN(value)) && (
-        <p class="small quiet">
-          None: the noisy number of values in the group is too small for the statistic.
+      {notesOf(of).map((note) => (
+        <p class="small quiet" key={note}>
+          {note}
         </p>
-      )}
-      {isUnbounded && (
-        <p class="small quiet">
-          Unbounded: the noisy number of values in the group is not clear of 0, or the answer is a quantile
-          that was selected from the values.
-        </p>
-      )}
+      ))}
     </>
   );
 }

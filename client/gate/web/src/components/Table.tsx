@@ -1,6 +1,7 @@
 // A table: sortable by its columns, numbers to the right, with a caption, and downloadable as CSV.
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { FileRows } from "../answer-files.ts";
 import { compareCells } from "../cells.ts";
 import { csvOf, type Cell } from "../csv.ts";
 import { download } from "../download.ts";
@@ -28,6 +29,8 @@ interface Props<Row> {
   rowClass?: (row: Row) => string | undefined;
   // Without ".csv"; no download without it.
   file?: string;
+  // What the file has of these rows; by default the values of the columns.
+  csv?: (rows: Row[]) => FileRows;
   empty?: ComponentChildren;
   // On narrow screens each cell is a line with its column's title: where no column may be out of sight.
   stacks?: boolean;
@@ -104,6 +107,7 @@ export function Table<Row>({
   rowKey,
   rowClass,
   file,
+  csv,
   empty,
   stacks,
 }: Props<Row>) {
@@ -116,15 +120,11 @@ export function Table<Row>({
   const shown = showsAll ? all : all.slice(0, MOST_ROWS);
   const save = () => {
     const exported = columns.filter((column) => column.value !== undefined);
-    const cells = all.map((row) => exported.map((column) => column.value?.(row)));
-    download(
-      `${file}.csv`,
-      "text/csv",
-      csvOf(
-        exported.map((column) => column.key),
-        cells,
-      ),
-    );
+    const { header, rows: cells } = csv?.(all) ?? {
+      header: exported.map((column) => column.key),
+      rows: all.map((row) => exported.map((column) => column.value?.(row))),
+    };
+    download(`${file}.csv`, "text/csv", csvOf(header, cells));
   };
   return (
     <div class="table-frame">

@@ -1,6 +1,7 @@
 // One stored answer, or one synthetic population.
 import { useMemo, useState } from "preact/hooks";
 import { assemble } from "../answer.ts";
+import { attempt } from "../attempt.ts";
 import { call } from "../api/client.ts";
 import { asApiError, type ApiError } from "../api/error.ts";
 import type { AnswerChunk, Cost, GetReleaseChunk, Release, Schema, SynthesisSummary } from "../api/types.ts";
@@ -9,6 +10,7 @@ import { bytesOfBase64 } from "../bytes.ts";
 import { AnswerView } from "../components/AnswerView.tsx";
 import { Button } from "../components/Button.tsx";
 import { Command } from "../components/Command.tsx";
+import { CostFacts } from "../components/CostFacts.tsx";
 import { DataFacts } from "../components/DataFacts.tsx";
 import { SkeletonLines, Skeleton } from "../components/Empty.tsx";
 import { ChoiceField } from "../components/Field.tsx";
@@ -17,17 +19,14 @@ import { Link } from "../components/Link.tsx";
 import { ErrorNotice, Notice } from "../components/Notice.tsx";
 import { Card, Page } from "../components/Page.tsx";
 import { Table } from "../components/Table.tsx";
-import { Amount, Time } from "../components/Values.tsx";
+import { Time } from "../components/Values.tsx";
 import { LEVELS, levelText, storedLevel, storeLevel, type Level } from "../confidence.ts";
-import { sameCosts } from "../costs.ts";
-import { percent } from "../decimal.ts";
 import { parseCsv } from "../csv.ts";
 import { download } from "../download.ts";
 import { bytesText, counted } from "../numbers.ts";
 import { receiptLine } from "../receipt.ts";
 import { to } from "../router.ts";
 import type { PageProps } from "../routes.tsx";
-import { shortAccount } from "../words.ts";
 
 const PREVIEW_ROWS = "50";
 
@@ -89,18 +88,7 @@ function Facts({ release, costs }: { release: Release; costs: Cost[] }) {
             <Time value={release.create_time} />
           </dd>
         </div>
-        {sameCosts(costs).map(({ amount, counter, accounts, share }) => (
-          <div key={`${counter} ${amount}`}>
-            <dt>Cost</dt>
-            <dd title={accounts.join(", ")}>
-              <Amount value={amount} unit={counter} rounding="up" />
-              {accounts.length === 1
-                ? ` on ${shortAccount(accounts[0] ?? "", release.dataset)}`
-                : ` on each of ${accounts.length} accounts`}
-              {share > 0 && `, ${percent(share)} of ${accounts.length === 1 ? "its promise" : "a promise"}`}
-            </dd>
-          </div>
-        ))}
+        <CostFacts dataset={release.dataset} costs={costs} />
         <div>
           <dt>Size</dt>
           <dd>{bytesText(Number(release.size_bytes))}</dd>
@@ -141,13 +129,7 @@ function StoredAnswer({
   chunks: AnswerChunk[];
   schema: Schema;
 }) {
-  const answer = useMemo(() => {
-    try {
-      return assemble(chunks, schema);
-    } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
-    }
-  }, [chunks, schema]);
+  const answer = useMemo(() => attempt(() => assemble(chunks, schema)), [chunks, schema]);
   if (answer instanceof Error)
     return (
       <Notice kind="bad" title="The answer cannot be read.">

@@ -11,7 +11,7 @@ import { ChangeNotice } from "../../components/ChangeNotice.tsx";
 import { DatasetCrumb, DatasetTabs } from "../../components/DatasetTabs.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { Empty, SkeletonLines } from "../../components/Empty.tsx";
-import { SelectField, TextField } from "../../components/Field.tsx";
+import { Check, FieldGroup, SelectField, TextField } from "../../components/Field.tsx";
 import { ErrorNotice, Notice } from "../../components/Notice.tsx";
 import { Card, Page } from "../../components/Page.tsx";
 import { Table } from "../../components/Table.tsx";
@@ -69,9 +69,7 @@ function GrantDialog({
       ...(end === undefined ? {} : { expire_time: end }),
     };
     await call("DatasetService/GrantAccess", { ...order, request_id: requestIdOf(order) });
-    onDone(
-      grant ? `The access of ${grant.principal} is changed.` : `${principal.trim()} has access now.`,
-    );
+    onDone(grant ? `The access of ${grant.principal} is changed.` : `${principal.trim()} has access now.`);
   });
   return (
     <Dialog
@@ -96,21 +94,19 @@ function GrantDialog({
       ) : (
         <TextField label="Principal" value={principal} onInput={setPrincipal} />
       )}
-      <fieldset class="field">
-        <legend class="small">
-          <strong>Roles</strong>
-        </legend>
+      <FieldGroup label="Roles">
         <div class="stack-s">
           {offered.map(([role, note]) => (
-            <label class="choice" key={role}>
-              <input type="checkbox" checked={roles.includes(role)} onChange={() => toggle(role)} />
-              <span>
-                {GRANTEE_ROLES[role]} <span class="quiet small">{note}</span>
-              </span>
-            </label>
+            <Check
+              key={role}
+              label={GRANTEE_ROLES[role]}
+              remark={note}
+              checked={roles.includes(role)}
+              onToggle={() => toggle(role)}
+            />
           ))}
         </div>
-      </fieldset>
+      </FieldGroup>
       <SelectField
         label="Ends"
         value={expiry}
@@ -157,12 +153,12 @@ function RevokeDialog({
         It works at the next call. What was charged before runs to its end and is stored; what was spent stays
         spent.
       </p>
-      <label class="choice">
-        <input type="checkbox" checked={withReleases} onChange={() => setWithReleases(!withReleases)} />
-        <span>
-          Also what was released to {principal} <span class="quiet small">which may have copies</span>
-        </span>
-      </label>
+      <Check
+        label={`Also what was released to ${principal}`}
+        remark="which may have copies"
+        checked={withReleases}
+        onToggle={() => setWithReleases(!withReleases)}
+      />
     </AskDialog>
   );
 }

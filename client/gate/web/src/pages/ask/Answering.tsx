@@ -1,7 +1,8 @@
 // Sends a request that is paid for, until its answer is there. It is kept before it is sent, and always has
 // the same id: it is paid for once, however often it is sent.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { assemble } from "../../answer.ts";
+import { assemble, NO_ATTRIBUTES } from "../../answer.ts";
+import { attempt } from "../../attempt.ts";
 import { call } from "../../api/client.ts";
 import { asApiError, type ApiError } from "../../api/error.ts";
 import { onLive } from "../../api/events.ts";
@@ -15,6 +16,7 @@ import { Card } from "../../components/Page.tsx";
 import { forgetPendingRequest, keepPendingRequest, outcomeOf, type Outcome } from "../../pending.ts";
 import { navigate, to } from "../../router.ts";
 import type { AnswerRequest } from "../Ask.tsx";
+import { AnswerCard, FreeNotice } from "./AnswerCard.tsx";
 import { SqlAnswer } from "./SqlAnswer.tsx";
 
 const FIRST_RETRY_MS = 1000;
@@ -113,46 +115,21 @@ function FreeAnswer({
   chunks: AnswerChunk[];
   onClose: () => void;
 }) {
-  const answer = useMemo(() => {
-    try {
-      return assemble(chunks, dataset.schema ?? { attributes: [] });
-    } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
-    }
-  }, [chunks, dataset]);
+  const schema = dataset.schema ?? NO_ATTRIBUTES;
+  const answer = useMemo(() => attempt(() => assemble(chunks, schema)), [chunks, schema]);
   return (
-    <Card
-      title="Answer"
-      aside={
-        <Button kind="plain" onClick={onClose}>
-          Ask another question
-        </Button>
-      }
-    >
+    <AnswerCard onClose={onClose}>
       {answer instanceof Error ? (
         <Notice kind="bad" title="The answer cannot be read.">
           <p>{answer.message}</p>
         </Notice>
       ) : (
         <>
-          <Notice kind="good" title="Made from earlier releases: nothing was charged.">
-            <span>
-              {answer.header.free_from.map((id, i) => (
-                <span key={id}>
-                  {i > 0 && ", "}
-                  <Link href={to("/releases/:release", { release: id })}>{id}</Link>
-                </span>
-              ))}
-            </span>
-          </Notice>
-          <AnswerView
-            answer={answer}
-            schema={dataset.schema ?? { attributes: [] }}
-            file={`answer-${dataset.name}`}
-          />
+          <FreeNotice from={answer.header.free_from} />
+          <AnswerView answer={answer} schema={schema} file={`answer-${dataset.name}`} />
         </>
       )}
-    </Card>
+    </AnswerCard>
   );
 }
 

@@ -1,6 +1,7 @@
 // A choice of attributes, in the order of the schema.
 import type { Dataset } from "../../api/types.ts";
 import { binsOf } from "../../answer.ts";
+import { Check, FieldGroup } from "../../components/Field.tsx";
 import { counted } from "../../numbers.ts";
 
 interface Props {
@@ -19,24 +20,18 @@ export function Attributes({ label = "Attributes", dataset, chosen, onChange }: 
         .filter((other) => (other === name) !== names.includes(other)),
     );
   return (
-    <fieldset class="field">
-      <legend class="small">
-        <strong>{label}</strong>
-      </legend>
+    <FieldGroup label={label}>
       <div class="choices">
         {attributes.map((attribute) => (
-          <label class="choice" key={attribute.name}>
-            <input
-              type="checkbox"
-              checked={chosen.includes(attribute.name)}
-              onChange={() => toggle(attribute.name)}
-            />
-            <span>
-              {attribute.name} <span class="quiet small">{counted(binsOf(attribute), "value")}</span>
-            </span>
-          </label>
+          <Check
+            key={attribute.name}
+            label={attribute.name}
+            remark={counted(binsOf(attribute), "value")}
+            checked={chosen.includes(attribute.name)}
+            onToggle={() => toggle(attribute.name)}
+          />
         ))}
       </div>
-    </fieldset>
+    </FieldGroup>
   );
 }

@@ -13,8 +13,8 @@ import { ErrorNotice, Notice } from "../../components/Notice.tsx";
 import { Card } from "../../components/Page.tsx";
 import { Table } from "../../components/Table.tsx";
 import { Amount, ShortId } from "../../components/Values.tsx";
-import { shareWords } from "../../costs.ts";
-import { compare, percent, shorten } from "../../decimal.ts";
+import { firstCost, shareWords } from "../../costs.ts";
+import { percent } from "../../decimal.ts";
 import { roundedText } from "../../numbers.ts";
 import { newRequestId } from "../../pending.ts";
 import { errorOfShare, errorOfStep, ERROR_STEPS, spendOf, spendText, stepOfError } from "../../question.ts";
@@ -25,6 +25,7 @@ import { useSettled } from "../../use-settled.ts";
 import { shortAccount } from "../../words.ts";
 import type { AnswerRequest } from "../Ask.tsx";
 import { useAmountOfAddress } from "../refused/use-amount.ts";
+import { choiceColumn, COST, FITS } from "./choice-columns.tsx";
 
 const CONFIDENCE = 0.95;
 const USUAL_ERROR = 100;
@@ -68,13 +69,7 @@ export function Costs({ dataset, costs }: { dataset: string; costs: Cost[] }) {
   );
 }
 
-export function firstCost(costs: Cost[]): string {
-  const [cost] = costs;
-  return cost ? `${shorten(cost.amount, 4, "up")} ${cost.counter.replaceAll("_", " ")}` : "nothing";
-}
-
 function Choices({ estimate, onChoose }: { estimate: WorkloadEstimate; onChoose: (error: number) => void }) {
-  const current = estimate.spend;
   return (
     <Table
       caption="Other prices"
@@ -95,34 +90,13 @@ function Choices({ estimate, onChoose }: { estimate: WorkloadEstimate; onChoose:
           compare: (a, b) => a.standard_deviation - b.standard_deviation,
           cell: (choice) => roundedText(choice.standard_deviation),
         },
-        {
-          key: "cost",
-          title: "Cost",
-          right: true,
-          compare: (a, b) => compare(a.costs[0]?.amount ?? "0", b.costs[0]?.amount ?? "0"),
-          cell: (choice) => <span title={spendText(choice.spend)}>{firstCost(choice.costs)}</span>,
-        },
-        {
-          key: "fits",
-          title: "Fits",
-          cell: (choice) => (choice.fits ? "yes" : <span class="state bad">no</span>),
-        },
-        {
-          key: "actions",
-          title: "Choice",
-          cell: (choice) =>
-            spendText(choice.spend) === spendText(current) ? (
-              <span class="chosen quiet">chosen</span>
-            ) : (
-              <Button
-                kind="plain"
-                label={`Choose an error of ${roundedText(choice.max_error)}`}
-                onClick={() => onChoose(choice.max_error)}
-              >
-                Choose
-              </Button>
-            ),
-        },
+        COST,
+        FITS,
+        choiceColumn(
+          (choice) => spendText(choice.spend) === spendText(estimate.spend),
+          (choice) => `Choose an error of ${roundedText(choice.max_error)}`,
+          (choice) => onChoose(choice.max_error),
+        ),
       ]}
     />
   );

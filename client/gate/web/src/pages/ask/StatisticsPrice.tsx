@@ -3,7 +3,6 @@
 import { useState } from "preact/hooks";
 import type { Choice, Selection, StatisticForecast, Workload } from "../../api/types.ts";
 import { useCall } from "../../api/use-call.ts";
-import { Button } from "../../components/Button.tsx";
 import { DataFacts } from "../../components/DataFacts.tsx";
 import { Skeleton } from "../../components/Empty.tsx";
 import { ErrorNotice } from "../../components/Notice.tsx";
@@ -15,7 +14,8 @@ import { spendOf, spendText } from "../../question.ts";
 import { sessionState } from "../../session.ts";
 import { useStore } from "../../store.ts";
 import type { AnswerRequest } from "../Ask.tsx";
-import { Costs, firstCost, FreeOffer, Pay } from "./Price.tsx";
+import { choiceColumn, COST, FITS } from "./choice-columns.tsx";
+import { Costs, FreeOffer, Pay } from "./Price.tsx";
 import { errorWords } from "./statistics-question.ts";
 
 const CONFIDENCE = 0.95;
@@ -53,12 +53,7 @@ function Choices({
           right: true,
           cell: ({ share_of_left: share }) => (share === undefined ? "" : `${roundedText(100 * share)}%`),
         },
-        {
-          key: "cost",
-          title: "Cost",
-          right: true,
-          cell: (choice) => <span title={spendText(choice.spend)}>{firstCost(choice.costs)}</span>,
-        },
+        COST,
         ...statistics.slice(0, 3).map(({ statistic }, i) => ({
           key: `statistic ${i}`,
           title: statistic,
@@ -68,27 +63,12 @@ function Choices({
             return forecast ? errorWords(forecast) : "";
           },
         })),
-        {
-          key: "fits",
-          title: "Fits",
-          cell: (choice) => (choice.fits ? "yes" : <span class="state bad">no</span>),
-        },
-        {
-          key: "actions",
-          title: "Choice",
-          cell: (choice) =>
-            choice === chosen ? (
-              <span class="chosen quiet">chosen</span>
-            ) : (
-              <Button
-                kind="plain"
-                label={`Choose the price ${spendText(choice.spend)}`}
-                onClick={() => onChoose(choice)}
-              >
-                Choose
-              </Button>
-            ),
-        },
+        FITS,
+        choiceColumn(
+          (choice) => choice === chosen,
+          (choice) => `Choose the price ${spendText(choice.spend)}`,
+          onChoose,
+        ),
       ]}
     />
   );

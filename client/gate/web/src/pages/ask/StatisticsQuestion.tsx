@@ -1,7 +1,7 @@
 // Statistics of groups: which ones, of which groups, of which records; then their price.
 import { useState } from "preact/hooks";
 import type { Dataset } from "../../api/types.ts";
-import { TextField } from "../../components/Field.tsx";
+import { Check, FieldGroup, TextField } from "../../components/Field.tsx";
 import { Card } from "../../components/Page.tsx";
 import { WhereField } from "../../components/WhereField.tsx";
 import { counted } from "../../numbers.ts";
@@ -24,15 +24,6 @@ import {
 
 const NOTHING: ColumnChoice = { kinds: [], quantiles: "" };
 
-function Check({ label, checked, onToggle }: { label: string; checked: boolean; onToggle: () => void }) {
-  return (
-    <label class="choice">
-      <input type="checkbox" checked={checked} onChange={onToggle} />
-      <span>{label}</span>
-    </label>
-  );
-}
-
 function toggled<Item>(items: Item[], item: Item): Item[] {
   return items.includes(item) ? items.filter((other) => other !== item) : [...items, item];
 }
@@ -52,10 +43,7 @@ function ColumnStatistics({
       ? "Decimals between 0 and 1 with at most three digits after the point, such as 0.25, 0.75"
       : undefined;
   return (
-    <fieldset class="field">
-      <legend class="small">
-        <strong>{column.name}</strong> <span class="quiet">{column.words}</span>
-      </legend>
+    <FieldGroup label={column.name} remark={column.words}>
       {!column.onlyQuantiles && (
         <div class="choices">
           {STATISTIC_KINDS.map((kind) => (
@@ -75,7 +63,7 @@ function ColumnStatistics({
         value={choice.quantiles}
         onInput={(quantiles) => onChange({ ...choice, quantiles })}
       />
-    </fieldset>
+    </FieldGroup>
   );
 }
 
@@ -94,10 +82,7 @@ export function StatisticsQuestion({ dataset, onAsk }: Props) {
   return (
     <>
       <Card title="Question">
-        <fieldset class="field">
-          <legend class="small">
-            <strong>Statistics</strong>
-          </legend>
+        <FieldGroup label="Statistics">
           <div class="choices">
             <Check
               label="number of records"
@@ -112,7 +97,7 @@ export function StatisticsQuestion({ dataset, onAsk }: Props) {
               />
             )}
           </div>
-        </fieldset>
+        </FieldGroup>
         {columns.map((column) => (
           <ColumnStatistics
             key={column.name}
@@ -132,11 +117,7 @@ export function StatisticsQuestion({ dataset, onAsk }: Props) {
           chosen={choice.by}
           onChange={(next) => setChoice((before) => ({ ...before, by: next(before.by) }))}
         />
-        <WhereField
-          value={choice.where}
-          attributes={attributes}
-          onInput={(where) => change({ where })}
-        />
+        <WhereField value={choice.where} attributes={attributes} onInput={(where) => change({ where })} />
         <p class="quiet small">
           {workload
             ? `The answer has ${counted(groupCount(choice.by, attributes), "group")}.`

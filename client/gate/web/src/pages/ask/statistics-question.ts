@@ -2,6 +2,7 @@
 import { binsOf } from "../../answer.ts";
 import type { Attribute, Schema, Statistic, StatisticForecast, Workload } from "../../api/types.ts";
 import { grouped, roundedText } from "../../numbers.ts";
+import { boundsText } from "../../statistics.ts";
 import { readWhere } from "../../where.ts";
 
 export type StatisticKind = "sum" | "mean" | "variance" | "median";
@@ -43,13 +44,11 @@ function columnOf(attribute: Attribute): StatisticColumn | undefined {
 
 // What statistics can be of: the measures, and attributes with numbers.
 export function columnsFor(schema: Schema | undefined): StatisticColumn[] {
-  const measures = (schema?.measures ?? []).map(
-    ({ name, low, high }): StatisticColumn => ({
-      name,
-      words: `clipped to ${roundedText(low)}..${roundedText(high)}`,
-      onlyQuantiles: false,
-    }),
-  );
+  const measures = (schema?.measures ?? []).map((measure): StatisticColumn => ({
+    name: measure.name,
+    words: boundsText(measure),
+    onlyQuantiles: false,
+  }));
   const taken = new Set(measures.map(({ name }) => name));
   const others = (schema?.attributes ?? [])
     .map(columnOf)
