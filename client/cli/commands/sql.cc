@@ -127,15 +127,8 @@ absl::Status Explain(Session& session, const AskSql& command, const AskedSql& as
   RETURN_IF_ERROR(Fill(session, command, asked, request));
   ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
   const double level = command.confidence.value_or(kDefaultLevel);
-  const std::string& dataset = asked.dataset.name();
-  Document document = command.price.is_given()
-                          ? ForecastDocument(dataset, estimate, command.assumed_rows, level)
-                          : LadderDocument(dataset, estimate, command.assumed_rows, level);
-  if (session.form == OutputForm::kCsv && command.price.is_given()) {
-    document = Document();
-    document.tables.push_back(ForecastRecords(estimate, command.assumed_rows));
-  }
-  session.Print(document);
+  session.Print(EstimateDocument(asked.dataset.name(), estimate, command.price.is_given(),
+                                 command.assumed_rows, level, session.form));
   return absl::OkStatus();
 }
 

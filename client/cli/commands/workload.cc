@@ -61,16 +61,8 @@ absl::Status Run(Session& session, const EstimateWorkload& command) {
   RETURN_IF_ERROR(Fill(session, command, request).status());
   ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
   const double level = command.confidence.value_or(0.95);
-  if (!command.price.is_given()) {
-    session.Print(LadderDocument(command.dataset, estimate, command.assumed_rows, level));
-    return absl::OkStatus();
-  }
-  Document document = ForecastDocument(command.dataset, estimate, command.assumed_rows, level);
-  if (session.form == OutputForm::kCsv) {
-    document = Document();
-    document.tables.push_back(ForecastRecords(estimate, command.assumed_rows));
-  }
-  session.Print(document);
+  session.Print(EstimateDocument(command.dataset, estimate, command.price.is_given(), command.assumed_rows,
+                                 level, session.form));
   return absl::OkStatus();
 }
 

@@ -231,17 +231,70 @@ Value ErrorOrNone(double error, bool of_statistics) {
   return of_statistics && error == 0 ? Value() : Value(error);
 }
 
-void AddStatisticRecords(const v1::EstimateWorkloadResponse& estimate, Records& records) {
+// What each statistic is off by, in records of the forecast and in those of its choices.
+std::vector<Member> MembersOf(const StatisticForecast& forecast, std::optional<int64_t> assumed_rows,
+                              double level) {
+  const double half_width = forecast.confidence_half_width();
+  return {{"query_set", int64_t{forecast.query_set()}},
+          {"attributes", forecast.statistic()},
+          {"cells", forecast.groups()},
+          {"confidence_half_width", half_width},
+          {"confidence_level", level},
+          {"unit", NameOf(forecast.unit())},
+          {"half_width_at_rows", assumed_rows ? ErrorAtRows(forecast, half_width, assumed_rows) : Value()}};
+}
+
+void AddStatisticRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows,
+                         double level, Records& records) {
   for (const StatisticForecast& forecast : estimate.statistics()) {
-    records.Add({{"record", "statistic"},
-                 {"query_set", int64_t{forecast.query_set()}},
-                 {"attributes", forecast.statistic()},
-                 {"cells", forecast.groups()},
-                 {"measured_as", TextOrNone(forecast.words())},
-                 {"standard_deviation", forecast.standard_deviation()},
-                 {"confidence_half_width", forecast.confidence_half_width()},
-                 {"unit", NameOf(forecast.unit())}});
+    records.Add(Together<Member>(MembersOf(forecast, assumed_rows, level),
+                                 {{"record", "statistic"},
+                                  {"measured_as", TextOrNone(forecast.words())},
+                                  {"standard_deviation", forecast.standard_deviation()}}));
   }
+}
+
+// A choice, and the statistics at its price.
+void AddChoiceRecords(const v1::EstimateWorkloadResponse::Choice& choice, bool has_statistics,
+                      std::optional<int64_t> assumed_rows, double level, Records& records) {
+  const std::vector<Member> spend = MembersOf(choice.spend());
+  records.Add(Together<Member>(
+      spend, {{"record", "choice"},
+              {"amount", FormatCost(choice.costs())},
+              {"standard_deviation", ErrorOrNone(choice.standard_deviation(), has_statistics)},
+              {"max_error", ErrorOrNone(choice.max_error(), has_statistics)},
+              {"share_of_promise", ShareOfPromise(choice)},
+              {"fits", choice.fits()}}));
+  for (const StatisticForecast& forecast : choice.statistics()) {
+    records.Add(Together<Member>(Together<Member>(spend, MembersOf(forecast, assumed_rows, level)),
+                                 {{"record", "choice_statistic"}}));
+  }
+}
+
+// The ladder with a row for each share and statistic.
+Table LadderRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows,
+                    double level) {
+  Table table{"statistics", "", {}, {}};
+  for (const char* key :
+       {"share_of_left", "epsilon", "delta", "rho", "cost", "share_of_promise", "query_set", "statistic",
+        "groups", "max_error", "confidence_half_width", "confidence_level", "unit", "half_width_at_rows"})
+    table.columns.push_back({key, key});
+  table.shown_in = ShownIn::kJsonAndCsv;
+  Records records(std::move(table));
+  for (const auto& choice : estimate.choices()) {
+    const std::vector<Member> price =
+        Together<Member>(MembersOf(choice.spend()), {{"share_of_left", choice.share_of_left()},
+                                                     {"cost", FormatCost(choice.costs())},
+                                                     {"share_of_promise", ShareOfPromise(choice)},
+                                                     {"confidence_level", level}});
+    // Counts that are asked with the statistics have one error for all.
+    if (choice.max_error() > 0) records.Add(Together<Member>(price, {{"max_error", choice.max_error()}}));
+    for (const StatisticForecast& forecast : choice.statistics()) {
+      records.Add(Together<Member>(Together<Member>(price, MembersOf(forecast, assumed_rows, level)),
+                                   {{"statistic", forecast.statistic()}, {"groups", forecast.groups()}}));
+    }
+  }
+  return std::move(records).Taken();
 }
 
 }  // namespace
@@ -316,6 +369,7 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
                      {"free_from", "free with --prefer-free, from", ListOf(estimate.free_from()),
                       estimate.free_from().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms}};
   document.tables.push_back(std::move(table));
+  if (has_statistics) document.tables.push_back(LadderRecords(estimate, assumed_rows, level));
   AddDataFacts(estimate.domain_from_records(), estimate.rows_from_query(), document);
   if (has_statistics) document.notes.push_back(StatisticForecastNote(assumed_rows));
   document.notes.push_back(
@@ -325,7 +379,8 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
   return document;
 }
 
-Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
+Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows,
+                      double level) {
   Table table{"records", "", {}, {}};
   for (const char* key : {"record",
                           "query_set",
@@ -343,6 +398,7 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                           "expected_absolute_error",
                           "confidence_half_width",
                           "unit",
+                          "half_width_at_rows",
                           "confidence_level",
                           "share_of_rows",
                           "max_error",
@@ -372,7 +428,7 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                                 {"free_from", ListOf(estimate.free_from())},
                                 {"refused_by_rule", TextOrNone(estimate.refused_by_rule())}}));
   AddForecasts(estimate, assumed_rows, records);
-  AddStatisticRecords(estimate, records);
+  AddStatisticRecords(estimate, assumed_rows, level, records);
   for (const v1::Cost& cost : estimate.costs()) {
     records.Add({{"record", "cost"},
                  {"account", cost.account()},
@@ -382,17 +438,24 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                  {"remaining", TextOrNone(cost.remaining())},
                  {"share_of_promise", cost.share_of_promise()}});
   }
-  for (const auto& choice : estimate.choices()) {
-    records.Add(
-        Together<Member>(MembersOf(choice.spend()),
-                         {{"record", "choice"},
-                          {"amount", FormatCost(choice.costs())},
-                          {"standard_deviation", ErrorOrNone(choice.standard_deviation(), has_statistics)},
-                          {"max_error", ErrorOrNone(choice.max_error(), has_statistics)},
-                          {"share_of_promise", ShareOfPromise(choice)},
-                          {"fits", choice.fits()}}));
-  }
+  for (const auto& choice : estimate.choices())
+    AddChoiceRecords(choice, has_statistics, assumed_rows, level, records);
   return std::move(records).Taken();
+}
+
+Document EstimateDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
+                          bool has_price, std::optional<int64_t> assumed_rows, double level,
+                          OutputForm form) {
+  if (has_price && form == OutputForm::kCsv) {
+    Document document;
+    document.tables.push_back(ForecastRecords(estimate, assumed_rows, level));
+    return document;
+  }
+  if (has_price) return ForecastDocument(dataset, estimate, assumed_rows, level);
+  Document document = LadderDocument(dataset, estimate, assumed_rows, level);
+  // CSV prints one table: of statistics that with a row for each, if there are any.
+  if (form == OutputForm::kCsv) document.tables.erase(document.tables.begin(), document.tables.end() - 1);
+  return document;
 }
 
 }  // namespace curator::cli

@@ -20,7 +20,7 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
                           std::optional<int64_t> assumed_rows, double level = 0.95);
 
 // An estimate of a request without a price, whose choices are shares of what is left: a table of the price
-// and the errors of each.
+// and the errors of each. JSON also has a second one, with a row for each share and statistic.
 Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
                         std::optional<int64_t> assumed_rows, double level = 0.95);
 
@@ -29,9 +29,17 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
 //   request     total_cells, max_error, fits, epsilon, delta, rho (what would be spent), event, free_from
 //   marginal    query_set, attributes, cells, mechanism, scale, sigma_squared, errors
 //   query_set   query_set, cells (its answers), strategy, measurements, mechanism, ..., errors
-//   statistic   query_set, attributes (its name), cells (groups), measured_as, errors, unit
+//   statistic   query_set, attributes (its name), cells (groups), measured_as, errors, unit; with `assumed_rows`
+//               half_width_at_rows, in its own unit
 //   cost        account, rule, counter, amount, remaining, share_of_promise
 //   choice      epsilon, delta, rho, standard_deviation, max_error, fits, share_of_promise
-Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows);
+//   choice_statistic   epsilon, delta, rho of the choice before it, and the half width as of a statistic
+Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows,
+                      double level = 0.95);
+
+// What a command prints of an estimate in this form: the forecast if it has a price, else the ladder. In CSV
+// the ladder of statistics has a row for each share and statistic.
+Document EstimateDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
+                          bool has_price, std::optional<int64_t> assumed_rows, double level, OutputForm form);
 
 }  // namespace curator::cli

@@ -147,6 +147,60 @@ TEST(Forecast, OfStatisticsIsInTheOneCsvTable) {
   EXPECT_THAT(out.str(), AllOf(HasSubstr("\nstatistic,0,mean(income),4,"), HasSubstr("value x records")));
 }
 
+// The lines of a document in CSV.
+std::vector<std::string> CsvLines(const Document& document) {
+  std::ostringstream out;
+  std::ostringstream error;
+  Print(document, OutputForm::kCsv, Terminal(), out, error);
+  std::istringstream text(out.str());
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Forecast, ALadderOfStatisticsInCsvHasARowForEachShareAndStatistic) {
+  v1::EstimateWorkloadResponse estimate = EstimateOfStatistics();
+  estimate.clear_statistics();
+  estimate.mutable_choices(0)->set_share_of_left(0.01);
+  const auto lines = [&](std::optional<int64_t> rows) {
+    return CsvLines(EstimateDocument("census", estimate, false, rows, 0.9, OutputForm::kCsv));
+  };
+  const std::string heading =
+      "share_of_left,epsilon,delta,rho,cost,share_of_promise,query_set,statistic,groups,max_error,"
+      "confidence_half_width,confidence_level,unit,half_width_at_rows";
+  EXPECT_THAT(lines(std::nullopt),
+              ::testing::ElementsAre(heading, "0.01,,,0.05,,0,0,count,4,,9,0.9,records,",
+                                     "0.01,,,0.05,,0,0,mean(income),4,,3000000,0.9,value x records,"));
+  EXPECT_EQ(lines(40000).back(), "0.01,,,0.05,,0,0,mean(income),4,,3000000,0.9,value x records,300");
+  // Counts beside the statistics have a row of their own.
+  estimate.mutable_choices(0)->set_max_error(220);
+  EXPECT_EQ(lines(std::nullopt).at(1), "0.01,,,0.05,,0,,,,220,,0.9,,");
+  estimate.mutable_choices(0)->clear_statistics();
+  EXPECT_THAT(lines(std::nullopt).front(), HasSubstr(",max_error"));
+  EXPECT_EQ(lines(std::nullopt).size(), 2u) << "of counts alone a row for each share";
+}
+
+TEST(Forecast, ALadderOfStatisticsInJsonSaysTheUnitOfEachError) {
+  v1::EstimateWorkloadResponse estimate = EstimateOfStatistics();
+  estimate.clear_statistics();
+  std::ostringstream out;
+  Print(EstimateDocument("census", estimate, false, 40000, 0.9, OutputForm::kJson), OutputForm::kJson,
+        Terminal(), out, out);
+  EXPECT_THAT(out.str(), AllOf(HasSubstr("\"statistics\":[{\"share_of_left\":"),
+                               HasSubstr("\"unit\":\"value x records\",\"half_width_at_rows\":300")));
+}
+
+TEST(Forecast, OtherBudgetsHaveTheErrorsOfEachStatisticInCsv) {
+  const std::vector<std::string> lines =
+      CsvLines(EstimateDocument("census", EstimateOfStatistics(), true, 40000, 0.9, OutputForm::kCsv));
+  std::vector<std::string> kinds;
+  for (const std::string& line : lines) kinds.push_back(line.substr(0, line.find(',')));
+  EXPECT_THAT(kinds, ::testing::ElementsAre("record", "request", "statistic", "statistic", "statistic",
+                                            "choice", "choice_statistic", "choice_statistic"));
+  EXPECT_THAT(lines.back(), AllOf(HasSubstr(",0,mean(income),4,"),
+                                  HasSubstr(",3000000,value x records,300,0.9,"), HasSubstr(",0.05,")));
+}
+
 TEST(Forecast, OneCsvTableHoldsEverything) {
   std::ostringstream out;
   std::ostringstream error;

@@ -16,11 +16,6 @@ bool IsDivided(const StatisticForecast& forecast) {
          forecast.unit() == StatisticForecast::SQUARED_VALUE_TIMES_RECORDS;
 }
 
-Value OrNone(const std::optional<double>& number) {
-  if (number) return *number;
-  return std::monostate();
-}
-
 bool AreOfSeveralSets(const StatisticForecasts& forecasts) {
   return std::any_of(forecasts.begin(), forecasts.end(), [&forecasts](const StatisticForecast& forecast) {
     return forecast.query_set() != forecasts[0].query_set();
@@ -62,6 +57,11 @@ std::optional<double> OwnError(const StatisticForecast& forecast, double error,
   return error * static_cast<double>(forecast.groups()) / static_cast<double>(*assumed_rows);
 }
 
+Value ErrorAtRows(const StatisticForecast& forecast, double error, std::optional<int64_t> assumed_rows) {
+  if (const std::optional<double> own = OwnError(forecast, error, assumed_rows)) return *own;
+  return std::monostate();
+}
+
 std::string ErrorText(const StatisticForecast& forecast, double error, std::optional<int64_t> assumed_rows) {
   const std::optional<double> own = OwnError(forecast, error, assumed_rows);
   const std::string number = StatisticText(own.value_or(error));
@@ -98,7 +98,7 @@ Table StatisticForecastTable(const StatisticForecasts& forecasts, std::optional<
             deviation > 0 ? Value(ErrorText(forecast, deviation, assumed_rows)) : Value(),
             ErrorText(forecast, half_width, assumed_rows), TextOrNone(forecast.words()), deviation,
             half_width, level, NameOf(forecast.unit())});
-    if (assumed_rows) row.push_back(OrNone(OwnError(forecast, half_width, assumed_rows)));
+    if (assumed_rows) row.push_back(ErrorAtRows(forecast, half_width, assumed_rows));
   }
   return table;
 }

@@ -24,6 +24,9 @@ std::string NameOf(StatisticForecast::Unit unit);
 std::optional<double> OwnError(const StatisticForecast& forecast, double error,
                                std::optional<int64_t> assumed_rows);
 
+// The same as a cell of a table.
+Value ErrorAtRows(const StatisticForecast& forecast, double error, std::optional<int64_t> assumed_rows);
+
 // "12.5 records", "2,400"; "4,200,000 / records in the group" where the number of records is not known; "15
 // records in rank".
 std::string ErrorText(const StatisticForecast& forecast, double error, std::optional<int64_t> assumed_rows);

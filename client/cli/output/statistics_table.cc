@@ -230,6 +230,13 @@ std::vector<const v1::Measure*> MeasuresNamed(const QuerySetAnswer& set, const v
   return measures;
 }
 
+const v1::Measure* MeasureNamed(const std::string& statistic, const v1::Schema& schema) {
+  for (const v1::Measure& measure : schema.measures()) {
+    if (IsOf(statistic, measure.name())) return &measure;
+  }
+  return nullptr;
+}
+
 std::vector<const v1::Measure*> MeasuresAsked(const v1::Statistics& statistics, const v1::Schema& schema) {
   std::vector<const v1::Measure*> measures;
   for (const v1::Measure& measure : schema.measures()) {

@@ -14,8 +14,9 @@
 namespace curator::cli {
 namespace {
 
-std::string RemarkOf(const AnswerRows& rows, const v1::AnswerHeader& header) {
-  std::string remark;
+// `first` comes before what is remarked of all charts.
+std::string RemarkOf(const AnswerRows& rows, const v1::AnswerHeader& header, std::string first = "") {
+  std::string remark = std::move(first);
   const auto add = [&remark](const std::string& text) {
     absl::StrAppend(&remark, remark.empty() ? "" : ", ", text);
   };
@@ -38,15 +39,16 @@ BarChart ChartOf(const AnswerRows& rows, const v1::AnswerHeader& header, size_t 
 }
 
 // A chart for each statistic, of groups by one attribute.
-absl::Status AddStatistics(const AnswerRows& rows, const v1::AnswerHeader& header, const ChartLimits& limits,
-                           std::vector<BarChart>& charts) {
+absl::Status AddStatistics(const AnswerRows& rows, const v1::AnswerHeader& header, const v1::Schema& schema,
+                           const ChartLimits& limits, std::vector<BarChart>& charts) {
   ASSIGN_OR_RETURN(const StatisticGroups groups, StatisticGroups::Of(*rows.set()));
   if (groups.attributes().size() != 1) return absl::OkStatus();
   const size_t shown = std::min(groups.size(), limits.bars);
   for (size_t i = 0; i < groups.statistics().size() && charts.size() < limits.charts; ++i) {
     BarChart chart;
     chart.title = Printable(absl::StrCat(groups.statistics()[i], " by ", groups.attributes().front()));
-    chart.remark = RemarkOf(rows, header);
+    const v1::Measure* measure = MeasureNamed(groups.statistics()[i], schema);
+    chart.remark = RemarkOf(rows, header, measure == nullptr ? "" : Printable(ClippedText(*measure)));
     chart.more_bars = groups.size() - shown;
     for (size_t group = 0; group < shown; ++group) {
       const size_t row = groups.Answer(i, group);
@@ -67,7 +69,7 @@ absl::StatusOr<std::vector<BarChart>> ChartsOf(const Answer& answer, const v1::S
                                                const ChartLimits& limits) {
   std::vector<BarChart> charts;
   RETURN_IF_ERROR(ForEachTable(answer, schema, [&](const AnswerRows& rows) {
-    if (rows.is_statistics()) return AddStatistics(rows, answer.header, limits, charts);
+    if (rows.is_statistics()) return AddStatistics(rows, answer.header, schema, limits, charts);
     if (rows.columns().size() == 1 && charts.size() < limits.charts)
       charts.push_back(ChartOf(rows, answer.header, limits.bars));
     return absl::OkStatus();
