@@ -183,7 +183,7 @@ TEST(ConstantSteps, QuantilesOfOneGroup) {
 TEST(ConstantSteps, NumbersOfUnitsInGroups) {
   constexpr dp::UnitBound kPerson{dp::NeighbourRelation::kReplaceOne, 5};
   const dp::RecordGroups groups = dp::GroupsBy(SmallDomain(), {0}, {}, {}).value();
-  const dp::Event price = dp::NoiseEvent(kLaplace, dp::UnitCountsSensitivity(kPerson, groups.groups));
+  const dp::Event price = dp::NoiseEvent(kLaplace, dp::UnitCountsSensitivity(kPerson, groups.groups).value());
   const auto trace_of = [&](const Rows& rows, size_t persons) {
     const std::optional<Trace> trace = TraceOf([&]() -> std::function<void()> {
       const auto bits = std::make_shared<seeded::SeededBits>(AuditSeed(72));

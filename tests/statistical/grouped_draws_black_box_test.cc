@@ -101,7 +101,7 @@ LowerBound LossOfUnitCounts(const UnitBound& unit, int64_t l1, const dp::Units& 
                             size_t size, uint64_t seed) {
   const dp::RecordGroups groups = dp::GroupsBy(Table(), {dp::kRegionColumn}, {}, {}).value();
   const dp::NoiseSpec noise = SoldForOne(l1);
-  const dp::Event event = dp::NoiseEvent(noise, dp::UnitCountsSensitivity(unit, 2));
+  const dp::Event event = dp::NoiseEvent(noise, dp::UnitCountsSensitivity(unit, 2).value());
   return PureLossLowerBound(Sampled(
       one, other, unit, {event, 1},
       [&](dp::PrivateQueries& kernel) {

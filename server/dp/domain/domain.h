@@ -102,11 +102,13 @@ struct Schema {
 };
 
 // Puts domain, unit and nesting together; an empty group column is that of the group unit. Errors:
-// INVALID_ARGUMENT ("unit.person.id_column") when the id column is empty or is an attribute, or max_records
-// is outside 1..kMaxRecordsPerUnit (of a group, kNoRecordBound will do); the same of the group column
-// ("nesting.group_column"), which must be the id column of a group unit; for a nesting of persons' records
-// ("nesting"); for a response that is no number ("nesting.response"); for two attributes that are read from
-// one column ("attributes[3].reading.column").
+// INVALID_ARGUMENT ("unit.person.id_column") when the id column is empty or is an attribute or a measure, or
+// max_records is outside 1..kMaxRecordsPerUnit (of a group, kNoRecordBound will do); the same of the group
+// column ("nesting.group_column"), which must be the id column of a group unit; for a nesting of persons'
+// records ("nesting"); for a response that is no number ("nesting.response"); for two attributes, or two
+// measures, that are read from one column, and for one that is read from the id column
+// ("attributes[3].reading.column"); for a measure that is read from an attribute's column of numbers with
+// another decimal sign or thousands separator ("measures[0].reading").
 absl::StatusOr<Schema> CreateSchema(Domain domain, PrivacyUnit unit,
                                     std::optional<Nesting> nesting = std::nullopt);
 

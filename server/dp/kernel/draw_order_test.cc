@@ -66,7 +66,7 @@ std::vector<size_t> AskEverything(const SealedTableHandle& table, WatchfulBits& 
                        noise(kGaussian, 2),
                        noise(kGaussian, 1),
                        {NoiseEvent(kLaplace, SumsSensitivity(kRecord, {1, 1}, 6).value()), 1},
-                       {NoiseEvent(kGaussian, UnitCountsSensitivity(kRecord, 2)), 1},
+                       {NoiseEvent(kGaussian, UnitCountsSensitivity(kRecord, 2).value()), 1},
                        {{ExponentialMechanismEvent{kOne}}, 3}}),
                 bits);
   std::vector<size_t> taken;

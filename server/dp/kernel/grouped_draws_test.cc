@@ -83,7 +83,7 @@ Event PriceOf(const GroupedSum& sum, const UnitBound& unit, const NoiseSpec& noi
 }
 
 Event PriceOf(const RecordGroups& groups, const UnitBound& unit, const NoiseSpec& noise) {
-  return NoiseEvent(noise, UnitCountsSensitivity(unit, groups.groups));
+  return NoiseEvent(noise, UnitCountsSensitivity(unit, groups.groups).value());
 }
 
 TEST(ExactSums, AddWhatEachRecordHas) {

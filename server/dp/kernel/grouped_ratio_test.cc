@@ -196,7 +196,7 @@ TEST(ExactUnitCounts, MoveByTheirSensitivityInEveryNorm) {
                             [&](const SealedTable& table) {
                               return ExactUnitCounts(table, Table(), groups).value();
                             }),
-                UnitCountsSensitivity(unit, groups.groups));
+                UnitCountsSensitivity(unit, groups.groups).value());
     }
   }
 }
@@ -284,7 +284,7 @@ Found AuditUnitCounts(const UnitBound& unit, const RecordGroups& groups, int64_t
 TEST(ExactRatioOfUnitCounts, LosesWhatTheMeterTakesAndReachesIt) {
   for (const UnitBound& unit : kUnits) {
     for (const RecordGroups& groups : {Everybody(), ByRegion(), OfRegionOne()}) {
-      const Found found = AuditUnitCounts(unit, groups, UnitCountsSensitivity(unit, groups.groups).l1);
+      const Found found = AuditUnitCounts(unit, groups, UnitCountsSensitivity(unit, groups.groups)->l1);
       EXPECT_FALSE(found.exceeds);
       EXPECT_TRUE(found.reaches);
     }
@@ -292,11 +292,11 @@ TEST(ExactRatioOfUnitCounts, LosesWhatTheMeterTakesAndReachesIt) {
 }
 
 TEST(ExactRatioOfUnitCountsCanary, OneUnitWhereTwoAreExchangedIsCaught) {
-  EXPECT_TRUE(AuditUnitCounts(kUnits[2], ByRegion(), UnitCountsSensitivity(kUnits[0], 2).l1).exceeds);
+  EXPECT_TRUE(AuditUnitCounts(kUnits[2], ByRegion(), UnitCountsSensitivity(kUnits[0], 2)->l1).exceeds);
 }
 
 TEST(ExactRatioOfUnitCountsCanary, TheRecordsOfAPersonForgottenAreCaught) {
-  EXPECT_TRUE(AuditUnitCounts(kUnits[1], ByRegion(), UnitCountsSensitivity(kUnits[0], 2).l1).exceeds);
+  EXPECT_TRUE(AuditUnitCounts(kUnits[1], ByRegion(), UnitCountsSensitivity(kUnits[0], 2)->l1).exceeds);
 }
 
 // Quantiles. What one pair of neighbours loses, group by group: of each code, in the group's own selection.

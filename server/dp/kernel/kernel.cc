@@ -201,7 +201,8 @@ absl::StatusOr<std::vector<int64_t>> Kernel::NoisyUnitCounts(const RecordGroups&
   ASSIGN_OR_RETURN(const Sampler sampler, SamplerFor(noise));
   RETURN_IF_ERROR(Validate(domain_, groups));
   RETURN_IF_ERROR(CheckUnits(*table_, unit_));
-  RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, UnitCountsSensitivity(unit_, groups.groups))));
+  ASSIGN_OR_RETURN(const Sensitivity sensitivity, UnitCountsSensitivity(unit_, groups.groups));
+  RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, sensitivity)));
 
   const std::vector<int64_t> noises = DrawNoise(sampler, bits_, groups.groups);
   ASSIGN_OR_RETURN(std::vector<int64_t> values, ExactUnitCounts(*table_, domain_, groups, *executor_));

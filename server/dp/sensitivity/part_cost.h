@@ -59,11 +59,23 @@ namespace curator::dp {
 // and in full 2 k m^2: again the share. The number of records moves by |J - I| <= J + I: at most (J + I)/m of
 // its full cost r under ADD_REMOVE, which is the share of 2 r.
 //
+// It holds for noise on sums of groups (PrivateQueries::NoisySums), too. All of these costs are convex in the
+// vector by which the sums move, the same for its opposite, and 0 at 0. Let I <= J, and pair each record that
+// enters with one that leaves: the sums move by the mean of m vectors, of which I are m times what a pair
+// moves, at a cost of at most c, J - I are m times what a single record moves, at most r, and the others 0.
+// So the cost is at most (I c + (J - I) r)/m, which is at most (J + I)/(2 m) times max(c, 2 r); and J/m times
+// the cost in full under ADD_REMOVE.
+//
 // And for selections whose score moves by at most a record's share of its bound for each record that changes
 // (PrivateQueries::SelectWorstApproximated: the bound is an L1 sensitivity of one marginal): the range of its
-// likelihood ratios shrinks in proportion, and the costs of a bounded range are at least linear in it. It
-// does NOT hold for scores in which a unit is clipped to one vote (dp/kernel/utility), nor for a stated
-// (epsilon, delta).
+// likelihood ratios shrinks in proportion, and the costs of a bounded range are at least linear in it. So it
+// does for the selections of a quantile of each group (PrivateQueries::SelectQuantiles): where it is charged
+// as two of them, their ranges are J/m and I/m of that of one, together the share of two; where it is one
+// group, charged as one, I pairs and J - I single records move it, as above.
+//
+// It does NOT hold for numbers of units in groups, where a unit counts once however many records it has
+// (PrivateQueries::NoisyUnitCounts), for scores in which a unit is clipped to one vote (dp/kernel/utility),
+// nor for a stated (epsilon, delta).
 struct LinearDraws {
   std::vector<CountedEvent> draws;  // under the dataset's own relation; composed, they are the request
   // The same draws, in the same order, under ADD_REMOVE: with the same noise, as seen by a unit that only

@@ -22,8 +22,13 @@ namespace {
 
 constexpr int64_t kMaxSensitivity = int64_t{1} << 53;
 
+absl::Status CheckOwnsARecord(const UnitBound& unit) {
+  if (unit.max_records >= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("a unit must be allowed at least one record");
+}
+
 absl::Status ValidateUnit(const UnitBound& unit) {
-  if (unit.max_records < 1) return absl::InvalidArgumentError("a unit must be allowed at least one record");
+  RETURN_IF_ERROR(CheckOwnsARecord(unit));
   if (unit.max_records == kNoRecordBound) {
     return absl::FailedPreconditionError(
         "a unit of this dataset may own any number of records, so no number of records can be protected; "
@@ -389,12 +394,18 @@ absl::StatusOr<Sensitivity> SumsSensitivity(const UnitBound& unit, const Summand
                                             " records exceeds 2^62"));
 }
 
-Sensitivity UnitCountsSensitivity(const UnitBound& unit, int64_t groups) {
+absl::StatusOr<Sensitivity> UnitCountsSensitivity(const UnitBound& unit, int64_t groups) {
+  RETURN_IF_ERROR(CheckOwnsARecord(unit));
+  if (groups < 1) return absl::InvalidArgumentError("there must be at least one group");
   // Two units have a record in at most 2 k groups together; a bound above all groups does not matter.
   const int64_t records = std::min(unit.max_records, groups);
   const int64_t changed =
       std::min(groups, unit.relation == NeighbourRelation::kReplaceOne ? 2 * records : records);
-  return {.l1 = changed, .l2_squared = changed, .linf = 1};
+  return Sensitivity{.l1 = changed, .l2_squared = changed, .linf = 1};
+}
+
+int64_t QuantileSelections(const UnitBound& unit, int64_t groups) {
+  return unit.relation == NeighbourRelation::kReplaceOne && groups > 1 ? 2 : 1;
 }
 
 absl::Status CheckSizeBins(std::span<const int64_t> least_sizes) {

@@ -129,7 +129,12 @@ absl::StatusOr<Sensitivity> SumsSensitivity(const UnitBound& unit, const Summand
 // Proof. A unit counts once in each group where it has a record: at most in k of them. REPLACE_ONE: the old
 // unit leaves at most k groups and the new one enters as many; a group that both are in does not change. So
 // no count changes by more than one, of at most all groups.
-Sensitivity UnitCountsSensitivity(const UnitBound& unit, int64_t groups);
+// Errors: INVALID_ARGUMENT for `groups` < 1 or a unit bound below 1.
+absl::StatusOr<Sensitivity> UnitCountsSensitivity(const UnitBound& unit, int64_t groups);
+
+// How many selections a quantile of each of `groups` disjoint groups costs, whatever their number: 2 under
+// REPLACE_ONE where there are several, else 1 (PrivateQueries::SelectQuantiles).
+int64_t QuantileSelections(const UnitBound& unit, int64_t groups);
 
 // What a group of records is to the privacy unit.
 enum class GroupRole {

@@ -134,7 +134,7 @@ TEST(SumsSensitivity, IsNeverExceededByRandomNeighbours) {
     for (const NeighbourRelation relation : {NeighbourRelation::kAddRemove, NeighbourRelation::kReplaceOne}) {
       const UnitBound unit{relation, most};
       Apart sums{.bound = SumsSensitivity(unit, range, groups).value()};
-      Apart units{.bound = UnitCountsSensitivity(unit, groups)};
+      Apart units{.bound = UnitCountsSensitivity(unit, groups).value()};
       for (int pair = 0; pair < 60; ++pair) {
         const Unit before =
             relation == NeighbourRelation::kReplaceOne ? RandomUnit(range, groups, most, random) : Unit();
@@ -217,7 +217,7 @@ TEST(UnitCountsSensitivity, IsTheLargestChangeOverAllNeighbours) {
     for (const int64_t groups : {1, 2, 3, 4, 5}) {
       for (const int64_t most : {1, 2}) {
         unit.max_records = most;
-        EXPECT_EQ(UnitCountsSensitivity(unit, groups), WorstUnitCounts(unit, groups)) << groups;
+        EXPECT_EQ(UnitCountsSensitivity(unit, groups).value(), WorstUnitCounts(unit, groups)) << groups;
       }
     }
   }
@@ -225,22 +225,32 @@ TEST(UnitCountsSensitivity, IsTheLargestChangeOverAllNeighbours) {
 
 TEST(UnitCountsSensitivity, IsTheNumberOfGroupsWhereAUnitMayOwnAnyNumberOfRecords) {
   for (const NeighbourRelation relation : {NeighbourRelation::kAddRemove, NeighbourRelation::kReplaceOne}) {
-    EXPECT_EQ(UnitCountsSensitivity({relation, kNoRecordBound}, 1),
+    EXPECT_EQ(UnitCountsSensitivity({relation, kNoRecordBound}, 1).value(),
               (Sensitivity{.l1 = 1, .l2_squared = 1, .linf = 1}));
-    EXPECT_EQ(UnitCountsSensitivity({relation, kNoRecordBound}, 7),
+    EXPECT_EQ(UnitCountsSensitivity({relation, kNoRecordBound}, 7).value(),
               (Sensitivity{.l1 = 7, .l2_squared = 7, .linf = 1}));
+  }
+}
+
+TEST(UnitCountsSensitivity, RefusesUnitsWithoutRecordsAndNoGroups) {
+  for (const NeighbourRelation relation : {NeighbourRelation::kAddRemove, NeighbourRelation::kReplaceOne}) {
+    for (const int64_t records : {int64_t{0}, int64_t{-1}, INT64_MIN}) {
+      EXPECT_EQ(UnitCountsSensitivity({relation, records}, 3).status().code(),
+                absl::StatusCode::kInvalidArgument);
+    }
+    EXPECT_EQ(UnitCountsSensitivity({relation, 1}, 0).status().code(), absl::StatusCode::kInvalidArgument);
   }
 }
 
 TEST(UnitCountsSensitivityCanary, OneUnitWhereTwoAreExchangedIsCaught) {
   const UnitBound one{NeighbourRelation::kAddRemove, 2};
   const UnitBound exchanged{NeighbourRelation::kReplaceOne, 2};
-  EXPECT_TRUE(IsCaught(UnitCountsSensitivity(one, 4), WorstUnitCounts(exchanged, 4)));
+  EXPECT_TRUE(IsCaught(UnitCountsSensitivity(one, 4).value(), WorstUnitCounts(exchanged, 4)));
 }
 
 TEST(UnitCountsSensitivityCanary, TheRecordsOfAUnitForgottenAreCaught) {
   for (const NeighbourRelation relation : {NeighbourRelation::kAddRemove, NeighbourRelation::kReplaceOne})
-    EXPECT_TRUE(IsCaught(UnitCountsSensitivity({relation, 1}, 4), WorstUnitCounts({relation, 2}, 4)));
+    EXPECT_TRUE(IsCaught(UnitCountsSensitivity({relation, 1}, 4).value(), WorstUnitCounts({relation, 2}, 4)));
 }
 
 }  // namespace

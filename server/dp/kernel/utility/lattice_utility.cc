@@ -219,10 +219,6 @@ absl::StatusOr<int64_t> QuantileRange(const UnitBound& unit, int64_t numerator, 
   return RangeOf(LatticeQuantile{numerator, denominator}, unit);
 }
 
-int64_t QuantileSelections(const UnitBound& unit, int64_t groups) {
-  return unit.relation == NeighbourRelation::kReplaceOne && groups > 1 ? 2 : 1;
-}
-
 absl::StatusOr<LatticeUtility> ToLattice(const Utility& utility, std::span<const double> bonuses,
                                          const Domain& domain, const UnitBound& unit) {
   if (unit.max_records < 1) return absl::InvalidArgumentError("a unit must be allowed at least one record");

@@ -71,10 +71,6 @@ absl::StatusOr<LatticeUtility> ToLattice(const Utility& utility, std::span<const
 // those of MarginalsSensitivity() for the unit.
 absl::StatusOr<int64_t> QuantileRange(const UnitBound& unit, int64_t numerator, int64_t denominator);
 
-// How many selections of that range a quantile of each of `groups` disjoint groups costs, whatever their
-// number: 2 under REPLACE_ONE where there are several, else 1 (PrivateQueries::SelectQuantiles).
-int64_t QuantileSelections(const UnitBound& unit, int64_t groups);
-
 // A query about groups, rounded to the lattice, and how far apart one unit can move two scores.
 struct QuestionOnGroups {
   LatticeGroups lattice;

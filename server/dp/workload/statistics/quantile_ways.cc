@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "dp/sensitivity/sensitivity.h"
 #include "dp/workload/interval_tree.h"
 
 namespace curator::dp {
@@ -71,7 +72,7 @@ bool TreeIsBetter(const UnitBound& unit, Mechanism mechanism, int64_t codes, int
   const double by_tree = kNormal95 * std::sqrt(variance * MeanRankVariance(tree, mechanism, thousandths));
 
   const auto parts =
-      static_cast<double>(SelectionsPaid(unit, groups) * static_cast<int64_t>(thousandths.size()));
+      static_cast<double>(QuantileSelections(unit, groups) * static_cast<int64_t>(thousandths.size()));
   const double epsilon = is_laplace ? 1 / parts : std::sqrt(8 / parts);
   double by_selection = 0;
   for (const int32_t each : thousandths) {
@@ -81,10 +82,6 @@ bool TreeIsBetter(const UnitBound& unit, Mechanism mechanism, int64_t codes, int
   }
   constexpr double kWorthOfAnInterval = 2;
   return by_tree <= kWorthOfAnInterval * by_selection;
-}
-
-int64_t SelectionsPaid(const UnitBound& unit, int64_t groups) {
-  return unit.relation == NeighbourRelation::kReplaceOne && groups > 1 ? 2 : 1;
 }
 
 double SelectedRankBound(const UnitBound& unit, int32_t thousandths, int64_t codes, Epsilon epsilon,

@@ -34,9 +34,6 @@ int64_t BranchingFor(int64_t codes, Mechanism mechanism, std::span<const int32_t
 bool TreeIsBetter(const UnitBound& unit, Mechanism mechanism, int64_t codes, int64_t groups,
                   std::span<const int32_t> thousandths);
 
-// The exponential mechanisms that a selection by so many groups costs.
-int64_t SelectionsPaid(const UnitBound& unit, int64_t groups);
-
 // What a selection's error in rank does not exceed with the probability `level`, and its standard deviation
 // at most: ranks fall off as an exponential does.
 double SelectedRankBound(const UnitBound& unit, int32_t thousandths, int64_t codes, Epsilon epsilon,

@@ -262,7 +262,9 @@ class Buyer {
   absl::Status BuyUnits(const StatisticsDraw& draw) {
     purchase_.is_linear = false;
     const int64_t groups = NumberOfGroups(domain_, sets_[draw.set]);
-    return AddNoise(draw, UnitCountsSensitivity(unit_, groups), UnitCountsSensitivity(removal_, groups));
+    ASSIGN_OR_RETURN(const Sensitivity sensitivity, UnitCountsSensitivity(unit_, groups));
+    ASSIGN_OR_RETURN(const Sensitivity removal, UnitCountsSensitivity(removal_, groups));
+    return AddNoise(draw, sensitivity, removal);
   }
 
   absl::Status AddNoise(const StatisticsDraw& draw, const Sensitivity& sensitivity,
@@ -280,7 +282,7 @@ class Buyer {
   // replaced moves it by 1, which is what the selection divides by under REPLACE_ONE.
   absl::Status BuySelection(const StatisticsDraw& draw, const QuantileDraw& quantile) {
     RETURN_IF_ERROR(MarginalsSensitivity(unit_, 1).status());
-    const int64_t paid = SelectionsPaid(unit_, NumberOfGroups(domain_, sets_[draw.set]));
+    const int64_t paid = QuantileSelections(unit_, NumberOfGroups(domain_, sets_[draw.set]));
     const int64_t units = UnitsOf(share_) / draw.shares_of_share / paid;
     const Epsilon epsilon =
         mechanism_ == Mechanism::kDiscreteLaplace ? Epsilon(units) : SelectionFor(Rho(units));
