@@ -91,6 +91,17 @@ absl::Status CheckNumbers(const Selection& selection) {
   return absl::OkStatus();
 }
 
+// A statistic may be shown under several names: then its answers are sent as often.
+absl::Status CheckShown(const dp::Domain& domain, const dp::AskedStatistics& asked,
+                        const Selection& selection) {
+  const int64_t groups = dp::NumberOfGroups(domain, asked);
+  const int64_t shown = std::ssize(StatisticsShown(domain, asked, selection));
+  if (groups <= dp::kMostStatisticAnswers / shown) return absl::OkStatus();
+  return InvalidField("selection.columns",
+                      absl::StrCat("show ", shown, " statistics of each of ", groups, " groups; at most ",
+                                   dp::kMostStatisticAnswers, " answers are shown: name each once"));
+}
+
 // Conditions are evaluated once for each group, sort keys compared as often as sorting takes.
 absl::Status CheckSteps(int64_t groups, size_t conditions, size_t keys) {
   const auto sorting = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(groups)));
@@ -219,6 +230,7 @@ absl::Status CheckSelection(const dp::Domain& domain, std::span<const dp::AskedS
     RETURN_IF_ERROR(CheckName(path + ".name", selection.columns[i].name, names));
     RETURN_IF_ERROR(CheckSource(path, domain, statistics, selection.columns[i].source));
   }
+  RETURN_IF_ERROR(CheckShown(domain, statistics, selection));
   ConditionSizes sizes;
   if (selection.having)
     RETURN_IF_ERROR(CheckCondition("selection.having", statistics, *selection.having, 1, sizes));

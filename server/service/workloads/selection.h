@@ -77,7 +77,8 @@ inline constexpr int64_t kMostSelectionSteps = int64_t{1} << 28;  // conditions 
 // INVALID_ARGUMENT with a field below "selection" ("selection.order_by[0].source.statistic") for a workload
 // that is not one set of statistics ("selection"), names that are empty, repeated or no text, sources that
 // are not asked for, NaN on the right of a comparison, a negative limit or offset, and what exceeds the
-// limits, of which that of steps is about the number of groups, too.
+// limits, of which that of steps is about the number of groups, too, or would show more answers than
+// kMostStatisticAnswers.
 absl::Status CheckSelection(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
                             const Selection& selection);
 

@@ -149,6 +149,20 @@ TEST_F(SelectionTest, ConditionsAreCheckedToTheirEnds) {
   EXPECT_EQ(FieldOf({.having = many}), "selection.having");
 }
 
+TEST_F(SelectionTest, AnswersThatAreShownUnderManyNamesAreBounded) {
+  constexpr int64_t kGroups = int64_t{1} << 20;
+  const dp::Domain domain = *dp::Domain::Create({*dp::Attribute::Create("id", dp::CodedKind{kGroups})});
+  asked_.front().statistics->by = {0};
+  const auto field_of = [&](int names) {
+    Selection selection{.columns = {{"id", "id"}}};
+    for (int i = 0; i < names; ++i) selection.columns.push_back({"count " + std::to_string(i), int32_t{0}});
+    const auto violation = FieldViolationOf(CheckSelection(domain, asked_, selection));
+    return violation ? violation->field : "";
+  };
+  EXPECT_EQ(field_of(2), "");
+  EXPECT_EQ(field_of(3), "selection.columns");
+}
+
 TEST_F(SelectionTest, StepsOfAllGroupsAreBounded) {
   using enum GroupCondition::Kind;
   constexpr int64_t kGroups = int64_t{1} << 20;
