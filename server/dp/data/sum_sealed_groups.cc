@@ -5,6 +5,7 @@
 #include <atomic>
 #include <bit>
 #include <cstddef>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -67,13 +68,17 @@ Slots SlotsFor(const GroupedRows& rows) {
 // Everything from here to RowSums is written once and compiled for each instruction set: inlined functions
 // take over the target of their caller. No step depends on a code but by masks and addresses.
 
+// All bits where the code is below, else none.
+[[gnu::always_inline]] inline uint32_t MaskOf(uint32_t code, uint32_t below) {
+  return uint32_t{0} - static_cast<uint32_t>(code < below);
+}
+
 template <typename Code>
 [[gnu::always_inline]] inline void LinearNumbers(const Code* __restrict codes, uint32_t below, uint32_t first,
                                                  uint32_t step, int32_t* __restrict numbers, size_t rows) {
   for (size_t row = 0; row < rows; ++row) {
     const uint32_t code = codes[row];
-    const uint32_t inside = uint32_t{0} - static_cast<uint32_t>(code < below);
-    numbers[row] = static_cast<int32_t>((first + (code & step)) & inside);
+    numbers[row] = static_cast<int32_t>((first + (code & step)) & MaskOf(code, below));
   }
 }
 
@@ -89,12 +94,11 @@ template <typename Wide, typename Code>
                                                  Square square, int32_t* __restrict numbers, size_t rows) {
   for (size_t row = 0; row < rows; ++row) {
     const uint32_t code = codes[row];
-    const uint32_t inside = uint32_t{0} - static_cast<uint32_t>(code < below);
     const auto number = static_cast<int32_t>(first + code);
     const auto magnitude = static_cast<uint32_t>(number < 0 ? -number : number);
     const Wide squared = Wide{magnitude} * Wide{magnitude};
     const auto rounded = static_cast<uint32_t>((squared + square.half) >> square.shift);
-    numbers[row] = static_cast<int32_t>((rounded - square.centre) & inside);
+    numbers[row] = static_cast<int32_t>((rounded - square.centre) & MaskOf(code, below));
   }
 }
 
@@ -103,7 +107,7 @@ template <typename Code>
                                              uint32_t outside, uint32_t* __restrict slots, size_t rows) {
   for (size_t row = 0; row < rows; ++row) {
     const uint32_t code = codes[row];
-    const uint32_t inside = uint32_t{0} - static_cast<uint32_t>(code < below);
+    const uint32_t inside = MaskOf(code, below);
     const auto block = static_cast<uint32_t>((uint64_t{code} * quotient.factor) >> quotient.shift);
     slots[row] += (block & inside) | (outside & ~inside);
   }
@@ -542,6 +546,8 @@ absl::StatusOr<std::vector<int64_t>> CountUnitsOfGroups(const SealedTable& table
   for (const int32_t group : group_of_cell)
     counted.push_back(static_cast<uint32_t>(group < 0 ? groups : group));
 
+  static std::mutex counting;  // bounds the memory of all calls, whose part for rows is in no forecast
+  const std::lock_guard lock(counting);
   const ReadableScope readable(table);
   const std::vector<uint32_t> by_unit =
       GroupsByUnit(readable.columns(), attributes, readable.unit_of_row(), counted);

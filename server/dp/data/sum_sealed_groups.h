@@ -1,8 +1,8 @@
 // Exact sums over groups of rows of private tables, and exact numbers of units in them. They are as private
 // as the table itself, so only the modules that may include sealed_table.h may include this header.
 //
-// Thread-safe: pure functions of immutable tables. They execute the same instructions for any two tables with
-// the same number of rows.
+// Thread-safe: functions of immutable tables. They execute the same instructions for any two tables with the
+// same number of rows.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,10 @@ absl::StatusOr<std::vector<int64_t>> SumGroups(const SealedTable& table, const D
                                                Executor& executor = OnlyThisThread());
 
 // For each group the number of units that have a row in it. `table` identifies the unit of each row. Memory:
-// 8 bytes for each row, and 8 for each cell and group. Errors: as above, of `attributes` and
-// `group_of_cell`; FAILED_PRECONDITION when the table does not identify units.
+// 4 bytes for each cell, 12 for each group; and 8 for each row, which no public forecast may include. So one
+// call at a time has them, the others wait for it, and all calls together take at most what the largest table
+// does. Only for what has been charged: how long a call takes depends on the number of rows. Errors: as above,
+// of `attributes` and `group_of_cell`; FAILED_PRECONDITION when the table does not identify units.
 absl::StatusOr<std::vector<int64_t>> CountUnitsOfGroups(const SealedTable& table, const Domain& domain,
                                                         const AttributeSet& attributes,
                                                         std::span<const int32_t> group_of_cell,
