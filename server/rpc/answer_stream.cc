@@ -189,7 +189,9 @@ absl::Status WriteStatistics(const dp::Domain& domain, const dp::AskedSet& asked
   ASSIGN_OR_RETURN(const std::vector<dp::StatisticAnswer> values, answers.Statistics(set));
   const dp::AskedStatistics& statistics = *asked.statistics;
   const std::vector<service::ShownStatistic> shown = service::StatisticsShown(domain, statistics, selection);
-  const std::vector<int64_t> groups = service::GroupsShown(domain, statistics, selection, ValuesOf(values));
+  ASSIGN_OR_RETURN(
+      const std::vector<int64_t> groups,
+      service::GroupsShown(domain, statistics, selection, ValuesOf(values), answers.client_left()));
   v1::AnswerChunk header = TableHeader(domain, asked, static_cast<int>(set));
   header.mutable_query_set()->set_answer_count(std::ssize(groups) * std::ssize(shown));
   const dp::StatisticsRelease& drawn = answers.release().statistics;

@@ -102,7 +102,7 @@ bool TrySelection(std::string_view bytes, std::string_view input) {
   if (IsRefused(service::CheckSelection(TestDomain(), *asked, *selection), input)) return false;
   const dp::AskedStatistics& statistics = *asked->front().statistics;
   const std::vector<double> answers(static_cast<size_t>(dp::NumberOfAnswers(TestDomain(), statistics)), 1);
-  const auto shown = service::GroupsShown(TestDomain(), statistics, *selection, answers);
+  const auto shown = *service::GroupsShown(TestDomain(), statistics, *selection, answers);
   if (std::ssize(shown) > dp::NumberOfGroups(TestDomain(), statistics))
     Broken("no group is shown twice", input);
   return !service::StatisticsShown(TestDomain(), statistics, *selection).empty();

@@ -111,6 +111,7 @@ class ReleaseAnswers {
   absl::StatusOr<std::vector<dp::StatisticAnswer>> Statistics(size_t set) const;
 
   const dp::WorkloadRelease& release() const { return release_; }
+  const std::stop_token& client_left() const { return client_left_; }
 
  private:
   ReleaseAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,

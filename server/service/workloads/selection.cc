@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <functional>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -11,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "base/stop.h"
 #include "base/text.h"
 #include "dp/domain/attribute_set.h"
 
@@ -214,6 +217,25 @@ class GroupOrder {
   std::vector<Key> keys_;
 };
 
+// As std::stable_sort(), in pieces: between two of them it is asked whether the client is still there.
+absl::Status SortInPieces(std::vector<int64_t>& groups, const GroupOrder& order,
+                          const std::stop_token& stop) {
+  constexpr ptrdiff_t kSortedAtOnce = 1 << 14;
+  const ptrdiff_t size = std::ssize(groups);
+  const auto at = [&](ptrdiff_t position) { return groups.begin() + std::min(position, size); };
+  for (ptrdiff_t first = 0; first < size; first += kSortedAtOnce) {
+    RETURN_IF_ERROR(CheckGoesOn(stop));
+    std::stable_sort(at(first), at(first + kSortedAtOnce), std::cref(order));
+  }
+  for (ptrdiff_t width = kSortedAtOnce; width < size; width *= 2) {
+    for (ptrdiff_t first = 0; first + width < size; first += 2 * width) {
+      RETURN_IF_ERROR(CheckGoesOn(stop));
+      std::inplace_merge(at(first), at(first + width), at(first + 2 * width), std::cref(order));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckSelection(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
@@ -254,16 +276,21 @@ std::vector<ShownStatistic> StatisticsShown(const dp::Domain& domain, const dp::
   return shown;
 }
 
-std::vector<int64_t> GroupsShown(const dp::Domain& domain, const dp::AskedStatistics& asked,
-                                 const Selection& selection, std::span<const double> answers) {
+absl::StatusOr<std::vector<int64_t>> GroupsShown(const dp::Domain& domain, const dp::AskedStatistics& asked,
+                                                 const Selection& selection, std::span<const double> answers,
+                                                 const std::stop_token& stop) {
+  constexpr int64_t kGroupsBetweenLooks = 1024;  // at the stop token
   const size_t statistics = asked.statistics.size();
   const int64_t groups = dp::NumberOfGroups(domain, asked);
   std::vector<int64_t> shown;
+  shown.reserve(static_cast<size_t>(groups));
   for (int64_t group = 0; group < groups; ++group) {
+    if (group % kGroupsBetweenLooks == 0) RETURN_IF_ERROR(CheckGoesOn(stop));
     const std::span<const double> own = answers.subspan(static_cast<size_t>(group) * statistics, statistics);
     if (!selection.having || TruthOf(*selection.having, own) == Truth::kYes) shown.push_back(group);
   }
-  std::stable_sort(shown.begin(), shown.end(), GroupOrder(domain, asked, selection, answers));
+  if (!selection.order_by.empty())
+    RETURN_IF_ERROR(SortInPieces(shown, GroupOrder(domain, asked, selection, answers), stop));
   const auto number = static_cast<int64_t>(shown.size());
   const int64_t first = std::min(selection.offset.value_or(0), number);
   const int64_t rows = std::min(selection.limit.value_or(number), number - first);

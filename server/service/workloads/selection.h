@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <variant>
 #include <vector>
@@ -93,9 +94,10 @@ std::vector<ShownStatistic> StatisticsShown(const dp::Domain& domain, const dp::
                                             const Selection& selection);
 
 // The groups that are shown, in their order. `answers` are the values of all answers: group by group,
-// within a group in the order of `asked.statistics`. The selection has been checked. It takes 8 bytes for
-// each group.
-std::vector<int64_t> GroupsShown(const dp::Domain& domain, const dp::AskedStatistics& asked,
-                                 const Selection& selection, std::span<const double> answers);
+// within a group in the order of `asked.statistics`. The selection has been checked. It takes 16 bytes for
+// each group. Errors: CANCELLED once `stop` is requested.
+absl::StatusOr<std::vector<int64_t>> GroupsShown(const dp::Domain& domain, const dp::AskedStatistics& asked,
+                                                 const Selection& selection, std::span<const double> answers,
+                                                 const std::stop_token& stop = {});
 
 }  // namespace curator::service

@@ -26,7 +26,7 @@ class SelectionTest : public ::testing::Test {
   }
 
   std::vector<int64_t> Shown(const Selection& selection) const {
-    return GroupsShown(domain_, *asked_.front().statistics, selection, answers_);
+    return GroupsShown(domain_, *asked_.front().statistics, selection, answers_).value();
   }
   absl::Status Check(const Selection& selection) const { return CheckSelection(domain_, asked_, selection); }
   std::string FieldOf(const Selection& selection) const {
@@ -161,6 +161,37 @@ TEST_F(SelectionTest, AnswersThatAreShownUnderManyNamesAreBounded) {
   };
   EXPECT_EQ(field_of(2), "");
   EXPECT_EQ(field_of(3), "selection.columns");
+}
+
+// More groups than are sorted at once.
+TEST_F(SelectionTest, ManyGroupsThatAreEqualInAllKeysStayInTheirOrder) {
+  constexpr uint32_t kGroups = 100'003;
+  constexpr int64_t kDifferent = 7;
+  const dp::Domain domain = *dp::Domain::Create({*dp::Attribute::Create("id", dp::CodedKind{kGroups})});
+  const dp::AskedStatistics asked{.statistics = {{.kind = dp::StatisticKind::kCount}}, .by = {0}};
+  std::vector<double> answers;
+  for (int64_t group = 0; group < kGroups; ++group)
+    answers.push_back(static_cast<double>(group * 31 % kDifferent));
+  std::vector<int64_t> expected;
+  for (int64_t answer = kDifferent - 1; answer >= 0; --answer) {
+    for (int64_t group = 0; group < kGroups; ++group) {
+      if (group * 31 % kDifferent == answer) expected.push_back(group);
+    }
+  }
+  const Selection falling{.order_by = {{int32_t{0}, true}}};
+  EXPECT_EQ(GroupsShown(domain, asked, falling, answers).value(), expected);
+}
+
+TEST_F(SelectionTest, NothingIsSelectedForAClientThatHasLeft) {
+  std::stop_source client;
+  client.request_stop();
+  const Selection sorted{.order_by = {{int32_t{0}}}};
+  for (const Selection& selection : {Selection(), sorted}) {
+    EXPECT_EQ(GroupsShown(domain_, *asked_.front().statistics, selection, answers_, client.get_token())
+                  .status()
+                  .code(),
+              absl::StatusCode::kCancelled);
+  }
 }
 
 TEST_F(SelectionTest, StepsOfAllGroupsAreBounded) {
