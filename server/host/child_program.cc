@@ -40,6 +40,19 @@ class File {
   int descriptor_;
 };
 
+int MillisecondsUntil(Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  return static_cast<int>(std::max<int64_t>(0, left));
+}
+
+// Of a process that has ended, a signal changes nothing.
+int KillAndReap(pid_t pid) {
+  kill(pid, SIGKILL);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
+}
+
 // A started program; killed, if it still runs, and reaped with this object.
 class Child {
  public:
@@ -47,30 +60,16 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
-    if (!is_reaped_) Reap();
+    if (!is_reaped_) KillAndReap(pid_);
   }
 
-  // Its status after its end, or after it was killed at `deadline`.
+  // Once.
   int AwaitEnd(Clock::time_point deadline) {
-    pollfd ended = {.fd = ended_.get(), .events = POLLIN, .revents = 0};
-    while (ended.fd >= 0) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      const int ready = poll(&ended, 1, static_cast<int>(std::max<int64_t>(0, left)));
-      if (ready >= 0 || errno != EINTR) break;
-    }
-    return Reap();
+    is_reaped_ = true;
+    return AwaitChild(pid_, ended_.get(), deadline);
   }
 
  private:
-  // Of a process that has ended, a signal changes nothing.
-  int Reap() {
-    kill(pid_, SIGKILL);
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
-    is_reaped_ = true;
-    return status;
-  }
-
   const pid_t pid_;
   const File ended_;  // readable after its end
   bool is_reaped_ = false;
@@ -130,11 +129,11 @@ class Exchange {
   // Until the other side has closed the socket.
   absl::StatusOr<std::string> Run(Clock::time_point deadline) {
     while (true) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      if (left <= 0) return absl::DeadlineExceededError("the program did not end in time");
+      const int left = MillisecondsUntil(deadline);
+      if (left == 0) return absl::DeadlineExceededError("the program did not end in time");
       pollfd ready = {.fd = socket_, .events = POLLIN, .revents = 0};
       if (!input_.empty()) ready.events |= POLLOUT;
-      if (poll(&ready, 1, static_cast<int>(left)) <= 0) continue;
+      if (poll(&ready, 1, left) <= 0) continue;
       if ((ready.revents & POLLOUT) != 0) Write();
       if ((ready.revents & (POLLIN | POLLHUP | POLLERR)) == 0) continue;
       ASSIGN_OR_RETURN(const bool has_ended, Read());
@@ -197,6 +196,22 @@ absl::StatusOr<std::string> RunChildProgram(const std::string& path, std::string
   ASSIGN_OR_RETURN(std::string output, Exchange(own.get(), input, most_output).Run(deadline));
   RETURN_IF_ERROR(StatusOfEnd(child.AwaitEnd(deadline)));
   return output;
+}
+
+int AwaitChild(pid_t pid, int ended, Clock::time_point deadline) {
+  if (ended >= 0) {
+    pollfd end = {.fd = ended, .events = POLLIN, .revents = 0};
+    while (poll(&end, 1, MillisecondsUntil(deadline)) < 0 && errno == EINTR) continue;
+    return KillAndReap(pid);
+  }
+  constexpr int kMillisecondsBetweenLooks = 5;
+  while (true) {
+    int status = 0;
+    if (waitpid(pid, &status, WNOHANG) == pid) return status;
+    const int left = MillisecondsUntil(deadline);
+    if (left == 0) return KillAndReap(pid);
+    poll(nullptr, 0, std::min(left, kMillisecondsBetweenLooks));
+  }
 }
 
 }  // namespace curator::host

@@ -2,13 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <spawn.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
+#include "base/testing/shell_program.h"
 #include "tests/testing/scratch_folder.h"
 
 namespace curator::host {
@@ -16,21 +19,13 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::chrono::milliseconds kLong{60'000};
-constexpr std::chrono::milliseconds kShort{300};
-
 class ChildProgramTest : public ::testing::Test {
  protected:
   // A program of the shell.
-  std::string Program(const std::string& script) {
-    const std::filesystem::path path = folder_ / "program";
-    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-    return path;
-  }
+  std::string Program(const std::string& script) { return ShellProgram(folder_.path(), script); }
 
   absl::StatusOr<std::string> Run(const std::string& script, std::string_view input = "",
-                                  std::chrono::milliseconds patience = kLong) {
+                                  std::chrono::milliseconds patience = kLongPatience) {
     return RunChildProgram(Program(script), input, patience, 1 << 20);
   }
 
@@ -61,8 +56,8 @@ TEST_F(ChildProgramTest, AProgramNeedNotReadItsInput) {
 TEST_F(ChildProgramTest, HasNoEnvironmentAndNoFileOfTheProcessAndLiesInTheRoot) {
   setenv("CURATOR_SECRET", "s3cret", 1);
   const std::ifstream open_file("/proc/self/status");
-  EXPECT_EQ(*RunChildProgram("/usr/bin/env", "", kLong, 1 << 10), "");
-  EXPECT_EQ(*RunChildProgram("/bin/pwd", "", kLong, 1 << 10), "/\n");
+  EXPECT_EQ(*RunChildProgram("/usr/bin/env", "", kLongPatience, 1 << 10), "");
+  EXPECT_EQ(*RunChildProgram("/bin/pwd", "", kLongPatience, 1 << 10), "/\n");
   // The fourth is the folder that ls reads.
   EXPECT_EQ(*Run("exec /bin/ls /proc/self/fd"), "0\n1\n2\n3\n");
   unsetenv("CURATOR_SECRET");
@@ -78,10 +73,29 @@ TEST_F(ChildProgramTest, AProgramThatFailsHasNoOutput) {
 }
 
 TEST_F(ChildProgramTest, AProgramThatDoesNotEndIsEnded) {
-  EXPECT_EQ(Run("exec /bin/sleep 1000", "", kShort).status().code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(Run("exec /bin/sleep 1000", "", kShortPatience).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
   // Also one that has closed what it was given.
-  const absl::Status closed = Run("exec 0<&- 1>&-; exec /bin/sleep 1000", "", kShort).status();
+  const absl::Status closed = Run("exec 0<&- 1>&-; exec /bin/sleep 1000", "", kShortPatience).status();
   EXPECT_THAT(std::string(closed.message()), HasSubstr("signal 9"));
+}
+
+// As where pidfd_open() is not allowed.
+TEST_F(ChildProgramTest, AChildIsAwaitedAndEndedAlsoWithoutADescriptorOfItsEnd) {
+  constexpr int kNone = -1;
+  const auto status_of = [this](const std::string& script, std::chrono::milliseconds patience) {
+    std::string path = Program(script);
+    std::array<char*, 2> arguments = {path.data(), nullptr};
+    pid_t pid = 0;
+    EXPECT_EQ(posix_spawn(&pid, path.c_str(), nullptr, nullptr, arguments.data(), environ), 0);
+    return AwaitChild(pid, kNone, std::chrono::steady_clock::now() + patience);
+  };
+  const int ended = status_of("/bin/true; exit 3", kLongPatience);
+  EXPECT_TRUE(WIFEXITED(ended));
+  EXPECT_EQ(WEXITSTATUS(ended), 3);
+  const int killed = status_of("exec /bin/sleep 1000", kShortPatience);
+  EXPECT_TRUE(WIFSIGNALED(killed));
+  EXPECT_EQ(WTERMSIG(killed), SIGKILL);
 }
 
 TEST_F(ChildProgramTest, AProgramThatWritesWithoutEndIsEnded) {
@@ -89,7 +103,7 @@ TEST_F(ChildProgramTest, AProgramThatWritesWithoutEndIsEnded) {
 }
 
 TEST_F(ChildProgramTest, AProgramThatIsNotThereIsNotFound) {
-  EXPECT_EQ(RunChildProgram("/nonexistent/program", "", kLong, 1).status().code(),
+  EXPECT_EQ(RunChildProgram("/nonexistent/program", "", kLongPatience, 1).status().code(),
             absl::StatusCode::kNotFound);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "base/testing/names.h"
+#include "base/testing/shell_program.h"
 #include "tests/testing/scratch_folder.h"
 
 namespace curator::service {
@@ -17,18 +18,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::chrono::milliseconds kLong{60'000};
-constexpr std::chrono::milliseconds kShort{300};
-
 class SqlProgramTest : public ::testing::Test {
  protected:
   // A program of the shell in the place of curator-sql.
-  std::string Program(const std::string& script) const {
-    const std::filesystem::path path = folder_ / "program";
-    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
-    return path;
-  }
+  std::string Program(const std::string& script) const { return ShellProgram(folder_.path(), script); }
 
   const testing::ScratchFolder folder_;
   const Principal ana_ = PrincipalForTest::Named("ana");
@@ -36,24 +29,24 @@ class SqlProgramTest : public ::testing::Test {
 };
 
 TEST_F(SqlProgramTest, ReturnsWhatTheProgramWrote) {
-  EXPECT_EQ(*SqlProgram(Program("exec /bin/cat"), kLong).Run(ana_, "task"), "task");
+  EXPECT_EQ(*SqlProgram(Program("exec /bin/cat"), kLongPatience).Run(ana_, "task"), "task");
 }
 
 TEST_F(SqlProgramTest, AProgramThatBreaksIsAnErrorOfTheStatement) {
   for (const char* script : {"kill -SEGV $$", "exec /bin/cat /dev/zero"}) {
-    SqlProgram program(Program(script), kLong);
+    SqlProgram program(Program(script), kLongPatience);
     const absl::Status broken = program.Run(ana_, "task").status();
     EXPECT_EQ(FieldViolationOf(broken)->field, "sql") << script;
   }
 }
 
 TEST_F(SqlProgramTest, AProgramThatDoesNotEndInTimeIsOverload) {
-  SqlProgram program(Program("exec /bin/sleep 1000"), kShort);
+  SqlProgram program(Program("exec /bin/sleep 1000"), kShortPatience);
   EXPECT_TRUE(IsOverloaded(program.Run(ana_, "task").status()));
 }
 
 TEST_F(SqlProgramTest, AProgramThatIsNotThereIsUnavailable) {
-  SqlProgram program("/nonexistent/curator-sql", kLong);
+  SqlProgram program("/nonexistent/curator-sql", kLongPatience);
   const absl::Status missing = program.Run(ana_, "task").status();
   EXPECT_EQ(missing.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(missing.message()), HasSubstr("curator-sql cannot be started"));
@@ -62,7 +55,7 @@ TEST_F(SqlProgramTest, AProgramThatIsNotThereIsUnavailable) {
 TEST_F(SqlProgramTest, AProgramThatDoesNotWorkIsNoErrorOfTheStatement) {
   // That of a confinement that is not allowed, and of a library that is not there.
   for (const char* script : {"exit 1", "exit 127"}) {
-    SqlProgram program(Program(script), kLong);
+    SqlProgram program(Program(script), kLongPatience);
     EXPECT_EQ(program.Run(ana_, "task").status().code(), absl::StatusCode::kUnavailable) << script;
   }
 }
@@ -70,7 +63,7 @@ TEST_F(SqlProgramTest, AProgramThatDoesNotWorkIsNoErrorOfTheStatement) {
 TEST_F(SqlProgramTest, APathIsFromTheFolderOfTheServer) {
   const std::filesystem::path path = std::filesystem::relative(Program("exec /bin/cat"));
   ASSERT_TRUE(path.is_relative());
-  EXPECT_EQ(*SqlProgram(path, kLong).Run(ana_, "task"), "task");
+  EXPECT_EQ(*SqlProgram(path, kLongPatience).Run(ana_, "task"), "task");
 }
 
 // Each statement waits at a pipe until the test has seen what others get.
@@ -82,7 +75,7 @@ TEST_F(SqlProgramTest, APrincipalHasTwoPlacesAndOthersHaveTheirs) {
   for (int i = 0; i < SqlProgram::kMostOfOnePrincipal; ++i) ASSERT_EQ(mkfifo(gate(i).c_str(), 0600), 0);
   SqlProgram program(Program("IFS= read -r gate; if [ -n \"$gate\" ]; then echo x > " + started +
                              "; read -r line < \"$gate\"; fi; echo done"),
-                     kLong);
+                     kLongPatience);
   std::vector<std::thread> waiting;
   for (int i = 0; i < SqlProgram::kMostOfOnePrincipal; ++i) {
     waiting.emplace_back([&, i] { EXPECT_EQ(*program.Run(ana_, gate(i) + "\n"), "done\n"); });
