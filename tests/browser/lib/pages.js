@@ -28,7 +28,7 @@ async function writeSql(person, sql) {
 async function priceSql(person) {
   await writeSql(person, "SELECT sex, COUNT(*) AS n FROM demo WHERE education <> 'none' GROUP BY sex HAVING COUNT(*) > 10 ORDER BY n");
   await person.sees("groups with n > 10");
-  await person.sees("95% within");
+  await person.sees("95\u00a0% within");
 }
 
 async function mistakeSql(person) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
-import { PAY, Person } from "../lib/browser.js";
+import { PAY, Person, SIZES } from "../lib/browser.js";
 import { parseCsv } from "../lib/csv.js";
 import { units } from "../lib/decimals.js";
 import { development } from "../lib/world.js";
@@ -48,6 +48,15 @@ export const suite = () => describe("asks in SQL", () => {
     assert.ok(line.startsWith("LINE 1: ") && line.includes("'<img src=x>'"));
     assert.ok(line.slice(mark.indexOf("^")).startsWith("regoin"));
     assert.equal(await ana.page.$("main img"), null);
+    await ana.page.setViewport(SIZES.phone);
+    await write(ana, `SELECT region, COUNT(*) FROM payroll WHERE ${"region = 'north' OR ".repeat(3)}regoin = 'south' GROUP BY region`);
+    await ana.page.waitForFunction(() => document.querySelector("pre.command")?.textContent.includes("OR regoin"));
+    const frame = await ana.page.$eval("pre.command", ({ textContent, scrollLeft, scrollWidth, clientWidth }) => {
+      const lines = textContent.split("\n");
+      const at = (scrollWidth * lines[1].length) / Math.max(...lines.map(({ length }) => length));
+      return { isScrolled: scrollLeft > 0, isSeen: at > scrollLeft && at < scrollLeft + clientWidth };
+    });
+    assert.deepEqual(frame, { isScrolled: true, isSeen: true });
     assert.ok(await ana.page.$eval("textarea", (area) => area.getAttribute("aria-describedby").split(" ").every((id) => document.getElementById(id))));
     assert.equal(await ana.page.$(PAY), null);
     assert.equal(units(await world.as("ana").spent("payroll")), spent);

@@ -24,8 +24,8 @@ function constantColumns({ columns, rows, isMarginal }: AnswerTable): Set<number
 }
 
 function markOf({ labels, count, value, lower, upper }: Row, isLeftOut: (column: number) => boolean): Mark {
-  const label = labels.filter((_, i) => !isLeftOut(i)).join(", ") || "all records";
-  return { label, value, exact: count, lower, upper };
+  const own = labels.filter((_, i) => !isLeftOut(i));
+  return { labels: own.length > 0 ? own : ["all records"], value, exact: count, lower, upper };
 }
 
 // A two-way marginal has a panel for each value of its first attribute; everything else is one panel, with

@@ -24,5 +24,5 @@ export function storeLevel(level: Level): void {
 }
 
 export function levelText(level: number | string): string {
-  return `${Number((Number(level) * 100).toFixed(6))} %`;
+  return `${Number((Number(level) * 100).toFixed(6))}\u00a0%`;
 }

@@ -89,11 +89,11 @@ export function shorten(text: string, digits = 4, rounding: Rounding = "nearest"
 
 // "38 %", "0.4 %", "< 0.1 %": a share of a limit.
 export function percent(share: number): string {
-  if (share <= 0) return "0 %";
-  if (share >= 1) return "100 %";
+  if (share <= 0) return "0\u00a0%";
+  if (share >= 1) return "100\u00a0%";
   const value = share * 100;
-  if (value < 0.1) return "< 0.1 %";
-  if (value < 10) return `${Math.round(value * 10) / 10} %`;
-  if (value > 99 && value < 100) return `${Math.floor(value * 10) / 10} %`;
-  return `${Math.round(value)} %`;
+  if (value < 0.1) return "< 0.1\u00a0%";
+  if (value < 10) return `${Math.round(value * 10) / 10}\u00a0%`;
+  if (value > 99 && value < 100) return `${Math.floor(value * 10) / 10}\u00a0%`;
+  return `${Math.round(value)}\u00a0%`;
 }

@@ -64,3 +64,24 @@ export function sentence(text: string): string {
   const begun = /^[a-z]+(?=[ ,])/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
   return /[.!?:…)\]"']$/.test(begun) || begun === "" ? begun : `${begun}.`;
 }
+
+// The text of an event, with parts that are alike as one:
+// "3 x discrete Gaussian (sigma^2 = 2, L2^2 = 1) + nothing".
+export function eventText(event: string): string {
+  const parts = new Map<string, number>();
+  let depth = 0;
+  let part = "";
+  const end = () => {
+    parts.set(part, (parts.get(part) ?? 0) + 1);
+    part = "";
+  };
+  for (const piece of event.split(" + ")) {
+    part += (depth > 0 ? " + " : "") + piece;
+    depth += piece.split("(").length - piece.split(")").length;
+    if (depth <= 0) end();
+  }
+  if (part !== "") end();
+  return [...parts]
+    .map(([text, count]) => (count === 1 ? text : `${count} x ${/^\d+ x /.test(text) ? `(${text})` : text}`))
+    .join(" + ");
+}

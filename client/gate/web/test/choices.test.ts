@@ -140,8 +140,8 @@ test("what several accounts are charged alike is one line", () => {
 test("a cost is said in percent of the promise and of what was left", () => {
   const cost = { account: "a", rule: "RULE_ZCDP" as const, counter: "rho", amount: "0.1", remaining: "0.3" };
   const shares = { share_of_promise: 0.2, share_left: 0.6 };
-  assert.equal(shareWords({ ...cost, ...shares }), "20 % of the promise, 25 % of what was left");
-  assert.equal(shareWords({ ...cost, ...shares, remaining: "" }), "20 % of the promise");
+  assert.equal(shareWords({ ...cost, ...shares }), "20\u00a0% of the promise, 25\u00a0% of what was left");
+  assert.equal(shareWords({ ...cost, ...shares, remaining: "" }), "20\u00a0% of the promise");
   assert.equal(shareWords(cost), "", "of a server that does not say it");
   assert.equal(sameCosts([{ ...cost, ...shares }, cost])[0]?.share, 0.2);
 });

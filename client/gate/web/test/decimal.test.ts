@@ -44,9 +44,9 @@ test("texts that are not decimals are known as such", () => {
 });
 
 test("a share near an end is not shown as the end", () => {
-  assert.equal(percent(0.0004), "< 0.1 %");
-  assert.equal(percent(0.9999), "99.9 %");
-  assert.equal(percent(1), "100 %");
-  assert.equal(percent(0), "0 %");
-  assert.equal(percent(0.276), "28 %");
+  assert.equal(percent(0.0004), "< 0.1\u00a0%");
+  assert.equal(percent(0.9999), "99.9\u00a0%");
+  assert.equal(percent(1), "100\u00a0%");
+  assert.equal(percent(0), "0\u00a0%");
+  assert.equal(percent(0.276), "28\u00a0%");
 });

@@ -228,7 +228,7 @@ test("the rows have the columns of the list, in its order and that of the answer
       ["51204.25", "north", "1204"],
     ],
   );
-  assert.equal(groupsText(shown), "2 groups, 95\u0020% intervals");
+  assert.equal(groupsText(shown), "2 groups, 95\u00a0% intervals");
   const { header, rows } = statisticsCsv(shown);
   assert.equal(
     csvOf(header, rows),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assemble, groupsOf, MalformedAnswer, type AnswerTable } from "../src/answer.ts";
-import { chartSvg, remarkOf } from "../src/answer-chart.ts";
+import { chartSvg, panelsOf, remarkOf } from "../src/answer-chart.ts";
 import { answerCsv } from "../src/answer-files.ts";
 import type { AnswerChunk, Schema, StatisticForecast } from "../src/api/types.ts";
 import { csvOf } from "../src/csv.ts";
@@ -143,13 +143,7 @@ test("a chart of a statistic has finite places, and escapes its labels", () => {
   const mean = tablesOfStatistics(tableOf())[1];
   assert.ok(mean);
   assert.equal(mean.title, "mean(income) by region");
-  const marks = mean.rows.map(({ labels, count, value, lower, upper }) => ({
-    label: labels.join(),
-    exact: count,
-    value,
-    lower,
-    upper,
-  }));
+  const marks = panelsOf(mean).flatMap((panel) => panel.marks);
   assert.deepEqual(spanOf(marks), { low: 0, high: 51204.25 });
   const drawn = drawBars(marks, 600).shapes.map(markup).join("");
   assert.ok(!/="(NaN|-?Infinity)"/.test(drawn), drawn);
@@ -229,5 +223,6 @@ test("the error of a mean is said to be divided by the records of its group", ()
   const rank = { ...forecast, unit: "RANK" as const, confidence_half_width: 15 };
   assert.equal(errorWords(rank), "±\u00a015 records in rank");
   assert.equal(errorWords({ ...forecast, unit: "RECORDS", confidence_half_width: 6 }), "±\u00a06 records");
+  assert.equal(errorWords({ ...forecast, unit: "RECORDS", confidence_half_width: 1 }), "±\u00a01 record");
   assert.equal(errorWords({ ...forecast, unit: "VALUE" }), "±\u00a02\u202f000\u202f000");
 });

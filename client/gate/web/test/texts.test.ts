@@ -19,7 +19,7 @@ import { match, to } from "../src/router.ts";
 import { numberAxis, stepOf, timeAxis } from "../src/scale.ts";
 import { markup, type Shape } from "../src/svg.ts";
 import { relativeText } from "../src/time.ts";
-import { shortAccount } from "../src/words.ts";
+import { eventText, shortAccount } from "../src/words.ts";
 
 test("CSV fields with commas, quotes and line breaks survive", () => {
   const rows = [
@@ -72,8 +72,8 @@ function marksOf(shapes: Shape[]): Shape[] {
 
 test("each mark has its exact numbers", () => {
   const marks = [
-    { label: "a", value: 10.25, exact: "10.25", lower: 0.1 + 0.2, upper: 20 },
-    { label: "b", value: -5, exact: "-5", lower: undefined, upper: undefined },
+    { labels: ["a"], value: 10.25, exact: "10.25", lower: 0.1 + 0.2, upper: 20 },
+    { labels: ["b"], value: -5, exact: "-5", lower: undefined, upper: undefined },
   ];
   const { shapes } = drawBars(marks, 400);
   const [first, second] = marksOf(shapes);
@@ -82,6 +82,36 @@ test("each mark has its exact numbers", () => {
   assert.equal(first?.attributes?.["data-value"], "10.25");
   assert.equal(second?.attributes?.["data-lower"], undefined);
   assert.deepEqual(spanOf(marks), { low: -5, high: 20 });
+});
+
+test("a long value leaves room for those of other attributes", () => {
+  const marks = ["none", "university"].map((education) => ({
+    labels: ["the far and rather distant islands", education],
+    value: 1,
+    exact: "1",
+    lower: undefined,
+    upper: undefined,
+  }));
+  const namesAt = (width: number) =>
+    marksOf(drawBars(marks, width).shapes).map(
+      ({ children = [] }) => children.find(({ attributes }) => attributes?.["class"] === "name")?.text,
+    );
+  assert.deepEqual(namesAt(760), ["the far and rather distan…, none", "the far and rather …, university"]);
+  assert.deepEqual(namesAt(320), ["the far and…, none", "the far…, univers…"]);
+});
+
+test("the numbers of an axis are whole and apart on a narrow screen", () => {
+  const mark = { labels: ["the far and rather distant islands"], exact: "", lower: undefined, upper: undefined };
+  const { shapes } = drawBars([-300000, 27e6].map((value) => ({ ...mark, value })), 320);
+  const CHARACTER = 6.5;
+  const numbers = shapes
+    .filter(({ attributes }) => attributes?.["class"] === "tick")
+    .map(({ text = "", attributes }) => {
+      const half = (text.length * CHARACTER) / 2;
+      return { text, from: Number(attributes?.["x"]) - half, to: Number(attributes?.["x"]) + half };
+    });
+  assert.deepEqual(numbers.map(({ text }) => text), ["0", "40\u202f000\u202f000"]);
+  assert.ok(numbers.every(({ from, to }, i) => from > (numbers[i - 1]?.to ?? 0) && to <= 320));
 });
 
 function point(time: number, limit: string, spent: string): StepPoint {
@@ -102,7 +132,7 @@ test("changes of a limit are found, and a chart is a file without a script", () 
     now: 30,
     forecast: { until: 40, slow: 0, rate: 0.01, fast: 0.02 },
   });
-  assert.ok(svg.includes("Spending &lt;x&gt; (rho)"));
+  assert.ok(svg.includes("<title>Spending &lt;x&gt; (rho)</title>"));
   assert.ok(svg.includes("line-limit-ahead\" "), "the limit goes on as far as the forecast");
   assert.ok(!svg.includes("NaN"));
   assert.ok(!spendingSvg({ title: "Empty", unit: "rho", points: [], now: 30 }).includes("NaN"));
@@ -186,4 +216,15 @@ test("accounts are named without their dataset", () => {
   assert.equal(shortAccount("dataset/demo/analyst/ana", "demo"), "the analyst “ana”");
   assert.equal(shortAccount("dataset/demo/part/3", "demo"), "the part “3”");
   assert.equal(shortAccount("dataset/other", "demo"), "dataset/other");
+});
+
+test("parts of an event that are alike are one part", () => {
+  const tree = "discrete Gaussian (sigma^2 = 400/7, L2^2 = 1)";
+  const count = "discrete Gaussian (sigma^2 = 40/3, L2^2 = 1)";
+  const both = `on disjoint parts (${tree} + ${tree} | ${tree})`;
+  assert.equal(eventText(count), count);
+  assert.equal(eventText([tree, count, tree, tree].join(" + ")), `3 x ${tree} + ${count}`);
+  assert.equal(eventText([both, `2 x ${tree}`, both].join(" + ")), `2 x ${both} + 2 x ${tree}`);
+  assert.equal(eventText(`2 x ${tree} + 2 x ${tree}`), `2 x (2 x ${tree})`);
+  assert.equal(eventText("nothing"), "nothing");
 });

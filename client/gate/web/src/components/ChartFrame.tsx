@@ -21,6 +21,8 @@ interface Props {
   children: ComponentChildren;
 }
 
+const NUMBER_OR_NONE = /^(-?([\d.]+(e[+-]?\d+)?|inf))?$/i;
+
 // "standard_deviation" as "Standard deviation".
 function headingOf(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ");
@@ -81,9 +83,7 @@ export function ChartFrame({ title, remark, file, data, svg, legend, children }:
             cell: (row) => shownCell(row.cells[i]),
             right:
               shown.rows.length > 0 &&
-              shown.rows.every(
-                (cells) => cells[i] === undefined || /^-?[\d.]+(e[+-]?\d+)?$/i.test(String(cells[i])),
-              ),
+              shown.rows.every((cells) => NUMBER_OR_NONE.test(String(cells[i] ?? ""))),
           }))}
         />
       ) : (

@@ -18,6 +18,13 @@ interface TableProps {
   empty?: ComponentChildren;
 }
 
+// Beside many columns a long label has a few lines, and not one for each word.
+function shownCell(cell: StatisticsCell): ComponentChildren {
+  const text = cellText(cell);
+  if (typeof cell !== "string") return text;
+  return <span style={{ display: "inline-grid", minWidth: `min(${text.length}ch, 9rem)` }}>{text}</span>;
+}
+
 // A statistic shows its interval, which the CSV file has in columns of its own.
 export function StatisticsTable({ caption, file, of, empty }: TableProps) {
   return (
@@ -33,7 +40,7 @@ export function StatisticsTable({ caption, file, of, empty }: TableProps) {
         title: name,
         right: isStatistic,
         value: ({ cells }) => cellValue(cells[i] as StatisticsCell),
-        cell: ({ cells }) => cellText(cells[i] as StatisticsCell),
+        cell: ({ cells }) => shownCell(cells[i] as StatisticsCell),
       }))}
     />
   );

@@ -1,6 +1,7 @@
 // Conditions as text, with a mark under the place of a mistake.
 import type { Attribute } from "../api/types.ts";
 import { readWhere } from "../where.ts";
+import { MarkedLine } from "./Command.tsx";
 import { TextField } from "./Field.tsx";
 
 interface Props {
@@ -10,7 +11,12 @@ interface Props {
   onInput: (text: string) => void;
 }
 
-export function WhereField({ label = "Of the records with (all when empty)", value, attributes, onInput }: Props) {
+export function WhereField({
+  label = "Of the records with (all when empty)",
+  value,
+  attributes,
+  onInput,
+}: Props) {
   const { problem } = readWhere(value, attributes);
   return (
     <>
@@ -27,11 +33,7 @@ export function WhereField({ label = "Of the records with (all when empty)", val
         value={value}
         onInput={onInput}
       />
-      {problem && (
-        <pre class="command" aria-hidden="true">
-          {`${value}\n${" ".repeat(problem.position)}^`}
-        </pre>
-      )}
+      {problem && <MarkedLine text={`${value}\n${" ".repeat(problem.position)}^`} />}
     </>
   );
 }

@@ -22,7 +22,7 @@ import { to } from "../../router.ts";
 import { sessionState } from "../../session.ts";
 import { useStore } from "../../store.ts";
 import { useSettled } from "../../use-settled.ts";
-import { shortAccount } from "../../words.ts";
+import { eventText, shortAccount } from "../../words.ts";
 import type { AnswerRequest } from "../Ask.tsx";
 import { useAmountOfAddress } from "../refused/use-amount.ts";
 import { choiceColumn, COST, FITS } from "./choice-columns.tsx";
@@ -73,15 +73,15 @@ function Choices({ estimate, onChoose }: { estimate: WorkloadEstimate; onChoose:
   return (
     <Table
       caption="Other prices"
+      stacks
       rows={estimate.choices}
       rowKey={(choice) => spendText(choice.spend)}
       columns={[
         {
           key: "max_error",
-          title: "All within ±",
-          right: true,
+          title: "All within",
           compare: (a, b) => a.max_error - b.max_error,
-          cell: (choice) => roundedText(choice.max_error),
+          cell: (choice) => `±\u00a0${roundedText(choice.max_error)}`,
         },
         {
           key: "deviation",
@@ -356,8 +356,8 @@ export function Price({ dataset, workload, onAsk }: Props) {
           <Costs dataset={dataset} costs={shown.costs} />
           <Choices estimate={shown} onChoose={setWanted} />
           <p class="small quiet">
-            It would be recorded as {shown.event}. The price follows from public facts alone, and nothing has
-            been charged. What is <Gloss term="spent" /> cannot be given back.
+            It would be recorded as {eventText(shown.event)}. The price follows from public facts alone, and
+            nothing has been charged. What is <Gloss term="spent" /> cannot be given back.
           </p>
         </div>
       )}

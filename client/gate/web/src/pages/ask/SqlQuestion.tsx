@@ -4,7 +4,7 @@ import type { ApiError } from "../../api/error.ts";
 import type { Dataset } from "../../api/types.ts";
 import { useCall } from "../../api/use-call.ts";
 import { Button } from "../../components/Button.tsx";
-import { Command } from "../../components/Command.tsx";
+import { MarkedLine } from "../../components/Command.tsx";
 import { SkeletonLines } from "../../components/Empty.tsx";
 import { ErrorNotice, Notice } from "../../components/Notice.tsx";
 import { Card } from "../../components/Page.tsx";
@@ -109,7 +109,7 @@ export function SqlQuestion({ dataset, sql, onInput, onAsk }: Props) {
             onInput={onInput}
             onSubmit={submit}
           />
-          {problem && problem.place !== "" && <Command text={problem.place} label="Place of the mistake" />}
+          {problem && problem.place !== "" && <MarkedLine text={problem.place} />}
           <div class="actions">
             <Button type="submit" disabled={sql.trim() === ""} busy={loading}>
               Show what it costs

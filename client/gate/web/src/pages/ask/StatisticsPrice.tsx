@@ -8,17 +8,22 @@ import { Skeleton } from "../../components/Empty.tsx";
 import { ErrorNotice } from "../../components/Notice.tsx";
 import { Card } from "../../components/Page.tsx";
 import { Table } from "../../components/Table.tsx";
-import { counted, roundedText } from "../../numbers.ts";
+import { levelText } from "../../confidence.ts";
+import { percent } from "../../decimal.ts";
+import { counted } from "../../numbers.ts";
 import { newRequestId } from "../../pending.ts";
 import { spendOf, spendText } from "../../question.ts";
 import { sessionState } from "../../session.ts";
 import { useStore } from "../../store.ts";
+import { eventText } from "../../words.ts";
 import type { AnswerRequest } from "../Ask.tsx";
 import { choiceColumn, COST, FITS } from "./choice-columns.tsx";
 import { Costs, FreeOffer, Pay } from "./Price.tsx";
 import { errorWords } from "./statistics-question.ts";
 
 const CONFIDENCE = 0.95;
+// Statistics in the table of prices; all are in that of the chosen one.
+const MOST_SHOWN = 3;
 
 interface Props {
   dataset: string;
@@ -40,21 +45,23 @@ function Choices({
   onChoose: (choice: Choice) => void;
 }) {
   const statistics = choices[0]?.statistics ?? [];
+  const more = statistics.length > MOST_SHOWN;
   return (
     <Table<Choice>
-      caption="Prices"
+      caption={`Prices${more ? `, with the errors of the first ${MOST_SHOWN} statistics` : ""}`}
+      stacks
       rows={choices}
       rowKey={(choice) => spendText(choice.spend)}
       empty={<p>There is not enough left for a price.</p>}
       columns={[
         {
           key: "share",
-          title: "Of what is left",
-          right: true,
-          cell: ({ share_of_left: share }) => (share === undefined ? "" : `${roundedText(100 * share)}%`),
+          title: "Price",
+          cell: ({ share_of_left: share }) =>
+            share === undefined ? "" : `${percent(share)} of what is left`,
         },
         COST,
-        ...statistics.slice(0, 3).map(({ statistic }, i) => ({
+        ...statistics.slice(0, MOST_SHOWN).map(({ statistic }, i) => ({
           key: `statistic ${i}`,
           title: statistic,
           right: true,
@@ -78,13 +85,14 @@ function Forecasts({ forecasts }: { forecasts: StatisticForecast[] }) {
   return (
     <Table<StatisticForecast>
       caption="What each statistic will be off by"
+      stacks
       rows={forecasts}
       rowKey={(forecast) => `${forecast.query_set} ${forecast.statistic}`}
       columns={[
         { key: "statistic", title: "Statistic", cell: ({ statistic }) => statistic },
         {
           key: "within",
-          title: "95% within",
+          title: `${levelText(CONFIDENCE)} within`,
           right: true,
           cell: (forecast) => errorWords(forecast),
         },
@@ -150,8 +158,8 @@ export function StatisticsPrice({ dataset, workload, selection, onlyPrice, onAsk
           )}
           <Costs dataset={dataset} costs={shown.costs} />
           <p class="small quiet">
-            It would be recorded as {shown.event}. The price follows from public facts alone, and nothing has
-            been charged.
+            It would be recorded as {eventText(shown.event)}. The price follows from public facts alone, and
+            nothing has been charged.
           </p>
         </div>
       )}

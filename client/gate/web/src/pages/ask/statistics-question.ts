@@ -115,5 +115,5 @@ export function errorWords({ confidence_half_width: half, unit }: StatisticForec
   if (unit === "VALUE_TIMES_RECORDS" || unit === "SQUARED_VALUE_TIMES_RECORDS")
     return `${number} / records in the group`;
   if (unit === "RANK") return `${number} records in rank`;
-  return unit === "RECORDS" ? `${number} records` : number;
+  return unit === "RECORDS" ? `${number} ${half === 1 ? "record" : "records"}` : number;
 }
