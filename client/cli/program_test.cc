@@ -276,6 +276,51 @@ TEST_F(Program, AnAnswerIsWrittenToAFileAndSummedUp) {
   EXPECT_EQ(nlohmann::json::parse(out_.str())["marginals"][0]["cells"][1]["count"], -1);
 }
 
+TEST_F(Program, ValuesThatWereClippedAreNamedInEveryForm) {
+  server_.services.on_get_dataset = [](auto&, const v1::GetDatasetRequest& request, v1::Dataset& dataset) {
+    dataset.set_name(request.dataset());
+    v1::Measure& income = *dataset.mutable_schema()->add_measures();
+    income.set_name("income");
+    income.set_high(100);
+    income.set_resolution(1);
+    return grpc::Status::OK;
+  };
+  server_.services.on_answer = [](auto&, const v1::AnswerWorkloadRequest& request, auto& writer) {
+    v1::AnswerChunk chunk;
+    chunk.mutable_header()->set_query_set_count(1);
+    writer.Write(chunk);
+    chunk.mutable_query_set()->set_query_class("statistics");
+    chunk.mutable_query_set()->add_columns("statistic");
+    chunk.mutable_query_set()->set_answer_count(1);
+    writer.Write(chunk);
+    const bool is_renamed = request.has_selection();
+    chunk.mutable_answers()->add_estimates(50);
+    chunk.mutable_answers()->add_labels(is_renamed ? request.selection().columns(0).name() : "mean(income)");
+    writer.Write(chunk);
+    return grpc::Status::OK;
+  };
+  const std::string clipped = "these are the statistics of income clipped to 0..100\n";
+  const std::vector<std::string> ask = {"sql", "SELECT AVG(income) AS a FROM census", "--rho", "0.1"};
+  for (const std::vector<std::string>& line :
+       {ask, std::vector<std::string>{"workload", "answer", "census", "--mean", "income", "--rho", "0.1"}}) {
+    const auto with = [&line](const std::vector<std::string>& more) {
+      std::vector<std::string> all = line;
+      all.insert(all.end(), more.begin(), more.end());
+      return all;
+    };
+    ASSERT_EQ(RunWords(line), ExitStatus::kDone) << error_.str();
+    EXPECT_THAT(out_.str(), HasSubstr(clipped));
+    ASSERT_EQ(RunWords(with({"--output", "csv"})), ExitStatus::kDone) << error_.str();
+    EXPECT_THAT(error_.str(), HasSubstr(clipped));
+    EXPECT_THAT(out_.str(), Not(HasSubstr("clipped")));
+    ASSERT_EQ(RunWords(with({"--out", Path("a.csv")})), ExitStatus::kDone) << error_.str();
+    EXPECT_THAT(out_.str(), HasSubstr(clipped));
+    ASSERT_EQ(RunWords(with({"--output", "json"})), ExitStatus::kDone) << error_.str();
+    EXPECT_THAT(out_.str(),
+                HasSubstr(R"("clipped":[{"measure":"income","low":0,"high":100,"resolution":1}])"));
+  }
+}
+
 TEST_F(Program, AnswersThatCannotBePlottedAreShownAsATable) {
   server_.services.on_answer = [](auto&, const v1::AnswerWorkloadRequest&, auto& writer) {
     v1::AnswerChunk chunk;

@@ -218,6 +218,7 @@ absl::StatusOr<Aggregate> Aggregates::Keep(v1::Statistic statistic, std::string 
   if (statistics_.size() >= kMost)
     return Refusal(sql_, place, absl::StrCat("a statement asks for at most ", kMost, " statistics"));
   statistics_.push_back(std::move(statistic));
+  places_.push_back(place);
   return Aggregate{.position = static_cast<int>(statistics_.size()) - 1, .name = std::move(name)};
 }
 

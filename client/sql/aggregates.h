@@ -3,6 +3,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +36,9 @@ class Aggregates {
   // The same where one number is needed: `clause` says where ("HAVING").
   absl::StatusOr<Aggregate> AddOne(const tree::FunctionCall& call, std::string_view clause);
 
-  // What the call would be called: "count(*)".
   const std::vector<v1::Statistic>& statistics() const { return statistics_; }
+  // Where the first call is that asks for each of them.
+  const std::vector<int64_t>& places() const { return places_; }
 
  private:
   absl::StatusOr<std::string> FunctionOf(const tree::FunctionCall& call) const;
@@ -51,6 +53,7 @@ class Aggregates {
   std::string_view sql_;
   const Columns& columns_;
   std::vector<v1::Statistic> statistics_;
+  std::vector<int64_t> places_;
 };
 
 }  // namespace curator::sql

@@ -72,6 +72,7 @@ absl::StatusOr<PlacedTranslation> TranslateWithPlaces(const v1::Schema& schema, 
   response.mutable_selection()->Swap(&output.selection);
   v1::Statistics& statistics = *response.mutable_workload()->add_query_sets()->mutable_statistics();
   for (const v1::Statistic& statistic : aggregates.statistics()) *statistics.add_statistics() = statistic;
+  placed.statistics = aggregates.places();
   for (std::string& attribute : output.by) statistics.add_by(std::move(attribute));
   if (select.has_where()) {
     ASSIGN_OR_RETURN(Conditions conditions, ConditionsOf(sql, columns, select.where()));

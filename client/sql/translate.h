@@ -5,6 +5,7 @@
 // alone. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,11 +27,12 @@ absl::StatusOr<std::string> DatasetOf(std::string_view sql);
 absl::StatusOr<v1::TranslateSqlResponse> Translate(const v1::Schema& schema, std::string_view dataset,
                                                    std::string_view sql);
 
-// The same, and where the conditions of WHERE are: what a server refuses of them can be marked in the statement
-// (refusal.h). It alone knows the bins, which a condition must not cut.
+// The same, and where the parts of the workload are in the statement: what a server refuses of them can be
+// marked there (refusal.h). It alone knows the bins, which a condition must not cut.
 struct PlacedTranslation {
   v1::TranslateSqlResponse translation;
-  std::vector<ConditionPlaces> conditions;  // as in Conditions
+  std::vector<int64_t> statistics;          // of each statistic
+  std::vector<ConditionPlaces> conditions;  // of WHERE, as in Conditions
 };
 absl::StatusOr<PlacedTranslation> TranslateWithPlaces(const v1::Schema& schema, std::string_view dataset,
                                                       std::string_view sql);

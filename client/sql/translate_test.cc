@@ -149,6 +149,17 @@ TEST(TranslateSql, ConditionsHaveTheirPlacesInTheOrderOfTheExpression) {
             Places({"quantity: 1", "weight: 2", "region:", "decade: 1950", "region: 'c'"}));
 }
 
+TEST(TranslateSql, StatisticsHaveThePlaceOfTheFirstCallThatAsksForThem) {
+  const std::string sql =
+      "SELECT count(*), percentile_cont(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY weight), count(*) AS n "
+      "FROM orders HAVING avg(price) > 3";
+  const auto translated = TranslateWithPlaces(OrdersSchema(), "orders", sql);
+  ASSERT_TRUE(translated.ok()) << translated.status();
+  const auto place = [&sql](std::string_view text) { return static_cast<int64_t>(sql.find(text)); };
+  EXPECT_EQ(translated->statistics,
+            std::vector<int64_t>({place("count"), place("percentile"), place("percentile"), place("avg")}));
+}
+
 TEST(TranslateSql, GroupsAreNamedByNameAliasAndPosition) {
   for (const char* by : {"region, \"Ship Mode\"", "r, 3", "1, 3", "r, \"ship mode\", region"}) {
     const v1::Statistics statistics =

@@ -1,13 +1,16 @@
 #include "client/cli/commands/delivery.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "client/cli/output/answer_output.h"
 #include "client/cli/output/document.h"
+#include "client/cli/output/statistics_table.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
 #include "client/cli/plot/bar_chart.h"
@@ -64,6 +67,17 @@ absl::StatusOr<bool> DeliverPlot(Session& session, const Answer& answer, const v
   return true;
 }
 
+// To what bounds the values were clipped whose statistics a table in CSV has, which does not say so itself.
+std::vector<std::string> ClippedIn(const Answer& answer, const v1::Schema& schema) {
+  std::vector<std::string> notes;
+  for (const QuerySetAnswer& set : answer.query_sets) {
+    if (!IsStatistics(set)) continue;
+    for (std::string& note : ClippedNotes(MeasuresNamed(set, schema)))
+      if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+  }
+  return notes;
+}
+
 // Writes plot, tables, file and summary.
 absl::Status WriteAll(Session& session, const Answer& answer, const v1::Schema& schema,
                       const OpenDelivery& delivery) {
@@ -80,15 +94,16 @@ absl::Status WriteAll(Session& session, const Answer& answer, const v1::Schema& 
     return absl::OkStatus();
   }
   const std::string& path = delivery.choice.out;
-  RETURN_IF_ERROR(WriteAnswer(answer, schema, FormOf(path, session.form), delivery.out->stream()));
+  const OutputForm form = FormOf(path, session.form);
+  RETURN_IF_ERROR(WriteAnswer(answer, schema, form, delivery.out->stream()));
   RETURN_IF_ERROR(delivery.out->Commit());
+  std::vector<std::string> notes;
+  if (form == OutputForm::kCsv) notes = ClippedIn(answer, schema);
   if (path.empty() || path == "-") {
-    if (!answer.header.request_id().empty())
-      session.error << "request id " << answer.header.request_id() << "\n";
-    if (const std::string cost = CostNote(answer.header); !cost.empty())
-      session.error << Printable(cost) << "\n";
+    WriteNotes(session, answer.header, notes);
     return absl::OkStatus();
   }
+  summary.notes.insert(summary.notes.begin(), notes.begin(), notes.end());
   summary.fields.push_back({"out", "written to", path});
   session.Print(summary);
   return absl::OkStatus();
@@ -159,6 +174,12 @@ absl::StatusOr<OpenDelivery> Open(const Session& session, const DeliveryChoice& 
     ASSIGN_OR_RETURN(open.plot, CreateOutput({"--plot", "plots", {".svg"}}, *choice.plot, session.out));
   }
   return open;
+}
+
+void WriteNotes(Session& session, const v1::AnswerHeader& header, const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) session.error << Printable(note) << "\n";
+  if (!header.request_id().empty()) session.error << "request id " << header.request_id() << "\n";
+  if (const std::string cost = CostNote(header); !cost.empty()) session.error << Printable(cost) << "\n";
 }
 
 absl::Status DeliverAnswer(Session& session, const Answer& answer, const v1::Schema& schema,

@@ -47,6 +47,9 @@ struct OpenDelivery {
 // FAILED_PRECONDITION when a plot on the terminal would be printed inside JSON or CSV.
 absl::StatusOr<OpenDelivery> Open(const Session& session, const DeliveryChoice& choice);
 
+// Beside an answer on standard output, on the error stream: `notes`, its request id, and what it cost.
+void WriteNotes(Session& session, const v1::AnswerHeader& header, const std::vector<std::string>& notes);
+
 // Writes the answer to the file, in the form of its extension (else in `session.form`; CSV if that is
 // kTable), and a summary to standard output; or, without a file, both to standard output in the session's
 // form. A plot on the terminal replaces the tables. An error states how to fetch a stored answer again.

@@ -139,6 +139,7 @@ TEST(FieldOptions, OfStatisticsAreTheFlagsThatAskedForThem) {
   EXPECT_EQ(said(".statistics.statistics[0].count"), "--count");
   EXPECT_EQ(said(".statistics.statistics[1].mean"), "--mean income");
   EXPECT_EQ(said(".statistics.statistics[2].quantiles.of"), "--quantiles 'income 0.25'");
+  EXPECT_EQ(said(".statistics.statistics"), "--count, --mean income, --quantiles 'income 0.25'");
   EXPECT_EQ(said(".statistics.by[0]"), "--by");
   EXPECT_EQ(said(".statistics.where.all_of[0].in[0]"), "--where 'sex = f'");
   EXPECT_EQ(said(".strategy"), "--quantiles-by");

@@ -46,7 +46,8 @@ struct AskedSql {
   std::string statement;
   v1::Dataset dataset;
   v1::TranslateSqlResponse translation;
-  std::vector<sql::ConditionPlaces> conditions;
+  std::vector<int64_t> statistics;               // their places in the statement
+  std::vector<sql::ConditionPlaces> conditions;  // likewise
 };
 
 absl::StatusOr<AskedSql> Translated(Session& session, const AskSql& command) {
@@ -59,6 +60,7 @@ absl::StatusOr<AskedSql> Translated(Session& session, const AskSql& command) {
   ASSIGN_OR_RETURN(sql::PlacedTranslation placed,
                    sql::TranslateWithPlaces(asked.dataset.schema(), dataset, sql));
   asked.translation.Swap(&placed.translation);
+  asked.statistics = std::move(placed.statistics);
   asked.conditions = std::move(placed.conditions);
   return asked;
 }
@@ -103,6 +105,10 @@ void NameFields(const AskedSql& asked, FieldOptions& fields) {
   fields.Add("workload", "the statement");
   fields.Add("selection", "the statement");
   fields.Add(statistics + ".by", "GROUP BY");
+  for (size_t i = 0; i < asked.statistics.size(); ++i) {
+    fields.AddPlace(absl::StrCat(statistics, ".statistics[", i, "]"),
+                    sql::MarkedLine(asked.statement, asked.statistics[i]));
+  }
   ConditionNames(asked, fields)
       .Add(asked.translation.workload().query_sets(0).statistics().where().expression(),
            statistics + ".where.expression");
@@ -132,6 +138,10 @@ absl::Status Explain(Session& session, const AskSql& command, const AskedSql& as
   return absl::OkStatus();
 }
 
+std::vector<const v1::Measure*> MeasuresOf(const AskedSql& asked) {
+  return MeasuresAsked(asked.translation.workload().query_sets(0).statistics(), asked.dataset.schema());
+}
+
 absl::StatusOr<Document> RowsOf(const Answer& answer, const AskedSql& asked, size_t most_rows) {
   if (answer.query_sets.size() != 1) return absl::DataLossError("the answer is not one set of statistics");
   const QuerySetAnswer& set = answer.query_sets.front();
@@ -141,8 +151,8 @@ absl::StatusOr<Document> RowsOf(const Answer& answer, const AskedSql& asked, siz
   table.key = "rows";
   table.displayed_rows = most_rows;
   document.tables.push_back(std::move(table));
-  const v1::Statistics& statistics = asked.translation.workload().query_sets(0).statistics();
-  document.notes = StatisticsNotes(set, MeasuresAsked(statistics, asked.dataset.schema()));
+  document.tables.push_back(ClippedTable(MeasuresOf(asked)));
+  document.notes = StatisticsNotes(set, MeasuresOf(asked));
   return document;
 }
 
@@ -162,14 +172,16 @@ absl::Status WriteRows(Session& session, const Answer& answer, const AskedSql& a
   ASSIGN_OR_RETURN(Document rows, RowsOf(answer, asked, kAllRows));
   rows.notes.clear();
   if (is_json) rows.fields = summary.fields;
+  const std::vector<std::string> notes =
+      is_json ? std::vector<std::string>() : ClippedNotes(MeasuresOf(asked));
   Print(rows, is_json ? OutputForm::kJson : OutputForm::kCsv, session.terminal, delivery.out->stream(),
         session.error);
   RETURN_IF_ERROR(delivery.out->Commit());
   if (path.empty() || path == "-") {
-    if (!answer.header.request_id().empty())
-      session.error << "request id " << answer.header.request_id() << "\n";
+    WriteNotes(session, answer.header, notes);
     return absl::OkStatus();
   }
+  summary.notes.insert(summary.notes.begin(), notes.begin(), notes.end());
   summary.fields.push_back({"out", "written to", path});
   session.Print(summary);
   return absl::OkStatus();

@@ -167,12 +167,15 @@ void NameStatistics(const WorkloadChoice& choice, const std::string& path, Field
   fields.Add(path, statistics.front().option);
   fields.Add(path + ".strategy", "--quantiles-by");
   fields.Add(path + ".statistics.by", "--by");
+  std::vector<std::string> words;
   if (!choice.where.empty()) fields.Add(path + ".statistics.where", Given("--where", choice.where.front()));
   for (size_t i = 0; i < statistics.size(); ++i) {
     const NamedStatistic& named = statistics[i];
-    fields.Add(absl::StrCat(path, ".statistics.statistics[", i, "]"),
-               named.argument.empty() ? named.option : Given(named.option, named.argument));
+    words.push_back(named.argument.empty() ? named.option : Given(named.option, named.argument));
+    fields.Add(absl::StrCat(path, ".statistics.statistics[", i, "]"), words.back());
   }
+  // Of all together: that two of them ask the same.
+  fields.Add(path + ".statistics.statistics", absl::StrJoin(words, ", "));
 }
 
 // Of the query sets of short options, in their order.

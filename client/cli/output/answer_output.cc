@@ -248,6 +248,7 @@ absl::Status WriteAnswerJson(const Answer& answer, const v1::Schema& schema, std
   json.BeginObject();
   const Document summary = SummaryOf(answer);
   for (const Field& field : summary.fields) {
+    if (field.shown_in == ShownIn::kTables) continue;
     json.Key(field.key);
     json.Write(field.value);
   }
@@ -329,7 +330,8 @@ Document SummaryOf(const Answer& answer) {
                      {"charge_id", "charge", TextOrNone(header.charge_id())},
                      {"request_id", "request id", TextOrNone(header.request_id())},
                      {"replayed", "replayed", header.replayed()},
-                     {"event", "recorded as", TextOrNone(header.event())},
+                     {"event", "recorded as", TextOrNone(header.event()), ShownIn::kJsonAndCsv},
+                     {"event", "recorded as", TextOrNone(FormatEvent(header.event())), ShownIn::kTables},
                      {"marginal_count", "marginals", int64_t{header.marginal_count()}, marginals},
                      {"cell_count", "cells", cells, marginals},
                      {"query_set_count", "query sets", int64_t{header.query_set_count()}, query_sets},

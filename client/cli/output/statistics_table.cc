@@ -252,11 +252,27 @@ std::string ClippedText(const v1::Measure& measure) {
                       ExactText(measure.high()));
 }
 
-std::vector<std::string> StatisticsNotes(const QuerySetAnswer& set,
-                                         const std::vector<const v1::Measure*>& measures) {
+std::vector<std::string> ClippedNotes(const std::vector<const v1::Measure*>& measures) {
   std::vector<std::string> notes;
   for (const v1::Measure* measure : measures)
     notes.push_back(absl::StrCat("these are the statistics of ", ClippedText(*measure)));
+  return notes;
+}
+
+Table ClippedTable(const std::vector<const v1::Measure*>& measures) {
+  Table table{"clipped",
+              "",
+              {{"measure", "measure"}, {"low", "low"}, {"high", "high"}, {"resolution", "resolution"}},
+              {}};
+  table.shown_in = ShownIn::kJsonAndCsv;
+  for (const v1::Measure* measure : measures)
+    table.rows.push_back({measure->name(), measure->low(), measure->high(), measure->resolution()});
+  return table;
+}
+
+std::vector<std::string> StatisticsNotes(const QuerySetAnswer& set,
+                                         const std::vector<const v1::Measure*>& measures) {
+  std::vector<std::string> notes = ClippedNotes(measures);
   const auto is_nan = [](double number) { return std::isnan(number); };
   if (std::ranges::any_of(set.estimates, is_nan))
     notes.emplace_back("none: the noisy number of values in the group is too small for the statistic");

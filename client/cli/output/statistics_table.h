@@ -72,6 +72,12 @@ const v1::Measure* MeasureNamed(const std::string& statistic, const v1::Schema& 
 // "income clipped to 0..200000".
 std::string ClippedText(const v1::Measure& measure);
 
+// "these are the statistics of income clipped to 0..200000", for each.
+std::vector<std::string> ClippedNotes(const std::vector<const v1::Measure*>& measures);
+
+// The same as a table of JSON, "clipped".
+Table ClippedTable(const std::vector<const v1::Measure*>& measures);
+
 // What has to be said beneath the table: which values were clipped, and why an answer is "none" or an
 // interval is unbounded.
 std::vector<std::string> StatisticsNotes(const QuerySetAnswer& set,

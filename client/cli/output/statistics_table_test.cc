@@ -268,6 +268,17 @@ TEST(StatisticsChart, ShowsEachStatisticByOneAttribute) {
                          Not(HasSubstr("inf"))));
 }
 
+TEST(StatisticsChart, SaysToWhatTheValuesWereClipped) {
+  const auto charts = ChartsOf(AnswerWith(ByRegion()), Incomes(), ChartLimits());
+  ASSERT_TRUE(charts.ok()) << charts.status();
+  EXPECT_THAT((*charts)[0].remark, Not(HasSubstr("clipped"))) << "a count of records has no bounds";
+  EXPECT_THAT((*charts)[1].remark, ::testing::StartsWith("income clipped to 0..200000, "));
+  std::ostringstream out;
+  DrawOnTerminal((*charts)[1], Terminal(), out);
+  EXPECT_THAT(out.str(), HasSubstr("mean(income) by region  (income clipped to 0..200000, "));
+  EXPECT_THAT(SvgOf(*charts), HasSubstr(">income clipped to 0..200000, "));
+}
+
 TEST(StatisticsChart, IsNoneOfGroupsByTwoAttributes) {
   QuerySetAnswer set;
   set.header.set_query_class("statistics");

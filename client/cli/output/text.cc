@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <iterator>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "base/text.h"
 
 namespace curator::cli {
@@ -308,6 +310,18 @@ std::string Hex(std::string_view bytes) {
 std::string FormatPromise(const v1::BudgetLimit& promise) {
   std::string text = "epsilon " + promise.epsilon();
   if (!promise.delta().empty() && promise.delta() != "0") text += ", delta " + promise.delta();
+  return text;
+}
+
+std::string FormatEvent(const std::string& event) {
+  const std::vector<std::string> parts = absl::StrSplit(event, " + ");
+  std::string text;
+  for (auto part = parts.begin(); part != parts.end();) {
+    const auto next = std::find_if(part, parts.end(), [&part](const auto& each) { return each != *part; });
+    const auto count = std::distance(part, next);
+    absl::StrAppend(&text, text.empty() ? "" : " + ", count == 1 ? "" : absl::StrCat(count, " x "), *part);
+    part = next;
+  }
   return text;
 }
 

@@ -70,6 +70,10 @@ std::string Hex(std::string_view bytes);
 // "epsilon 3, delta 1e-9", or "epsilon 3".
 std::string FormatPromise(const v1::BudgetLimit& promise);
 
+// The words of an event for display: parts that come again, one after the other, are counted, "17 x discrete
+// Gaussian (...)".
+std::string FormatEvent(const std::string& event);
+
 // An exact fraction "a/b" for display: "90" for "90/1", "12.35" for a long one. Text that is not a fraction
 // is unchanged.
 std::string FormatFraction(const std::string& fraction);

@@ -78,6 +78,13 @@ TEST(Text, CellsForPeople) {
   EXPECT_EQ(DisplayText(Value(std::vector<std::string>{"a", "b"})), "a, b");
 }
 
+TEST(Text, PartsOfAnEventThatComeAgainAreCounted) {
+  EXPECT_EQ(FormatEvent(""), "");
+  EXPECT_EQ(FormatEvent("discrete Laplace (scale 3)"), "discrete Laplace (scale 3)");
+  EXPECT_EQ(FormatEvent("a + b + b + b + a"), "a + 3 x b + a");
+  EXPECT_EQ(FormatEvent("a + a"), "2 x a");
+}
+
 TEST(Text, PeopleNeverSeeLessThanTheBound) {
   EXPECT_EQ(RoundedUpText(0.9936911767), "0.993692");
   EXPECT_EQ(RoundedUpText(0.9936919999), "0.993692");

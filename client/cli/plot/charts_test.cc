@@ -141,32 +141,5 @@ TEST(BarCharts, AreMadeOfTablesWithOneLabel) {
   EXPECT_FALSE((*charts)[1].bars[1].interval.has_value());
 }
 
-TEST(BarCharts, SayToWhatTheValuesOfAStatisticWereClipped) {
-  v1::Schema schema;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
-                  R"({"attributes":[{"name":"sex","categorical":{"values":["f","m"]}}],
-                      "measures":[{"name":"income","low":0,"high":200000,"resolution":1}]})",
-                  &schema)
-                  .ok());
-  Answer answer;
-  answer.header.set_confidence_level(0.9);
-  QuerySetAnswer& set = answer.query_sets.emplace_back();
-  set.header.set_query_class("statistics");
-  set.header.add_columns("sex");
-  set.header.add_columns("statistic");
-  set.labels = {"f", "count", "f", "mean(income)", "m", "count", "m", "mean(income)"};
-  set.estimates = {20, 51204, 30, 48000};
-  set.interval_lows = {15, 50000, 25, 47000};
-  set.interval_highs = {25, 52000, 35, 49000};
-  const auto charts = ChartsOf(answer, schema, ChartLimits());
-  ASSERT_TRUE(charts.ok()) << charts.status();
-  ASSERT_EQ(charts->size(), 2u);
-  EXPECT_EQ((*charts)[0].remark, "90% intervals") << "a count of records has no bounds";
-  EXPECT_EQ((*charts)[1].remark, "income clipped to 0..200000, 90% intervals");
-  EXPECT_THAT(Drawn((*charts)[1], Of(100)),
-              HasSubstr("mean(income) by sex  (income clipped to 0..200000, 90% intervals)\n"));
-  EXPECT_THAT(SvgOf(*charts), HasSubstr(">income clipped to 0..200000, 90% intervals<"));
-}
-
 }  // namespace
 }  // namespace curator::cli
