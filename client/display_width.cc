@@ -8,8 +8,8 @@
 namespace curator {
 namespace {
 
-// Code points from the first to the last one, both included. What is not assigned between two of a kind counts
-// as of that kind.
+// Code points from the first to the last one, both included. What is not assigned between two of a kind
+// counts as of that kind.
 struct Range {
   char32_t first;
   char32_t last;

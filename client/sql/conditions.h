@@ -28,8 +28,8 @@ struct ConditionPlaces {
 
 struct Conditions {
   v1::Expression expression;
-  // Of the conditions of `expression`, in the order in which they come in it: operand by operand, those within
-  // an operand before the next one.
+  // Of the conditions of `expression`, in the order in which they come in it: operand by operand, those
+  // within an operand before the next one.
   std::vector<ConditionPlaces> places;
 };
 

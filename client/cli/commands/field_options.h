@@ -31,8 +31,8 @@ class FieldOptions {
   // w.json: query_sets[1].ranges"). Without a place: "--set rounds".
   void AddFile(std::string field, std::string words, std::string place);
 
-  // A message about `field`, or about what lies below it and has no lines of its own, ends with these lines: the
-  // place in what was typed.
+  // A message about `field`, or about what lies below it and has no lines of its own, ends with these lines:
+  // the place in what was typed.
   void AddPlace(std::string field, std::string lines);
 
   // What a message says instead of `field`; the field where its option is unknown.

@@ -26,14 +26,14 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
 
 // A forecast as one table for CSV: each row is a record of the kind that its first column names; the columns
 // of other kinds are empty.
-//   request     total_cells, max_error, fits, epsilon, delta, rho (what would be spent), event, free_from
-//   marginal    query_set, attributes, cells, mechanism, scale, sigma_squared, errors
-//   query_set   query_set, cells (its answers), strategy, measurements, mechanism, ..., errors
-//   statistic   query_set, attributes (its name), cells (groups), measured_as, errors, unit; with `assumed_rows`
-//               half_width_at_rows, in its own unit
-//   cost        account, rule, counter, amount, remaining, share_of_promise
-//   choice      epsilon, delta, rho, standard_deviation, max_error, fits, share_of_promise
-//   choice_statistic   epsilon, delta, rho of the choice before it, and the half width as of a statistic
+//   request           total_cells, max_error, fits, epsilon, delta, rho (what would be spent), event, free_from
+//   marginal          query_set, attributes, cells, mechanism, scale, sigma_squared, errors
+//   query_set         query_set, cells (its answers), strategy, measurements, mechanism, ..., errors
+//   statistic         query_set, attributes (its name), cells (groups), measured_as, errors, unit
+//   cost              account, rule, counter, amount, remaining, share_of_promise
+//   choice            epsilon, delta, rho, standard_deviation, max_error, fits, share_of_promise
+//   choice_statistic  epsilon, delta, rho of the choice before it, and the half width as of a statistic
+// With `assumed_rows` statistics have half_width_at_rows, in their own unit.
 Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows,
                       double level = 0.95);
 

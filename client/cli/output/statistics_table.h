@@ -66,7 +66,8 @@ std::string StatisticText(double value);
 std::vector<const v1::Measure*> MeasuresNamed(const QuerySetAnswer& set, const v1::Schema& schema);
 std::vector<const v1::Measure*> MeasuresAsked(const v1::Statistics& statistics, const v1::Schema& schema);
 
-// The measure that a statistic of this name is of, "mean(income)"; null for one of records or of an attribute.
+// The measure that a statistic of this name ("mean(income)") is of; null for one of records or of an
+// attribute.
 const v1::Measure* MeasureNamed(const std::string& statistic, const v1::Schema& schema);
 
 // "income clipped to 0..200000".

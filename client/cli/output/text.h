@@ -40,8 +40,8 @@ std::string PercentDownText(double share);
 // terminal. UTF-8 is unchanged.
 std::string Printable(std::string_view text);
 
-// The text, cut to at most `width` columns of the terminal if it is wider, with `cut`, one column wide, at its
-// end.
+// The text, cut to at most `width` columns of the terminal if it is wider, with `cut`, one column wide, at
+// its end.
 std::string Shortened(std::string_view text, size_t width, std::string_view cut);
 
 // A cell for display: "-" for none and for an empty list, "yes" and "no", rounded numbers, lists with ", ".
