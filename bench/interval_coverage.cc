@@ -17,9 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "dp/noise/discrete_gaussian.h"
-#include "dp/noise/discrete_laplace.h"
 #include "dp/noise/drbg.h"
+#include "dp/noise/testing/drawn_noise.h"
 #include "dp/workload/half_widths.h"
 #include "dp/workload/interval_tree.h"
 #include "dp/workload/measurement.h"
@@ -59,16 +58,6 @@ std::vector<AnswerError> ErrorsOfWay(const Way& way, const IntervalTree* tree) {
   return errors;
 }
 
-std::vector<int64_t> Noise(const NoiseSpec& noise, BitSource& bits, int64_t count) {
-  std::vector<int64_t> values(static_cast<size_t>(count));
-  if (noise.mechanism == Mechanism::kDiscreteLaplace) {
-    DiscreteLaplace::Create(noise.parameter).value().Fill(bits, values);
-  } else {
-    DiscreteGaussian::Create(noise.parameter).value().Fill(bits, values);
-  }
-  return values;
-}
-
 // The noise in each answer.
 std::vector<double> NoiseOfAnswers(const Way& way, const IntervalTree* tree,
                                    const std::vector<int64_t>& values) {
@@ -102,7 +91,7 @@ void Report(const Way& way, const NoiseSpec& noise, int draws) {
   Drbg bits(DrawKey(DrawKey::Bytes{1}));
   for (int draw = 0; draw < draws; ++draw) {
     const std::vector<double> noises =
-        NoiseOfAnswers(way, made, Noise(noise, bits, made != nullptr ? made->nodes() : way.bins));
+        NoiseOfAnswers(way, made, DrawnNoise(noise, bits, made != nullptr ? made->nodes() : way.bins));
     for (size_t level = 0; level < widths.size(); ++level) {
       for (size_t i = 0; i < noises.size(); ++i)
         held[level][i] += std::abs(noises[i]) <= widths[level][i] ? 1 : 0;

@@ -12,10 +12,11 @@
 #include "dp/domain/testing_numbers.h"
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/no_bits.h"
 #include "dp/kernel/testing/transcript.h"
 #include "dp/kernel/testing/units.h"
-#include "dp/noise/drbg.h"
 #include "dp/sensitivity/sensitivity.h"
+#include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
 namespace {
@@ -64,18 +65,6 @@ std::vector<int64_t> Exactly(const GroupedSum& sum) {
 GroupedQuantile Median() {
   return {.groups = ByRegion(), .column = kBalanceColumn, .numerator = 1, .denominator = 2};
 }
-
-Drbg Bits(uint8_t seed) {
-  DrawKey::Bytes bytes{};
-  bytes[0] = seed;
-  return Drbg(DrawKey(bytes));
-}
-
-// A source that must not be asked.
-class NoBits : public BitSource {
- public:
-  void Fill(std::span<uint64_t>) override { ADD_FAILURE() << "noise was drawn"; }
-};
 
 Event PriceOf(const GroupedSum& sum, const UnitBound& unit, const NoiseSpec& noise) {
   const SummandRange range = RangeOf(Table(), sum.value).value();
@@ -163,7 +152,7 @@ void ExpectNoiseAround(const std::vector<int64_t>& exact, const NoiseSpec& noise
 TEST(NoisySums, AddNoiseOfTheStatedSpreadToEverySum) {
   for (const NoiseSpec& noise : {kLaplace, kGaussian}) {
     const GroupedSum sum = SumOf(SummedValue::Kind::kValue, kFarColumn);
-    Drbg bits = Bits(1);
+    seeded::SeededBits bits(1);
     Kernel kernel(FiveRecords(), Table(), kRecord, Meter({{PriceOf(sum, kRecord, noise), kDraws}}), bits);
     ExpectNoiseAround({16, 26}, noise, [&] { return kernel.NoisySums(sum, noise).value(); });
   }
@@ -171,7 +160,7 @@ TEST(NoisySums, AddNoiseOfTheStatedSpreadToEverySum) {
 
 TEST(NoisyUnitCounts, AddNoiseOfTheStatedSpreadToEveryCount) {
   for (const NoiseSpec& noise : {kLaplace, kGaussian}) {
-    Drbg bits = Bits(2);
+    seeded::SeededBits bits(2);
     Kernel kernel(FiveRecordsOfPersons(), Table(), kPerson,
                   Meter({{PriceOf(ByRegion(), kPerson, noise), kDraws}}), bits);
     ExpectNoiseAround({1, 2}, noise, [&] { return kernel.NoisyUnitCounts(ByRegion(), noise).value(); });
@@ -180,7 +169,7 @@ TEST(NoisyUnitCounts, AddNoiseOfTheStatedSpreadToEveryCount) {
 
 TEST(SelectQuantiles, DrawEachGroupsCodeWithTheProbabilityOfItsLikelihood) {
   constexpr Epsilon kThree(3 * kEpsilonUnitsPerOne);
-  Drbg bits = Bits(3);
+  seeded::SeededBits bits(3);
   Kernel kernel(FiveRecords(), Table(), kRecord, Meter({{{ExponentialMechanismEvent{kThree}}, kDraws}}),
                 bits);
   std::vector<std::vector<int>> chosen(6, std::vector<int>(6));
@@ -207,7 +196,7 @@ TEST(SelectQuantiles, FindTheMiddleOfManyRecords) {
   rows.insert(rows.end(), 800, {0, 0, 5, 0});
   rows.insert(rows.end(), 300, {1, 0, 4, 0});
   rows.insert(rows.end(), 5'000, {1, 0, 6, 0});  // no number
-  Drbg bits = Bits(4);
+  seeded::SeededBits bits(4);
   Kernel kernel(SealRows(Table(), rows).value(), Table(), kRecord,
                 Meter({{{ExponentialMechanismEvent{kOne}}, 1}}), bits);
   EXPECT_THAT(kernel.SelectQuantiles(Median(), kOne).value(), ElementsAre(1, 4));
@@ -239,7 +228,7 @@ TEST(GroupedDraws, AreRefusedBeforeAnyLookWhenNotOnTheSchedule) {
 
 TEST(GroupedDraws, AreRefusedOneDrawBeyondTheSchedule) {
   const GroupedSum sum = SumOf(SummedValue::Kind::kSquare, kBalanceColumn);
-  Drbg bits = Bits(5);
+  seeded::SeededBits bits(5);
   Kernel kernel(FiveRecords(), Table(), kReplaced,
                 Meter({{PriceOf(sum, kReplaced, kGaussian), 1},
                        {PriceOf(ByRegion(), kReplaced, kLaplace), 1},
@@ -277,7 +266,7 @@ TEST(GroupedDraws, AreRefusedWhereTheyMakeNoSense) {
 
 TEST(GroupedDraws, OfUnitsWithoutABoundAreCountsOfUnitsAlone) {
   constexpr UnitBound kUnbounded{NeighbourRelation::kAddRemove, kNoRecordBound};
-  Drbg bits = Bits(6);
+  seeded::SeededBits bits(6);
   Kernel kernel(FiveRecordsOfPersons(), Table(), kUnbounded,
                 Meter({{PriceOf(ByRegion(), kUnbounded, kLaplace), 1}}), bits);
   EXPECT_EQ(kernel.NoisySums(SumOf(SummedValue::Kind::kOne, std::nullopt), kLaplace).status().code(),
@@ -288,7 +277,7 @@ TEST(GroupedDraws, OfUnitsWithoutABoundAreCountsOfUnitsAlone) {
 
 TEST(GroupedDraws, AreReplayedWithoutATable) {
   const GroupedSum sum = SumOf(SummedValue::Kind::kOne, kBalanceColumn);
-  Drbg bits = Bits(7);
+  seeded::SeededBits bits(7);
   Kernel kernel(FiveRecords(), Table(), kRecord,
                 Meter({{PriceOf(sum, kRecord, kLaplace), 1},
                        {PriceOf(ByRegion(), kRecord, kGaussian), 1},

@@ -17,6 +17,7 @@
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/noise/drbg.h"
 #include "dp/sensitivity/sensitivity.h"
+#include "dp/sensitivity/testing/largest_change.h"
 
 namespace curator::dp {
 namespace {
@@ -163,18 +164,8 @@ Sensitivity LargestMove(const UnitBound& unit, const NumbersOf& numbers_of) {
   Sensitivity largest;
   const std::vector<Numbers> numbers =
       NumbersOfEach(ExtremeTables({{{1, 1, 1, 1}}, {{0, 4, 6, 0}}}, unit.max_records), numbers_of);
-  for (const auto& [one, other] : NeighboursAmong(numbers.size(), unit.relation)) {
-    Sensitivity moved;
-    for (size_t i = 0; i < numbers[one].size(); ++i) {
-      const int64_t change = std::abs(numbers[one][i] - numbers[other][i]);
-      moved.l1 += change;
-      moved.l2_squared += change * change;
-      moved.linf = std::max(moved.linf, change);
-    }
-    largest.l1 = std::max(largest.l1, moved.l1);
-    largest.l2_squared = std::max(largest.l2_squared, moved.l2_squared);
-    largest.linf = std::max(largest.linf, moved.linf);
-  }
+  for (const auto& [one, other] : NeighboursAmong(numbers.size(), unit.relation))
+    largest = Largest(largest, ChangeBetween(numbers[one], numbers[other]));
   return largest;
 }
 

@@ -9,9 +9,10 @@
 
 #include "dp/data/testing/seal_rows.h"
 #include "dp/domain/testing_domain.h"
+#include "dp/kernel/testing/no_bits.h"
 #include "dp/kernel/testing/transcript.h"
-#include "dp/noise/drbg.h"
 #include "dp/sensitivity/sensitivity.h"
+#include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
 namespace {
@@ -23,18 +24,6 @@ using ::testing::IsEmpty;
 constexpr UnitBound kRecord{NeighbourRelation::kAddRemove, 1};
 const NoiseSpec kLaplace{Mechanism::kDiscreteLaplace, {2, 1}};
 const NoiseSpec kGaussian{Mechanism::kDiscreteGaussian, {5, 1}};
-
-Drbg Bits(uint8_t seed) {
-  DrawKey::Bytes bytes{};
-  bytes[0] = seed;
-  return Drbg(DrawKey(bytes));
-}
-
-// A source that must not be asked.
-class NoBits : public BitSource {
- public:
-  void Fill(std::span<uint64_t>) override { ADD_FAILURE() << "noise was drawn"; }
-};
 
 SealedTableHandle SmallTable(const Domain& domain) {
   std::vector<std::vector<uint32_t>> rows;
@@ -55,7 +44,7 @@ using Releases = std::vector<std::vector<int64_t>>;  // all cells of kThreeSets,
 
 Releases DrawReleases(const NoiseSpec& noise) {
   const Domain domain = CodedDomain({2, 3});
-  Drbg bits = Bits(1);
+  seeded::SeededBits bits(1);
   Kernel kernel(SmallTable(domain), domain, kRecord, Meter(ScheduleOf(noise, kRecord, 3, kReleases)), bits);
   Releases releases;
   for (int i = 0; i < kReleases; ++i) {
@@ -120,7 +109,7 @@ TEST(NoisyCounts, IsRefusedBeforeAnyLookWhenNotOnTheSchedule) {
 
 TEST(NoisyCounts, IsRefusedOneDrawBeyondTheSchedule) {
   const Domain domain = CodedDomain({2, 3});
-  Drbg bits = Bits(2);
+  seeded::SeededBits bits(2);
   const std::vector<AttributeSet> sets = {{0}};
   Kernel kernel(SmallTable(domain), domain, kRecord, Meter(ScheduleOf(kLaplace, kRecord, 1, 2)), bits);
   EXPECT_TRUE(kernel.NoisyCounts(sets, kLaplace).ok());
@@ -160,7 +149,7 @@ TEST(NoisyRecordCount, IsNoisyUnderBothRelations) {
   const Domain domain = CodedDomain({2, 3});
   for (const auto relation : {NeighbourRelation::kAddRemove, NeighbourRelation::kReplaceOne}) {
     const UnitBound unit{relation, 3};
-    Drbg bits = Bits(3);
+    seeded::SeededBits bits(3);
     const Event event = NoiseEvent(kLaplace, RecordCountSensitivity(unit).value());
     Kernel kernel(SmallTable(domain), domain, unit, Meter({{event, 100}}), bits);
     double squares = 0;
@@ -177,7 +166,7 @@ ApproximatedMarginal Estimate(AttributeSet set, std::vector<double> cells) {
 
 TEST(SelectWorstApproximated, PrefersTheWorstAndHeedsPenalties) {
   const Domain domain = CodedDomain({2, 3});
-  Drbg bits = Bits(4);
+  seeded::SeededBits bits(4);
   const Epsilon epsilon(kEpsilonUnitsPerOne);
   Kernel kernel(SmallTable(domain), domain, kRecord, Meter({{{ExponentialMechanismEvent{epsilon}}, 2}}),
                 bits);
@@ -189,7 +178,7 @@ TEST(SelectWorstApproximated, PrefersTheWorstAndHeedsPenalties) {
 
 TEST(SelectWorstApproximated, FollowsTheExponentialMechanismsProbabilities) {
   const Domain domain = CodedDomain({2, 3});
-  Drbg bits = Bits(5);
+  seeded::SeededBits bits(5);
   const Epsilon epsilon(kEpsilonUnitsPerOne / 2);
   constexpr int kTimes = 20000;
   Kernel kernel(SmallTable(domain), domain, kRecord, Meter({{{ExponentialMechanismEvent{epsilon}}, kTimes}}),
@@ -207,7 +196,7 @@ TEST(SelectWorstApproximated, FollowsTheExponentialMechanismsProbabilities) {
 TEST(SelectWorstApproximated, RefusesMalformedQuestionsBeforeTheDebit) {
   const Domain domain = CodedDomain({2, 3});
   const Epsilon epsilon(kEpsilonUnitsPerOne);
-  Drbg bits = Bits(6);
+  seeded::SeededBits bits(6);
   Kernel kernel(SmallTable(domain), domain, kRecord, Meter({{{ExponentialMechanismEvent{epsilon}}, 1}}),
                 bits);
   const std::vector<ApproximatedMarginal> none;
@@ -237,7 +226,7 @@ TEST(KernelTranscript, ReplaysTheSameAnswersWithoutATable) {
   const std::vector<AttributeSet> sets = {{0, 1}};
   const std::vector<ApproximatedMarginal> candidates = {Estimate({0}, {1, 1}), Estimate({1}, {2, 2, 2})};
   Transcript transcript;
-  Drbg bits = Bits(7);
+  seeded::SeededBits bits(7);
   Kernel live(SmallTable(domain), domain, kRecord, Meter(MixedSchedule(epsilon)), bits);
   RecordingQueries recording(live, transcript);
   const auto counts = recording.NoisyCounts(sets, kLaplace).value();

@@ -2,8 +2,6 @@
 // small tables, and against random neighbours of larger ones.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <random>
 #include <utility>
 #include <vector>
@@ -97,15 +95,7 @@ struct Apart {
   bool exceeds = false;
 
   void Compare(const std::vector<int64_t>& one, const std::vector<int64_t>& other) {
-    Sensitivity moved;
-    for (size_t i = 0; i < one.size(); ++i) {
-      const int64_t change = std::abs(one[i] - other[i]);
-      moved.l1 += change;
-      moved.l2_squared += change * change;
-      moved.linf = std::max(moved.linf, change);
-    }
-    exceeds =
-        exceeds || moved.l1 > bound.l1 || moved.l2_squared > bound.l2_squared || moved.linf > bound.linf;
+    exceeds = exceeds || Largest(bound, ChangeBetween(one, other)) != bound;
   }
 };
 

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "dp/noise/discrete_gaussian.h"
-#include "dp/noise/discrete_laplace.h"
+#include "dp/noise/testing/drawn_noise.h"
 #include "dp/queries/testing/all_intervals.h"
 #include "dp/workload/interval_tree.h"
 #include "dp/workload/testing/simultaneous_tail.h"
@@ -63,11 +62,7 @@ TEST(SimultaneousError, OfATreeIsKeptByAllOfItsAnswersTogether) {
     std::vector<int64_t> values(static_cast<size_t>(tree.nodes()));
     int kept = 0;
     for (int draw = 0; draw < kDraws; ++draw) {
-      if (noise.mechanism == Mechanism::kDiscreteLaplace) {
-        DiscreteLaplace::Create(noise.parameter).value().Fill(bits, values);
-      } else {
-        DiscreteGaussian::Create(noise.parameter).value().Fill(bits, values);
-      }
+      FillWithNoise(noise, bits, values);
       double sum = 0;  // of the bins before
       double least = 0;
       double most = 0;

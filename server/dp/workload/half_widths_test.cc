@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "base/errors.h"
-#include "dp/noise/discrete_gaussian.h"
-#include "dp/noise/discrete_laplace.h"
+#include "dp/noise/testing/drawn_noise.h"
 #include "dp/queries/testing/all_intervals.h"
 #include "dp/workload/noise_sum.h"
 #include "tests/testing/seeded_bits.h"
@@ -32,11 +31,7 @@ double CoverageOf(const NoiseSpec& noise, const IntervalTree& tree, const std::v
   std::vector<int64_t> values(static_cast<size_t>(tree.nodes()));
   int64_t held = 0;
   for (int draw = 0; draw < draws; ++draw) {
-    if (noise.mechanism == Mechanism::kDiscreteLaplace) {
-      DiscreteLaplace::Create(noise.parameter).value().Fill(bits, values);
-    } else {
-      DiscreteGaussian::Create(noise.parameter).value().Fill(bits, values);
-    }
+    FillWithNoise(noise, bits, values);
     std::vector<double> below = {0};
     for (const double bin : tree.EstimateBins(values)) below.push_back(below.back() + bin);
     for (size_t i = 0; i < errors.size(); ++i) {

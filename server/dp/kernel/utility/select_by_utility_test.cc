@@ -14,7 +14,7 @@
 #include "dp/kernel/testing/units.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/utility_scores.h"
-#include "dp/noise/drbg.h"
+#include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
 namespace {
@@ -45,12 +45,6 @@ const std::vector<Utility> kAll = {
                                         .betweens = {0.1, 1},
                                         .withins = {0.3, 1}},
                   .clip = 3}};
-
-Drbg Bits(uint8_t seed) {
-  DrawKey::Bytes bytes{};
-  bytes[0] = seed;
-  return Drbg(DrawKey(bytes));
-}
 
 Meter Paid(Epsilon epsilon, int64_t times) {
   return Meter({{{ExponentialMechanismEvent{epsilon}}, times}});
@@ -143,7 +137,7 @@ TEST(SelectByUtilityCanary, GroupingIgnoredIsCaught) {
 TEST(SelectByUtility, DrawsWithTheProbabilitiesOfItsLikelihood) {
   const SealedTableHandle table = SealUnits(Questions(), {{{0, 0}, {0, 1}}, {{1, 0}}, {{0, 0}}});
   constexpr int kDraws = 20'000;
-  Drbg bits = Bits(1);
+  seeded::SeededBits bits(1);
   Kernel kernel(table, Questions(), kPerson, Paid(kOne, kDraws), bits);
   const std::vector<double> bonuses = {0, 1, -1};
   std::vector<int> chosen(3);
@@ -157,7 +151,7 @@ TEST(SelectByUtility, DrawsWithTheProbabilitiesOfItsLikelihood) {
 }
 
 TEST(SelectByUtility, IsPaidBeforeItLooksAndRefusedOneDrawBeyondItsSchedule) {
-  Drbg bits = Bits(2);
+  seeded::SeededBits bits(2);
   Kernel kernel(SealUnits(Questions(), {}), Questions(), kPerson, Paid(kOne, 1), bits);
   EXPECT_EQ(kernel.SelectByUtility(kLikelihood, {}, Epsilon(kOne.units() + 1)).status().code(),
             absl::StatusCode::kFailedPrecondition);
@@ -181,10 +175,10 @@ TEST(SelectByUtility, ScoresAQuestionAboutGroupsOnceForAnyNumberOfPaidDraws) {
   const Utility& groups = kAll.back();
   const std::vector<double> bonuses = {0, 0, 0, 0, 0, 0, 0, 3};
   CountingExecutor executor;
-  Drbg bits = Bits(5);
+  seeded::SeededBits bits(5);
   Kernel kernel(table, Questions(), kPerson, Paid(kOne, 20), bits);
   kernel.UseExecutor(executor);
-  Drbg same_bits = Bits(5);
+  seeded::SeededBits same_bits(5);
   std::vector<size_t> chosen;
   std::vector<size_t> anew;
   for (int i = 0; i < 18; ++i) {
@@ -203,7 +197,7 @@ TEST(SelectByUtility, ScoresAQuestionAboutGroupsOnceForAnyNumberOfPaidDraws) {
 }
 
 TEST(SelectByUtility, MalformedQuestionsCostNothing) {
-  Drbg bits = Bits(3);
+  seeded::SeededBits bits(3);
   Kernel kernel(SealUnits(Questions(), {}), Questions(), kPerson, Paid(kOne, 1), bits);
   EXPECT_EQ(kernel.SelectByUtility(kLikelihood, {}, Epsilon(0)).status().code(),
             absl::StatusCode::kInvalidArgument);
@@ -225,7 +219,7 @@ TEST(SelectByUtility, ReplaysTheSameChoiceWithoutATableAndNoOther) {
   std::get<QuantileValue>(others[3]).denominator = 4;
   std::get<ClippedGroups>(others[4]).clip = 2;
   for (size_t i = 0; i < kAll.size(); ++i) {
-    Drbg bits = Bits(4);
+    seeded::SeededBits bits(4);
     Transcript transcript;
     Kernel kernel(SealUnits(Questions(), {{{2, 1}}}), Questions(), kPerson, Paid(kOne, 1), bits);
     const size_t chosen = RecordingQueries(kernel, transcript).SelectByUtility(kAll[i], {}, kOne).value();

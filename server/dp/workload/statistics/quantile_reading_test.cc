@@ -6,8 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "dp/noise/discrete_gaussian.h"
-#include "dp/noise/discrete_laplace.h"
+#include "dp/noise/testing/drawn_noise.h"
 #include "dp/workload/noise_combination.h"
 #include "tests/testing/seeded_bits.h"
 
@@ -16,16 +15,6 @@ namespace {
 
 const NoiseSpec kLaplace{Mechanism::kDiscreteLaplace, {14, 1}};
 const NoiseSpec kGaussian{Mechanism::kDiscreteGaussian, {400, 1}};
-
-std::vector<int64_t> Noise(const NoiseSpec& noise, BitSource& bits, int64_t count) {
-  std::vector<int64_t> values(static_cast<size_t>(count));
-  if (noise.mechanism == Mechanism::kDiscreteLaplace) {
-    DiscreteLaplace::Create(noise.parameter).value().Fill(bits, values);
-  } else {
-    DiscreteGaussian::Create(noise.parameter).value().Fill(bits, values);
-  }
-  return values;
-}
 
 // The values of the tree for these numbers of records, without noise.
 std::vector<int64_t> Measured(const IntervalTree& tree, const std::vector<int64_t>& bins) {
@@ -106,7 +95,7 @@ TEST(QuantileReader, PutsTheEstimateIntoItsInterval) {
       QuantileReader reader(tree, noise, thousandths, 0.8);
       for (int draw = 0; draw < 300; ++draw) {
         const QuantileCodes read =
-            reader.Read(RanksOf(tree, Plus(Measured(tree, bins), Noise(noise, bits, tree.nodes()))));
+            reader.Read(RanksOf(tree, Plus(Measured(tree, bins), DrawnNoise(noise, bits, tree.nodes()))));
         EXPECT_LE(read.low, read.high);
         if (!read.code) continue;
         EXPECT_LE(read.low, *read.code);
@@ -122,7 +111,7 @@ double HeldAt(const IntervalTree& tree, const NoiseSpec& noise, uint32_t code, d
   seeded::SeededBits bits(code + 1);
   int held = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
-    const std::vector<double> ranks = RanksOf(tree, Noise(noise, bits, tree.nodes()));
+    const std::vector<double> ranks = RanksOf(tree, DrawnNoise(noise, bits, tree.nodes()));
     held += std::abs(ranks[code] - share * ranks.back()) <= width ? 1 : 0;
   }
   return 100 * held / double{kDraws};
@@ -174,7 +163,7 @@ double HeldMedians(const std::vector<int64_t>& bins, int64_t median, const Noise
   seeded::SeededBits bits(9);
   int held = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
-    const QuantileCodes read = reader.Read(RanksOf(tree, Plus(exact, Noise(noise, bits, tree.nodes()))));
+    const QuantileCodes read = reader.Read(RanksOf(tree, Plus(exact, DrawnNoise(noise, bits, tree.nodes()))));
     held += read.low <= median && read.high >= median ? 1 : 0;
   }
   return 100 * held / double{kDraws};

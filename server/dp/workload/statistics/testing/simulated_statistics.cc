@@ -9,8 +9,7 @@
 
 #include "base/status_macros.h"
 #include "dp/domain/number_column.h"
-#include "dp/noise/discrete_gaussian.h"
-#include "dp/noise/discrete_laplace.h"
+#include "dp/noise/testing/drawn_noise.h"
 #include "dp/queries/grouped_sums.h"
 #include "dp/workload/statistics/quantile_reading.h"
 
@@ -178,12 +177,7 @@ StatisticsRelease WithNoise(StatisticsRelease release, BitSource& bits) {
   for (size_t i = 0; i < release.draws.size(); ++i) {
     if (std::holds_alternative<QuantileDraw>(release.draws[i].what)) continue;
     const NoiseSpec& noise = release.bought[i].noise;
-    std::vector<int64_t> values(release.values[i].size());
-    if (noise.mechanism == Mechanism::kDiscreteLaplace) {
-      DiscreteLaplace::Create(noise.parameter).value().Fill(bits, values);
-    } else {
-      DiscreteGaussian::Create(noise.parameter).value().Fill(bits, values);
-    }
+    const std::vector<int64_t> values = DrawnNoise(noise, bits, std::ssize(release.values[i]));
     for (size_t value = 0; value < values.size(); ++value) release.values[i][value] += values[value];
   }
   return release;
