@@ -10,7 +10,8 @@
 namespace curator {
 
 // "; did you mean --expires?" for the names that differ from `typed` by few letters, at most three names;
-// two letters in each other's place are one difference. Empty when none does. Upper and lower case count as the same.
+// empty when none does. Two letters in each other's place are one difference. Upper and lower case count as
+// the same.
 std::string DidYouMean(std::string_view typed, const std::vector<std::string>& names);
 
 }  // namespace curator

@@ -31,8 +31,8 @@ std::string NumberText(const Bar& bar);
 
 struct BarChart {
   std::string title;  // "age"; "prefixes of age"
-  // "laplace noise, 95% intervals", "income clipped to 0..200000, 95% intervals", "... made non-negative"; may
-  // be empty.
+  // "laplace noise, 95% intervals", "income clipped to 0..200000, 95% intervals", "... made non-negative";
+  // may be empty.
   std::string remark;
   std::vector<Bar> bars;
   size_t more_bars = 0;  // omitted because of ChartLimits::bars
