@@ -26,7 +26,7 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
 
 // A forecast as one table for CSV: each row is a record of the kind that its first column names; the columns
 // of other kinds are empty.
-//   request           total_cells, max_error, fits, epsilon, delta, rho (what would be spent), event, free_from
+//   request           total_cells, max_error, fits, epsilon, delta, rho (to be spent), event, free_from
 //   marginal          query_set, attributes, cells, mechanism, scale, sigma_squared, errors
 //   query_set         query_set, cells (its answers), strategy, measurements, mechanism, ..., errors
 //   statistic         query_set, attributes (its name), cells (groups), measured_as, errors, unit
