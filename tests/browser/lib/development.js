@@ -76,6 +76,7 @@ export class Development {
       oneWay: await answer("--marginals", "1", "--rho", "0.002", "--receipt", this.receipts),
       twoWay: await answer("--marginals", "2", "--attributes", "sex,education,income", "--rho", "0.002"),
       queries: await answer("--where", "age in [18,37] and occupation = professional", "--by", "education", "--prefixes", "income", "--rho", "0.001"),
+      statistics: await answer("--count", "--mean", "household_size", "--by", "sex,education", "--rho", "0.001"),
     };
     await ana.status("workload", "answer", "demo", "--marginals", "2", "--rho", "9");
     await ana.text("synth", "run", "demo", "--method", "mwem", "--rho", "0.002", "--set", "rounds=3", "--out", join(this.folder, "synthetic.csv"));

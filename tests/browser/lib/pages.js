@@ -19,6 +19,12 @@ function openDialog(name) {
   };
 }
 
+async function priceStatistics(person) {
+  await person.press("sums, means and other statistics of groups", "radio");
+  for (const name of ["number of records", "mean", "variance", "region 5 values"]) await person.press(name, "checkbox");
+  await person.sees("95\u00a0% within");
+}
+
 async function writeSql(person, sql) {
   await person.press("what a statement in SQL selects", "radio");
   await person.fill("Statement", sql);
@@ -38,7 +44,12 @@ async function mistakeSql(person) {
   person.problems = person.problems.filter((problem) => !problem.includes("Failed to load resource"));
 }
 
-const ASKING = { "a price": chooseAttribute, "a statement in SQL and its price": priceSql, "a mistake in SQL": mistakeSql };
+const ASKING = {
+  "a price": chooseAttribute,
+  "statistics and their price": priceStatistics,
+  "a statement in SQL and its price": priceSql,
+  "a mistake in SQL": mistakeSql,
+};
 
 export const PAGES = [
   { pattern: "/", who: "ana" },
@@ -59,6 +70,7 @@ export const PAGES = [
   { pattern: "/releases/:release", path: release("oneWay"), who: "ana", states: { "the chart as a table": showTable } },
   { pattern: "/releases/:release", path: release("twoWay"), who: "ana" },
   { pattern: "/releases/:release", path: release("queries"), who: "ana" },
+  { pattern: "/releases/:release", path: release("statistics"), who: "ana" },
   { pattern: "/releases/:release", path: release("synthesis"), who: "ana" },
   // What is not in routes.tsx.
   { pattern: "sign in", path: () => "/", who: "" },
