@@ -73,6 +73,29 @@ def shared_census(shared_server: Server) -> Iterator[cu.Dataset]:
         yield connected["census"]
 
 
+_PEOPLE = """{"attributes": [
+  {"name": "region", "categorical": {"values": ["north", "south", "moon"]}},
+  {"name": "age", "integer": {"min": 18, "max": 57}}],
+ "measures": [{"name": "income", "low": 0, "high": 100, "resolution": 1}]}"""
+
+
+@pytest.fixture(scope="module")
+def people(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[cu.Dataset]:
+    """With the measure income, and the ROWS of the test's module: region, age and income."""
+    folder: Path = tmp_path_factory.mktemp("people")
+    with Server(folder) as server:
+        (folder / "people.json").write_text(_PEOPLE)
+        rows = "".join(f"{region},{age},{income}\n" for region, age, income in request.module.ROWS)
+        (folder / "people.csv").write_text("region,age,income\n" + rows)
+        create = ("dataset", "create", "people", "--schema", str(folder / "people.json"))
+        server.curator("owner", *create, "--rule", "zcdp", "--epsilon", "2000", "--delta", "1e-9")
+        server.curator("owner", "dataset", "import", "people", str(folder / "people.csv"))
+        server.curator("owner", "dataset", "seal", "people")
+        server.curator("owner", "dataset", "grant", "people", "ana")
+        with server.client() as client:
+            yield client["people"]
+
+
 @pytest.fixture(autouse=True)
 def names_of_doctests(request: pytest.FixtureRequest) -> None:
     """Examples of docstrings have `cu`, an empty `folder`, and `client` and `census` of a server."""

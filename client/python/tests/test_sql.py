@@ -3,37 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import curator_dp as cu
-from testing.server import Server
-
-_SCHEMA = """{"attributes": [
-  {"name": "region", "categorical": {"values": ["north", "south", "moon"]}},
-  {"name": "age", "integer": {"min": 18, "max": 57}}],
- "measures": [{"name": "income", "low": 0, "high": 100, "resolution": 1}]}"""
 
 # 300 records of the north with incomes 0 to 49, 600 of the south with 50 to 99, none of the moon.
 ROWS = [("north", 18 + i % 40, i % 50) for i in range(300)] + [("south", 18 + i % 40, 50 + i % 50) for i in range(600)]
-
-
-@pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cu.Dataset]:
-    folder: Path = tmp_path_factory.mktemp("sql")
-    with Server(folder) as server:
-        (folder / "people.json").write_text(_SCHEMA)
-        (folder / "people.csv").write_text("region,age,income\n" + "".join(f"{a},{b},{c}\n" for a, b, c in ROWS))
-        create = ("dataset", "create", "people", "--schema", str(folder / "people.json"))
-        server.curator("owner", *create, "--rule", "zcdp", "--epsilon", "200", "--delta", "1e-9")
-        server.curator("owner", "dataset", "import", "people", str(folder / "people.csv"))
-        server.curator("owner", "dataset", "seal", "people")
-        server.curator("owner", "dataset", "grant", "people", "ana")
-        with server.client() as client:
-            yield client["people"]
 
 
 def test_a_row_for_each_group_has_the_columns_of_the_list_in_the_order_of_the_statement(people: cu.Dataset) -> None:

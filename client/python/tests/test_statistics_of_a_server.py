@@ -5,18 +5,10 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 import curator_dp as cu
-from testing.server import Server
-
-_SCHEMA = """{"attributes": [
-  {"name": "region", "categorical": {"values": ["north", "south", "moon"]}},
-  {"name": "age", "integer": {"min": 18, "max": 57}}],
- "measures": [{"name": "income", "low": 0, "high": 100, "resolution": 1}]}"""
 
 
 def _rows() -> list[tuple[str, int, int]]:
@@ -30,21 +22,6 @@ ROWS = _rows()
 def incomes(region: str) -> list[int]:
     """As the table has them: clipped."""
     return [min(income, 100) for where, _, income in ROWS if where == region]
-
-
-@pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cu.Dataset]:
-    folder: Path = tmp_path_factory.mktemp("people")
-    with Server(folder) as server:
-        (folder / "people.json").write_text(_SCHEMA)
-        (folder / "people.csv").write_text("region,age,income\n" + "".join(f"{a},{b},{c}\n" for a, b, c in ROWS))
-        create = ("dataset", "create", "people", "--schema", str(folder / "people.json"))
-        server.curator("owner", *create, "--rule", "zcdp", "--epsilon", "2000", "--delta", "1e-9")
-        server.curator("owner", "dataset", "import", "people", str(folder / "people.csv"))
-        server.curator("owner", "dataset", "seal", "people")
-        server.curator("owner", "dataset", "grant", "people", "ana")
-        with server.client() as client:
-            yield client["people"]
 
 
 def test_means_and_counts_are_near_those_of_the_table(people: cu.Dataset) -> None:
