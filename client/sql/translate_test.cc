@@ -141,7 +141,7 @@ TEST(TranslateSql, ConditionsHaveTheirPlacesInTheOrderOfTheExpression) {
   using Places = std::vector<std::string>;
   EXPECT_EQ(PlacesOf("quantity < 5"), Places({"quantity: 5"}));
   EXPECT_EQ(PlacesOf("-5 < quantity"), Places({"quantity: -5"}));
-  EXPECT_EQ(PlacesOf("shipdate < DATE '1995-01-01'"), Places({"shipdate: DATE"}));
+  EXPECT_EQ(PlacesOf("shipdate < DATE '1995-01-01'"), Places({"shipdate: '1995-01-01'"}));
   EXPECT_EQ(PlacesOf("quantity BETWEEN 2 AND 4"), Places({"quantity: 2", "quantity: 4"}));
   EXPECT_EQ(PlacesOf("region IN ('a', 'b')"), Places({"region: 'a' 'b'"}));
   EXPECT_EQ(PlacesOf("quantity = 1 AND (NOT (weight > 2 OR region IS NOT NULL) AND decade >= 1950) OR "
