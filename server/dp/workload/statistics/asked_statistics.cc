@@ -139,6 +139,14 @@ std::string NameOf(const Domain& domain, const Statistic& statistic) {
   return absl::StrCat("quantile(", column, ", ", DecimalOf(statistic.thousandths), ")");
 }
 
+int64_t NumberOfQuantiles(std::span<const AskedStatistics> sets) {
+  int64_t quantiles = 0;
+  for (const AskedStatistics& asked : sets) {
+    quantiles += std::ranges::count(asked.statistics, StatisticKind::kQuantile, &Statistic::kind);
+  }
+  return quantiles;
+}
+
 int64_t NumberOfGroups(const Domain& domain, const AskedStatistics& asked) {
   return domain.CellCount(asked.by).value_or(0);
 }

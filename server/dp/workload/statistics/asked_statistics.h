@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct AskedStatistics {
 
 // "mean(income)", "count", "quantile(income, 0.25)", "distinct units".
 std::string NameOf(const Domain& domain, const Statistic& statistic);
+
+// How many quantiles all sets ask for.
+int64_t NumberOfQuantiles(std::span<const AskedStatistics> sets);
 
 // How many groups, and answers: the groups times the statistics.
 int64_t NumberOfGroups(const Domain& domain, const AskedStatistics& asked);

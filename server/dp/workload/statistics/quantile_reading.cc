@@ -36,13 +36,14 @@ int64_t FirstReaching(std::span<const double> ranks, double wanted) {
 }  // namespace
 
 QuantileReader::QuantileReader(const IntervalTree& tree, const NoiseSpec& noise, int32_t thousandths,
-                               double level)
+                               double level, int64_t steps)
     : tree_(tree),
       noise_(noise),
       share_(static_cast<double>(thousandths) / 1000),
       level_(level),
       deviation_(ForecastError(noise).standard_deviation),
-      widths_(static_cast<size_t>(tree.bins()), std::numeric_limits<double>::quiet_NaN()) {
+      widths_(static_cast<size_t>(tree.bins()), std::numeric_limits<double>::quiet_NaN()),
+      steps_(steps) {
   // Adding up whole blocks takes less than this many values, and least squares errs no more than that.
   const auto most_values = static_cast<double>(tree.levels()) * static_cast<double>(tree.branching());
   cap_ = HalfWidthBound(noise, most_values, std::sqrt(most_values), level);
@@ -66,16 +67,35 @@ double QuantileReader::DeviationsOf(int64_t code, const IntervalTree::WeightSums
   if (const std::optional<double> own = CombinationHalfWidth(noise_, weights, level_, steps_))
     width = std::min(width, *own);
   double deviations = width / deviation;
+  // Of the bound, and of the weights, which are found in as many steps as the square of the levels.
+  constexpr int64_t kStepsOfBound = 512;
+  constexpr int64_t kStepsOfWeights = 16;
+  const auto levels = static_cast<int64_t>(tree_.levels());
+  steps_ -= kStepsOfBound + kStepsOfWeights * levels * levels;
   if (!is_smooth) return deviations;
   deviations *= 1 + WidenedBy(deviations);
   deviations_by_kurtosis_[key] = deviations;
   return deviations;
 }
 
+// Of weights of at most 1 each, whose sum of squares is rounded up to one of a geometric row.
+double QuantileReader::BoundOf(double sum_of_squares) {
+  constexpr double kPerFactorOfE = 64;
+  constexpr double kOutward = 1 + 1e-9;  // for rounding
+  const auto key = static_cast<int64_t>(std::ceil(std::log(sum_of_squares) * kPerFactorOfE));
+  const auto [known, is_new] = bounds_by_squares_.try_emplace(key);
+  if (is_new) {
+    const double rounded = std::exp(static_cast<double>(key) / kPerFactorOfE) * kOutward;
+    known->second = HalfWidthBound(noise_, rounded, 1, level_);
+  }
+  return known->second;
+}
+
 double QuantileReader::WidthOf(int64_t code) {
   const IntervalTree::WeightSums sums =
       tree_.WeightSumsOf({.first = 0, .last = static_cast<uint32_t>(code)}, -share_);
   if (!(sums.squares > 0 && deviation_ > 0)) return 0;
+  if (steps_ <= 0 && deviation_ < kLeastSmoothDeviation) return BoundOf(sums.squares);
   return DeviationsOf(code, sums) * deviation_ * std::sqrt(sums.squares);
 }
 

@@ -19,7 +19,9 @@
 //
 // Half widths of codes whose weights have nearly the same kurtosis are scaled from one of them by the
 // standard deviation (half_widths.h has the same), and widened: their excess kurtosis differs by 0.05 at
-// most, which makes (c^2 - 3) / 480 of a half width of c deviations, and 0.3% is added at least.
+// most, which makes (c^2 - 3) / 480 of a half width of c deviations, and 0.3% is added at least. Noise so
+// small that its lattice shows has a half width of its own for each code; those that exceed the steps of a
+// reader have the bound of noise_combination.h, with 1 for the largest weight, which none exceeds.
 //
 // Not thread-safe: remembers half widths. The same groups in the same order get the same codes.
 #pragma once
@@ -45,8 +47,12 @@ struct QuantileCodes {
 // Of one quantile, for any number of groups that were measured alike.
 class QuantileReader {
  public:
-  // `tree` must outlive it. 0 < level < 1.
-  QuantileReader(const IntervalTree& tree, const NoiseSpec& noise, int32_t thousandths, double level);
+  // For all half widths of a request, of some 20 ns each.
+  static constexpr int64_t kMostSteps = int64_t{1} << 25;
+
+  // `tree` must outlive it. 0 < level < 1. `steps`: its share of kMostSteps.
+  QuantileReader(const IntervalTree& tree, const NoiseSpec& noise, int32_t thousandths, double level,
+                 int64_t steps = kMostSteps);
 
   // From a group's estimates of the number of records up to each code.
   QuantileCodes Read(std::span<const double> ranks);
@@ -57,8 +63,8 @@ class QuantileReader {
  private:
   double WidthOf(int64_t code);
   double DeviationsOf(int64_t code, const IntervalTree::WeightSums& sums);
+  double BoundOf(double sum_of_squares);
 
-  static constexpr int64_t kMostSteps = int64_t{1} << 25;
   const IntervalTree& tree_;
   const NoiseSpec noise_;
   const double share_;
@@ -67,7 +73,8 @@ class QuantileReader {
   double cap_ = 0;              // of any half width
   std::vector<double> widths_;  // of each code; NaN where it was not needed yet
   std::map<int64_t, double> deviations_by_kurtosis_;
-  int64_t steps_ = kMostSteps;
+  std::map<int64_t, double> bounds_by_squares_;
+  int64_t steps_;
 };
 
 // The numbers up to each code of a group, from its values level by level, the bins first.

@@ -47,6 +47,7 @@ TEST(QuantileReader, KnowsTheWeightsOfEachComparison) {
         Eigen::VectorXd wanted = Eigen::VectorXd::Constant(bins, -share);
         wanted.head(last + 1).array() += 1;
         const Eigen::VectorXd weights = solution.transpose() * wanted;
+        EXPECT_LE(weights.cwiseAbs().maxCoeff(), 1 + 1e-9);
         const IntervalTree::WeightSums sums = tree.WeightSumsOf({0, last}, -share);
         EXPECT_NEAR(sums.squares, weights.squaredNorm(), 1e-9);
         EXPECT_NEAR(sums.fourth, weights.array().pow(4).sum(), 1e-9);
@@ -75,6 +76,29 @@ TEST(QuantileReader, ReadsTheFirstCodeThatReachesTheShare) {
   EXPECT_EQ(read(950).code, 4);
   EXPECT_EQ(read(650).low, 3);
   EXPECT_EQ(read(650).high, 3);
+}
+
+// Half widths of small noise are found for each code by itself, which may be a million.
+TEST(QuantileReader, BoundsTheHalfWidthsThatExceedItsSteps) {
+  for (const NoiseSpec& noise :
+       {NoiseSpec{Mechanism::kDiscreteLaplace, {1, 2}}, NoiseSpec{Mechanism::kDiscreteGaussian, {1, 2}}}) {
+    for (const int64_t branching : {2, 7, 100}) {
+      const IntervalTree tree(100, branching);
+      std::vector<double> ranks(100);
+      std::iota(ranks.begin(), ranks.end(), 1);
+      QuantileReader exact(tree, noise, 300, 0.95);
+      QuantileReader bounded(tree, noise, 300, 0.95, 0);
+      for (int64_t code = 0; code < 100; ++code) {
+        EXPECT_GE(bounded.HalfWidth(code), exact.HalfWidth(code)) << branching << " " << code;
+        EXPECT_LE(bounded.HalfWidth(code), 4 * exact.HalfWidth(code)) << branching << " " << code;
+      }
+      const QuantileCodes one = exact.Read(ranks);
+      const QuantileCodes other = bounded.Read(ranks);
+      EXPECT_EQ(other.code, one.code);
+      EXPECT_LE(other.low, one.low);
+      EXPECT_GE(other.high, one.high);
+    }
+  }
 }
 
 TEST(QuantileReader, ReadsNothingOfNoRecordsAndKeepsAllCodes) {

@@ -34,12 +34,13 @@ double HalfOf(double low, double high) {
 class SetReader {
  public:
   SetReader(const Domain& domain, const AskedStatistics& asked, SetDraws draws,
-            const StatisticsRelease& release, double level, const std::stop_token& stop)
+            const StatisticsRelease& release, double level, int64_t steps, const std::stop_token& stop)
       : domain_(domain),
         asked_(asked),
         draws_(std::move(draws)),
         release_(release),
         level_(level),
+        steps_(steps),
         stop_(stop),
         groups_(NumberOfGroups(domain, asked)),
         answers_(static_cast<size_t>(NumberOfAnswers(domain, asked))) {}
@@ -82,9 +83,9 @@ class SetReader {
   }
 
   template <typename Visit>
-  absl::Status ForEachGroup(const Visit& visit, int64_t between_looks = kGroupsBetweenLooks) {
+  absl::Status ForEachGroup(const Visit& visit) {
     for (int64_t group = 0; group < groups_; ++group) {
-      if (group % between_looks == 0) RETURN_IF_ERROR(CheckGoesOn(stop_));
+      if (group % kGroupsBetweenLooks == 0) RETURN_IF_ERROR(CheckGoesOn(stop_));
       visit(group);
     }
     return absl::OkStatus();
@@ -161,14 +162,17 @@ class SetReader {
     for (size_t i = statistic; i < asked_.statistics.size(); ++i) {
       const Statistic& other = asked_.statistics[i];
       if (other.kind != StatisticKind::kQuantile || other.column != column) continue;
-      readers.emplace_back(
-          i, QuantileReader(parts.tree, draws_.noise(parts.levels.front()), other.thousandths, level_));
+      readers.emplace_back(i, QuantileReader(parts.tree, draws_.noise(parts.levels.front()),
+                                             other.thousandths, level_, steps_));
     }
-    const auto read = [&](int64_t group) {
+    for (int64_t group = 0; group < groups_; ++group) {
       const std::vector<double> ranks = RanksOf(parts.tree, ValuesOf(parts, group));
-      for (auto& [position, reader] : readers) Answer(group, position) = Between(column, reader.Read(ranks));
-    };
-    return ForEachGroup(read, 1);
+      for (auto& [position, reader] : readers) {
+        RETURN_IF_ERROR(CheckGoesOn(stop_));  // half widths of many codes may take a while
+        Answer(group, position) = Between(column, reader.Read(ranks));
+      }
+    }
+    return absl::OkStatus();
   }
 
   // Of a group, level by level.
@@ -218,6 +222,7 @@ class SetReader {
   const SetDraws draws_;
   const StatisticsRelease& release_;
   const double level_;
+  const int64_t steps_;  // of the half widths of each quantile
   const std::stop_token& stop_;
   const int64_t groups_;
   std::set<uint32_t> trees_;  // columns whose quantiles were read
@@ -238,7 +243,8 @@ absl::StatusOr<std::vector<StatisticAnswer>> AnswersOf(const Domain& domain,
     const auto found = static_cast<int64_t>(release.values[i].size());
     if (found != NumberOfValues(domain, sets, release.draws[i])) return LacksDraws();
   }
-  return SetReader(domain, sets[set], std::move(draws), release, level, stop).Read();
+  const int64_t steps = QuantileReader::kMostSteps / std::max<int64_t>(1, NumberOfQuantiles(sets));
+  return SetReader(domain, sets[set], std::move(draws), release, level, steps, stop).Read();
 }
 
 }  // namespace curator::dp

@@ -19,8 +19,13 @@ namespace {
 class SetForecasts {
  public:
   SetForecasts(const Domain& domain, const UnitBound& unit, SetDraws draws,
-               std::span<const BoughtDraw> bought, double level)
-      : domain_(domain), unit_(unit), draws_(std::move(draws)), bought_(bought), level_(level) {}
+               std::span<const BoughtDraw> bought, double level, int64_t steps)
+      : domain_(domain),
+        unit_(unit),
+        draws_(std::move(draws)),
+        bought_(bought),
+        level_(level),
+        steps_(steps) {}
 
   absl::StatusOr<StatisticForecast> Of(const Statistic& statistic) const {
     switch (statistic.kind) {
@@ -128,7 +133,7 @@ class SetForecasts {
     ASSIGN_OR_RETURN(const TreeParts parts, draws_.Tree(*statistic.column));
     forecast.words = "read from the numbers of records in the blocks of a tree, each with noise";
     const NoiseSpec& noise = draws_.noise(parts.levels.front());
-    QuantileReader reader(parts.tree, noise, statistic.thousandths, level_);
+    QuantileReader reader(parts.tree, noise, statistic.thousandths, level_, steps_);
     constexpr int64_t kPlaces = 65;
     const int64_t places = std::min(kPlaces, codes);
     for (int64_t place = 0; place < places; ++place) {
@@ -148,6 +153,7 @@ class SetForecasts {
   const SetDraws draws_;
   const std::span<const BoughtDraw> bought_;
   const double level_;
+  const int64_t steps_;  // of the half widths of each quantile
 };
 
 }  // namespace
@@ -159,7 +165,8 @@ absl::StatusOr<std::vector<StatisticForecast>> ForecastsOf(const Domain& domain,
   if (!(level > 0 && level < 1))
     return InvalidField("confidence_level", "must lie strictly between 0 and 1, e.g. 0.95");
   ASSIGN_OR_RETURN(SetDraws found, SetDraws::Create(domain, sets, set, draws, bought));
-  const SetForecasts forecasts(domain, unit, std::move(found), bought, level);
+  const int64_t steps = QuantileReader::kMostSteps / std::max<int64_t>(1, NumberOfQuantiles(sets));
+  const SetForecasts forecasts(domain, unit, std::move(found), bought, level, steps);
   std::vector<StatisticForecast> all;
   for (const Statistic& statistic : sets[set].statistics) {
     ASSIGN_OR_RETURN(StatisticForecast forecast, forecasts.Of(statistic));
