@@ -233,6 +233,11 @@ TEST_F(Program, WhatTheServerRefusesOfAStatementIsMarkedInItsLine) {
             "curator: INVALID_ARGUMENT: GROUP BY: is none of its values\n");
 }
 
+TEST_F(Program, AStatementHasNoErrorToReach) {
+  EXPECT_EQ(RunWords({"sql", "SELECT COUNT(*) FROM census", "--max-error", "5"}), ExitStatus::kUsage);
+  EXPECT_THAT(error_.str(), HasSubstr("'--max-error' is no option of curator sql"));
+}
+
 TEST_F(Program, LinesOfAMessageCannotLookLikeThoseOfTheCommandLine) {
   server_.services.on_answer = [](auto&, auto&, auto&) {
     return grpc::Status(grpc::StatusCode::INVALID_ARGUMENT, "named a\ncurator: done\033[31m");

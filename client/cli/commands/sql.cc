@@ -30,7 +30,7 @@ constexpr size_t kDisplayedGroups = 40;
 struct AskSql {
   std::string statement;           // "-": standard input
   std::vector<std::string> parts;  // all that are sealed when empty
-  PriceChoice price;
+  SpendChoice spend;
   v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
   std::optional<double> confidence;
   std::optional<int64_t> assumed_rows;
@@ -116,24 +116,22 @@ void NameFields(const AskedSql& asked, FieldOptions& fields) {
 
 // Of an EstimateWorkloadRequest or an AnswerWorkloadRequest.
 template <typename Request>
-absl::Status Fill(Session& session, const AskSql& command, const AskedSql& asked, Request& request) {
+void Fill(Session& session, const AskSql& command, const AskedSql& asked, Request& request) {
   NameFields(asked, session.fields);
   request.set_dataset(asked.dataset.name());
   for (const std::string& part : command.parts) request.add_parts(part);
   *request.mutable_workload() = asked.translation.workload();
-  ASSIGN_OR_RETURN(const PriceChoice price, InRecords(session, command.price, command.assumed_rows));
-  SetPrice(price, command.confidence, request);
+  if (command.spend.is_given()) *request.mutable_spend() = SpendOf(command.spend);
   request.set_mechanism(command.mechanism);
   if (command.confidence) request.set_confidence_level(*command.confidence);
-  return absl::OkStatus();
 }
 
 absl::Status Explain(Session& session, const AskSql& command, const AskedSql& asked) {
   v1::EstimateWorkloadRequest request;
-  RETURN_IF_ERROR(Fill(session, command, asked, request));
+  Fill(session, command, asked, request);
   ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
   const double level = command.confidence.value_or(kDefaultLevel);
-  session.Print(EstimateDocument(asked.dataset.name(), estimate, command.price.is_given(),
+  session.Print(EstimateDocument(asked.dataset.name(), estimate, command.spend.is_given(),
                                  command.assumed_rows, level, session.form));
   return absl::OkStatus();
 }
@@ -191,7 +189,7 @@ absl::Status AnswerIt(Session& session, const AskSql& command, const AskedSql& a
   ASSIGN_OR_RETURN(OpenDelivery delivery, Open(session, command.delivery));
   ASSIGN_OR_RETURN(ReceiptFile receipts, ReceiptFile::Open(command.receipt));
   v1::AnswerWorkloadRequest request;
-  RETURN_IF_ERROR(Fill(session, command, asked, request));
+  Fill(session, command, asked, request);
   *request.mutable_selection() = asked.translation.selection();
   request.set_prefer_free(command.prefer_free);
   RETURN_IF_ERROR(session.SetRequestId(request, command.request_id));
@@ -220,7 +218,7 @@ absl::Status ShowWorkload(Session& session, const AskedSql& asked) {
 absl::Status Run(Session& session, const AskSql& command) {
   ASSIGN_OR_RETURN(const AskedSql asked, Translated(session, command));
   if (command.show_workload) return ShowWorkload(session, asked);
-  const bool is_answered = command.price.is_given() || command.prefer_free;
+  const bool is_answered = command.spend.is_given() || command.prefer_free;
   if (asked.translation.explain() || !is_answered) return Explain(session, command, asked);
   return AnswerIt(session, command, asked);
 }
@@ -241,7 +239,7 @@ void AddSqlCommand(CLI::App& app, Chosen& chosen) {
       "  curator sql 'SELECT sex, COUNT(*) FROM census GROUP BY sex' --show-workload > workload.json");
   command->add_option("SQL", ask->statement, "One statement; - reads it from standard input")->required();
   AddParts(command, ask->parts);
-  AddPrice(command, ask->price);
+  AddSpend(command, ask->spend, SpendNeed::kOptional);
   command->add_flag("--prefer-free", ask->prefer_free,
                     "Answer from earlier releases, free, if they determine all answers; otherwise pay, if a "
                     "budget is given");
@@ -252,7 +250,8 @@ void AddSqlCommand(CLI::App& app, Chosen& chosen) {
   AddConfidence(command, ask->confidence);
   AddRequestId(command, ask->request_id);
   AddAssumedRows(command, ask->assumed_rows,
-                 "Also show errors as shares of this many records; a percentage in --max-error is of it");
+                 "Also show the errors of means and variances, for groups of equal size with this many "
+                 "records in all");
   AddReceipt(command, ask->receipt);
   command
       ->add_option(
@@ -260,7 +259,6 @@ void AddSqlCommand(CLI::App& app, Chosen& chosen) {
           "Write all rows to this file, CSV or JSON by its extension; - is standard output. Default: the "
           "first rows as a table")
       ->type_name("FILE");
-  command->parse_complete_callback([ask] { CheckPrice(ask->price, ask->assumed_rows); });
   Choose(command, ask, chosen);
 }
 

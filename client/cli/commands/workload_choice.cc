@@ -370,11 +370,11 @@ v1::Spend SpendOf(const SpendChoice& choice) {
   return spend;
 }
 
-void AddSpend(CLI::App* command, SpendChoice& spend) {
+void AddSpend(CLI::App* command, SpendChoice& spend, SpendNeed need) {
   CLI::Option_group* group =
       command->add_option_group("Budget", "The amount to spend; one of --epsilon and --rho");
   AddSpendTo(*group, command, spend);
-  group->require_option(1);
+  group->require_option(need == SpendNeed::kRequired ? 1 : 0, 1);
 }
 
 void AddPrice(CLI::App* command, PriceChoice& price) {

@@ -74,8 +74,11 @@ struct SpendChoice {
   std::string epsilon;
   std::string delta;
   std::string rho;
+
+  bool is_given() const { return !epsilon.empty() || !rho.empty(); }
 };
-void AddSpend(CLI::App* command, SpendChoice& spend);
+enum class SpendNeed { kRequired, kOptional };
+void AddSpend(CLI::App* command, SpendChoice& spend, SpendNeed need = SpendNeed::kRequired);
 v1::Spend SpendOf(const SpendChoice& choice);
 
 // A spend, or --max-error A|P%: the least spend that reaches this error. A percentage is of --assume-rows, or
@@ -86,9 +89,7 @@ struct PriceChoice {
   std::optional<double> max_error_percent = {};
   std::string of_release = {};
 
-  bool is_given() const {
-    return !spend.epsilon.empty() || !spend.rho.empty() || max_error || max_error_percent;
-  }
+  bool is_given() const { return spend.is_given() || max_error || max_error_percent; }
 };
 void AddPrice(CLI::App* command, PriceChoice& price);
 // Throws a CLI11 error for a percentage of nothing, and for a release that no percentage is of; to be called
