@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "dp/workload/statistics/testing/coverage.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/testing/seeded_bits.h"
@@ -57,6 +58,12 @@ Statistic OfX(StatisticKind kind, int32_t thousandths = 500) {
   return {.kind = kind, .column = dp::kCoverageMeasure, .thousandths = thousandths};
 }
 
+// A replaced record moves a sum of squares by more than a count: 10 deviations of the count are 7 of it.
+double MostPercent(const Statistic& statistic, size_t group, dp::NeighbourRelation relation) {
+  const bool is_of_few = statistic.kind == StatisticKind::kVariance && group == 0;
+  return is_of_few && relation == dp::NeighbourRelation::kReplaceOne ? 97.2 : 96.2;
+}
+
 TEST(StatisticsCoverage, CountsSumsMeansAndVariancesHoldTheirLevelAndNoMore) {
   const std::vector<std::vector<Statistic>> sets = {
       {{}, {.kind = StatisticKind::kDistinctUnits}, OfX(StatisticKind::kMean), OfX(StatisticKind::kVariance)},
@@ -69,10 +76,17 @@ TEST(StatisticsCoverage, CountsSumsMeansAndVariancesHoldTheirLevelAndNoMore) {
       for (const dp::Spread spread :
            {dp::Spread::kEven, dp::Spread::kMiddle, dp::Spread::kTop, dp::Spread::kRare}) {
         for (const std::vector<Statistic>& statistics : sets) {
-          for (const dp::Coverage& each : CoverageWith(statistics, spread, share, draws, relation)) {
-            EXPECT_GT(each.Percent(), 94.5 - Slack(draws));
-            EXPECT_LT(each.Percent(), 96.2 + Slack(draws));
-            EXPECT_LT(each.PercentUnbounded(), 1);
+          const std::vector<dp::Coverage> found = CoverageWith(statistics, spread, share, draws, relation);
+          for (size_t i = 0; i < found.size(); ++i) {
+            const size_t group = i / statistics.size();
+            SCOPED_TRACE(
+                absl::StrCat("statistic ", i % statistics.size(), " of group ", group, ", spread ",
+                             static_cast<int>(spread), ", relation ", static_cast<int>(relation),
+                             std::holds_alternative<dp::Epsilon>(share) ? ", Laplace" : ", Gaussian"));
+            EXPECT_GT(found[i].Percent(), 94.5 - Slack(draws));
+            EXPECT_LT(found[i].Percent(),
+                      MostPercent(statistics[i % statistics.size()], group, relation) + Slack(draws));
+            EXPECT_LT(found[i].PercentUnbounded(), 1);
           }
         }
       }
