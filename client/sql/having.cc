@@ -31,6 +31,10 @@ class HavingBuilder {
       "HAVING compares aggregates with numbers: COUNT(*) > 100, joined by AND, OR, NOT; a condition on a "
       "column belongs in WHERE";
 
+  static constexpr char kNoColumn[] =
+      "HAVING compares aggregates with numbers, and knows no names of the list: write the aggregate again, "
+      "COUNT(*) > 100; a condition on a column belongs in WHERE";
+
   static v1::GroupCondition Not(v1::GroupCondition condition) {
     v1::GroupCondition result;
     if (condition.has_not_()) {
@@ -65,7 +69,8 @@ class HavingBuilder {
     }
     const bool is_exchanged = !left.has_call() && right.has_call();
     const tree::Node& aggregate = is_exchanged ? right : left;
-    if (!aggregate.has_call()) return Refusal(sql_, PlaceOf(aggregate), kForm);
+    if (!aggregate.has_call())
+      return Refusal(sql_, PlaceOf(aggregate), aggregate.has_column() ? kNoColumn : kForm);
     ASSIGN_OR_RETURN(const Aggregate statistic, aggregates_.AddOne(aggregate.call(), "HAVING"));
     v1::GroupCondition result;
     v1::AnswerComparison& compare = *result.mutable_compare();

@@ -220,13 +220,13 @@ constexpr Refused kRefused[] = {
      "LINE 1: SELECT region as price, count(*) from orders group by price\n"
      "                                                              ^"},
     {"SELECT count(*) from orders having region = 'x'",
-     "HAVING compares aggregates with numbers: COUNT(*) > 100, joined by AND, OR, NOT; a "
-     "condition on a column belongs in WHERE\n"
+     "HAVING compares aggregates with numbers, and knows no names of the list: write the "
+     "aggregate again, COUNT(*) > 100; a condition on a column belongs in WHERE\n"
      "LINE 1: SELECT count(*) from orders having region = 'x'\n"
      "                                           ^"},
     {"SELECT count(*) as n from orders having n > 5",
-     "HAVING compares aggregates with numbers: COUNT(*) > 100, joined by AND, OR, NOT; a "
-     "condition on a column belongs in WHERE\n"
+     "HAVING compares aggregates with numbers, and knows no names of the list: write the "
+     "aggregate again, COUNT(*) > 100; a condition on a column belongs in WHERE\n"
      "LINE 1: SELECT count(*) as n from orders having n > 5\n"
      "                                                ^"},
     {"SELECT count(*) from orders having count(*) > 'x'",

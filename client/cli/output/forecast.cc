@@ -271,6 +271,12 @@ void AddChoiceRecords(const v1::EstimateWorkloadResponse::Choice& choice, bool h
   }
 }
 
+void AddStatisticNote(const StatisticForecasts& forecasts, std::optional<int64_t> assumed_rows,
+                      Document& document) {
+  if (std::string note = StatisticForecastNote(forecasts, assumed_rows); !note.empty())
+    document.notes.push_back(std::move(note));
+}
+
 // The ladder with a row for each share and statistic.
 Table LadderRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows,
                     double level) {
@@ -328,7 +334,7 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
   document.tables.push_back(CostTable(estimate.costs()));
   if (!estimate.choices().empty()) document.tables.push_back(ChoiceTable(estimate, assumed_rows));
   AddDataFacts(estimate.domain_from_records(), estimate.rows_from_query(), document);
-  if (has_statistics) document.notes.push_back(StatisticForecastNote(assumed_rows));
+  AddStatisticNote(estimate.statistics(), assumed_rows, document);
   document.notes.emplace_back("errors of counts are in records; nothing was charged, no record was read");
   return document;
 }
@@ -372,11 +378,11 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
   document.tables.push_back(std::move(table));
   if (has_statistics) document.tables.push_back(LadderRecords(estimate, assumed_rows, level));
   AddDataFacts(estimate.domain_from_records(), estimate.rows_from_query(), document);
-  if (has_statistics) document.notes.push_back(StatisticForecastNote(assumed_rows));
+  if (has_statistics) AddStatisticNote(estimate.choices(0).statistics(), assumed_rows, document);
   document.notes.push_back(
       absl::StrCat("errors of counts are in records, with a confidence of ", FormatConfidence(level),
-                   "; nothing was charged, no record was read. One budget in detail: --epsilon, --rho or "
-                   "--max-error"));
+                   "; nothing was charged, no record was read. One budget in detail: ",
+                   has_statistics ? "--epsilon or --rho" : "--epsilon, --rho or --max-error"));
   return document;
 }
 

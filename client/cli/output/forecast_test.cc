@@ -138,6 +138,18 @@ TEST(Forecast, ALadderHasTheErrorsOfEachStatisticInThePlaceOfThatOfCounts) {
                     HasSubstr("--assume-rows"), ::testing::Not(HasSubstr("all errors within"))));
 }
 
+TEST(Forecast, SaysWhatAnErrorIsDividedByOnlyWhereOneIs) {
+  v1::EstimateWorkloadResponse estimate = EstimateOfStatistics();
+  estimate.mutable_statistics()->DeleteSubrange(1, 1);
+  estimate.mutable_choices(0)->mutable_statistics()->DeleteSubrange(1, 1);
+  EXPECT_THAT(ShownOf(estimate, std::nullopt, OutputForm::kTable),
+              ::testing::Not(HasSubstr("--assume-rows")));
+  std::ostringstream out;
+  Print(LadderDocument("census", estimate, std::nullopt), OutputForm::kTable, Terminal(), out, out);
+  EXPECT_THAT(out.str(), AllOf(::testing::Not(HasSubstr("--assume-rows")), HasSubstr("--epsilon or --rho"),
+                               ::testing::Not(HasSubstr("--max-error"))));
+}
+
 TEST(Forecast, OfStatisticsIsInTheOneCsvTable) {
   const Table table = ForecastRecords(EstimateOfStatistics(), std::nullopt);
   Document document;

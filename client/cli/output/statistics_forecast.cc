@@ -128,7 +128,8 @@ void AddStatisticColumns(
   }
 }
 
-std::string StatisticForecastNote(std::optional<int64_t> assumed_rows) {
+std::string StatisticForecastNote(const StatisticForecasts& forecasts, std::optional<int64_t> assumed_rows) {
+  if (std::none_of(forecasts.begin(), forecasts.end(), IsDivided)) return "";
   if (assumed_rows)
     return absl::StrCat("errors of means and variances are those of groups of equal size, ", *assumed_rows,
                         " records in all");

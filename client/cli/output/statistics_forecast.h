@@ -42,7 +42,7 @@ void AddStatisticColumns(
     const google::protobuf::RepeatedPtrField<v1::EstimateWorkloadResponse::Choice>& choices,
     std::optional<int64_t> assumed_rows, Table& table);
 
-// Beneath tables with forecasts: why an error is divided by a number of records.
-std::string StatisticForecastNote(std::optional<int64_t> assumed_rows);
+// Beneath tables with these forecasts: why an error is divided by a number of records; empty where none is.
+std::string StatisticForecastNote(const StatisticForecasts& forecasts, std::optional<int64_t> assumed_rows);
 
 }  // namespace curator::cli
