@@ -129,12 +129,16 @@ std::string EncodeStatistics(const dp::WorkloadRelease& release) {
   return std::move(writer).Take();
 }
 
+int64_t ReadNumberOfSets(CanonicalReader& reader) {
+  const int64_t sets = reader.Count();
+  if (sets > static_cast<int64_t>(dp::kMostStatistics)) reader.Refuse();  // each has at least one
+  return sets;
+}
+
 absl::StatusOr<dp::WorkloadRelease> DecodeStatistics(CanonicalReader& reader) {
   dp::WorkloadRelease release;
   release.event = reader.Text();
-  const int64_t sets = reader.Count();
-  if (sets > static_cast<int64_t>(dp::kMostStatistics)) reader.Refuse();  // each has at least one
-  for (int64_t left = sets; left > 0 && reader.ok(); --left) {
+  for (int64_t left = ReadNumberOfSets(reader); left > 0 && reader.ok(); --left) {
     dp::AskedSet& asked = release.asked.emplace_back();
     asked.query_class = dp::QueryClass::kStatistics;
     asked.statistics = ReadStatistics(reader);
@@ -296,6 +300,17 @@ absl::StatusOr<dp::WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes
   release.asked[0].queries.groups = release.measured;
   RETURN_IF_ERROR(reader.Finish());
   return release;
+}
+
+int64_t ConditionCells(std::string_view bytes) {
+  CanonicalReader reader(bytes, kWorkloadTag, kStatisticsVersion);
+  reader.Text();
+  int64_t cells = 0;
+  for (int64_t left = ReadNumberOfSets(reader); left > 0 && reader.ok(); --left) {
+    cells += SkipStatistics(reader);
+    reader.Text();
+  }
+  return reader.ok() ? cells : 0;
 }
 
 std::string EncodeRelease(const dp::SynthesisRelease& release) {

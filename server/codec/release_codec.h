@@ -37,4 +37,8 @@ int64_t MostEncodedBytes(const dp::Domain& domain, std::span<const dp::AskedStat
 absl::StatusOr<dp::WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes);
 absl::StatusOr<dp::SynthesisRelease> DecodeSynthesisRelease(std::string_view bytes);
 
+// The cells of all conditions of a stored release of statistics, which decoding it makes of a few runs; 0 for
+// other bytes.
+int64_t ConditionCells(std::string_view bytes);
+
 }  // namespace curator::codec

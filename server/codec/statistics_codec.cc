@@ -51,21 +51,18 @@ void WriteCells(CanonicalWriter& writer, const std::vector<uint32_t>& cells) {
   WriteValues(writer, runs);
 }
 
-std::vector<uint32_t> ReadCells(CanonicalReader& reader) {
-  std::vector<uint32_t> cells;
+// Calls `visit` with the first and the last cell of each run.
+template <typename Visit>
+void ReadRuns(CanonicalReader& reader, const Visit& visit) {
   int64_t next = 0;  // at least, for runs that do not touch
   for (int64_t left = reader.Count(); left > 0; --left) {
     const auto run = static_cast<uint64_t>(reader.Integer());
     const auto first = static_cast<int64_t>(run >> 32);
     const auto last = static_cast<int64_t>(run & UINT32_MAX);
-    if (first < next || last < first || last >= dp::kMostGroupCells) {
-      reader.Refuse();
-      return {};
-    }
-    for (int64_t cell = first; cell <= last; ++cell) cells.push_back(static_cast<uint32_t>(cell));
+    if (first < next || last < first || last >= dp::kMostGroupCells) return reader.Refuse();
+    visit(first, last);
     next = last + 2;
   }
-  return cells;
 }
 
 void WriteDraw(CanonicalWriter& writer, const dp::SumDraw& draw) {
@@ -124,6 +121,25 @@ dp::StatisticsDraw ReadDraw(CanonicalReader& reader) {
   return draw;
 }
 
+// All but the cells, whose runs `visit` gets.
+template <typename Visit>
+dp::AskedStatistics ReadAround(CanonicalReader& reader, const Visit& visit) {
+  dp::AskedStatistics asked;
+  constexpr int64_t kLeastBytes = 3 * 8;
+  for (int64_t left = reader.Count(kLeastBytes); left > 0; --left) {
+    dp::Statistic statistic{.kind = ReadEnum(reader, dp::StatisticKind::kDistinctUnits)};
+    statistic.column = ReadColumn(reader);
+    statistic.thousandths = ReadThousandths(reader);
+    asked.statistics.push_back(statistic);
+  }
+  if (asked.statistics.empty()) reader.Refuse();
+  asked.by = ReadSet(reader);
+  asked.where = ReadSet(reader);
+  ReadRuns(reader, visit);
+  asked.quantiles = ReadEnum(reader, dp::QuantileWay::kSelection);
+  return asked;
+}
+
 }  // namespace
 
 void WriteStatistics(CanonicalWriter& writer, const dp::AskedStatistics& asked) {
@@ -140,20 +156,18 @@ void WriteStatistics(CanonicalWriter& writer, const dp::AskedStatistics& asked) 
 }
 
 dp::AskedStatistics ReadStatistics(CanonicalReader& reader) {
-  dp::AskedStatistics asked;
-  constexpr int64_t kLeastBytes = 3 * 8;
-  for (int64_t left = reader.Count(kLeastBytes); left > 0; --left) {
-    dp::Statistic statistic{.kind = ReadEnum(reader, dp::StatisticKind::kDistinctUnits)};
-    statistic.column = ReadColumn(reader);
-    statistic.thousandths = ReadThousandths(reader);
-    asked.statistics.push_back(statistic);
-  }
-  if (asked.statistics.empty()) reader.Refuse();
-  asked.by = ReadSet(reader);
-  asked.where = ReadSet(reader);
-  asked.cells = ReadCells(reader);
-  asked.quantiles = ReadEnum(reader, dp::QuantileWay::kSelection);
+  std::vector<uint32_t> cells;
+  dp::AskedStatistics asked = ReadAround(reader, [&](int64_t first, int64_t last) {
+    for (int64_t cell = first; cell <= last; ++cell) cells.push_back(static_cast<uint32_t>(cell));
+  });
+  asked.cells = std::move(cells);
   return asked;
+}
+
+int64_t SkipStatistics(CanonicalReader& reader) {
+  int64_t cells = 0;
+  ReadAround(reader, [&](int64_t first, int64_t last) { cells += last - first + 1; });
+  return cells;
 }
 
 void WriteDraws(CanonicalWriter& writer, const std::vector<dp::StatisticsDraw>& draws) {

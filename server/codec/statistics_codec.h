@@ -16,6 +16,9 @@ namespace curator::codec {
 void WriteStatistics(CanonicalWriter& writer, const dp::AskedStatistics& asked);
 dp::AskedStatistics ReadStatistics(CanonicalReader& reader);
 
+// Reads the same without keeping it: the number of the condition's cells.
+int64_t SkipStatistics(CanonicalReader& reader);
+
 // The number of draws; of each one what is drawn.
 void WriteDraws(CanonicalWriter& writer, const std::vector<dp::StatisticsDraw>& draws);
 std::vector<dp::StatisticsDraw> ReadDraws(CanonicalReader& reader);

@@ -76,6 +76,17 @@ TEST(StatisticsCodec, AReleaseIsReadAsItWasStored) {
   EXPECT_EQ(EncodeRelease(*read), bytes);
 }
 
+TEST(StatisticsCodec, TheCellsOfConditionsAreCountedWithoutBeingMade) {
+  dp::WorkloadRelease release = Release();
+  EXPECT_EQ(ConditionCells(EncodeRelease(release)), 6);
+  release.asked.push_back(release.asked[0]);
+  release.asked[1].statistics->cells = {3};
+  EXPECT_EQ(ConditionCells(EncodeRelease(release)), 7);
+  release.asked[0].statistics->cells.clear();
+  EXPECT_EQ(ConditionCells(EncodeRelease(release)), 1);
+  EXPECT_EQ(ConditionCells("no release"), 0);
+}
+
 TEST(StatisticsCodec, AReleaseOfTooManySetsOrWithDrawsOfNoSetOrWithoutTheirValuesIsDamaged) {
   dp::WorkloadRelease of_no_set = Release();
   of_no_set.statistics.draws[1].set = 1;

@@ -185,6 +185,11 @@ absl::Status RequestMemory::Add(int64_t bytes) {
   return absl::OkStatus();
 }
 
+absl::Status RequestMemory::AddUpToAll(int64_t bytes) {
+  if (budget_ != nullptr) bytes = std::min(bytes, budget_->total() - bytes_);
+  return bytes > 0 ? Add(bytes) : absl::OkStatus();
+}
+
 void RequestMemory::ShrinkTo(int64_t bytes) {
   if (budget_ != nullptr) budget_->Shrink(lease_, bytes);
   bytes_ = std::min(bytes_, bytes);

@@ -130,6 +130,10 @@ class RequestMemory {
   // Takes `bytes` >= 0 more, until it is destroyed. Errors: those of MemoryBudget::Take().
   absl::Status Add(int64_t bytes);
 
+  // Likewise, but no more than the budget has: for an answer that was paid for, which is read however little
+  // memory the server has.
+  absl::Status AddUpToAll(int64_t bytes);
+
   // Gives back what it holds beyond `bytes` >= 0.
   void ShrinkTo(int64_t bytes);
 

@@ -223,6 +223,20 @@ TEST(RequestMemory, IsOneLeaseThatGrows) {
   EXPECT_EQ(budget.taken(), 0);
 }
 
+TEST(RequestMemory, OfAnAnswerThatWasPaidForIsAtMostTheWholeBudget) {
+  MemoryBudget budget(100);
+  RequestMemory memory(budget, kAna, {});
+  ASSERT_TRUE(memory.AddUpToAll(60).ok());
+  EXPECT_EQ(memory.bytes(), 60);
+  ASSERT_TRUE(memory.AddUpToAll(60).ok());
+  EXPECT_EQ(memory.bytes(), 100);
+  ASSERT_TRUE(memory.AddUpToAll(1).ok());
+  EXPECT_EQ(budget.taken(), 100);
+  RequestMemory counted;
+  ASSERT_TRUE(counted.AddUpToAll(600).ok());
+  EXPECT_EQ(counted.bytes(), 600);
+}
+
 TEST(RequestMemory, WithoutABudgetOnlyCounts) {
   RequestMemory memory;
   EXPECT_TRUE(memory.Add(int64_t{1} << 40).ok());

@@ -21,6 +21,7 @@ constexpr int64_t kPerCell = 40;       // the weights of a record, to find the l
 constexpr int64_t kBoundsPerSide = 4;
 constexpr int64_t kPerGroupCell = 8;       // of statistics: its group, in the set that is measured
 constexpr int64_t kPerConditionCell = 24;  // of their condition, in all copies of a plan
+constexpr int64_t kPerQuantileCode = 8;    // of a tree, which has at most kMostGroupCells
 constexpr int64_t kPerMeasuredValue = 32;
 constexpr int64_t kCopiesOfARelease = 3;
 constexpr int64_t kCountersOfASet = int64_t{1} << 20;  // on the core that counts it
@@ -70,14 +71,19 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
 
 int64_t StatisticsPlanningBytes(const Domain& domain, std::span<const AskedStatistics> sets) {
   int64_t bytes = kPerRequest;
+  int64_t most_codes = 0;  // of the quantiles, whose errors are found one after another
   for (const AskedStatistics& asked : sets) {
+    for (const Statistic& statistic : asked.statistics) {
+      if (statistic.kind == StatisticKind::kQuantile)
+        most_codes = std::max(most_codes, std::min(kMostGroupCells, CodesOf(domain, *statistic.column)));
+    }
     AttributeSet attributes;
     std::ranges::set_union(asked.by, asked.where, std::back_inserter(attributes));
     const int64_t cells = domain.CellCount(attributes).value_or(kMostGroupCells);
     bytes += kPerSet + kPerGroupCell * cells + kPerConditionCell * std::ssize(asked.cells) +
              kPerGroup * std::ssize(asked.statistics);
   }
-  return bytes;
+  return bytes + kPerQuantileCode * most_codes;
 }
 
 int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes) {
@@ -88,6 +94,11 @@ int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes) {
 int64_t StoredAnswerBytes(int64_t stored_bytes) {
   // A stored value has eight bytes.
   return kPerRequest + (kCopiesOfARelease + kPerMeasuredValue / 8) * stored_bytes;
+}
+
+int64_t ConditionBytes(int64_t cells) {
+  constexpr int64_t kPerCell = 16;  // as it is read, and a copy to answer from
+  return kPerCell * cells;
 }
 
 int64_t StoredModelBytes(int64_t stored_bytes) {

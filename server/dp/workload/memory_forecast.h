@@ -24,7 +24,10 @@ int64_t StatisticsPlanningBytes(const Domain& domain, std::span<const AskedStati
 int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes);
 
 // Bytes for reading a stored answer of `stored_bytes` and answering from it, and for reading a stored model.
+// What that of an answer of statistics takes beside is that of the cells of its conditions, which are stored
+// as runs, and StatisticsReadingBytes().
 int64_t StoredAnswerBytes(int64_t stored_bytes);
+int64_t ConditionBytes(int64_t cells);
 int64_t StoredModelBytes(int64_t stored_bytes);
 
 }  // namespace curator::dp

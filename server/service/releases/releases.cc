@@ -13,6 +13,7 @@
 #include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizers.h"
 #include "dp/workload/memory_forecast.h"
+#include "service/workloads/answers.h"
 #include "service/workloads/free_answers.h"
 #include "service/workloads/resolve_workload.h"
 
@@ -130,7 +131,8 @@ absl::StatusOr<ReleaseView> GetRelease(Services& services, Method method, const 
                    .content = {},
                    .memory = std::move(memory)};
   if (is_answer) {
-    ASSIGN_OR_RETURN(view.content, codec::DecodeWorkloadRelease(view.release.payload));
+    ASSIGN_OR_RETURN(view.content,
+                     DecodeAnswer(view.dataset.schema.domain, view.release.payload, view.memory));
   } else {
     ASSIGN_OR_RETURN(view.content, codec::DecodeSynthesisRelease(view.release.payload));
   }

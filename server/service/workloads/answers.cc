@@ -7,7 +7,9 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "base/stop.h"
+#include "codec/release_codec.h"
 #include "dp/workload/accuracy.h"
+#include "dp/workload/memory_forecast.h"
 #include "dp/workload/noise_sum.h"
 
 namespace curator::service {
@@ -116,6 +118,21 @@ absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRel
   }
   const std::vector<dp::MeasuredShape> shapes = MarginalShapesOf(domain, release);
   return shapes.empty() ? absl::OkStatus() : dp::CheckPostProcessing(domain, shapes, steps);
+}
+
+absl::Status AddForStatistics(const dp::Domain& domain, const dp::WorkloadRelease& release,
+                              RequestMemory& memory) {
+  if (!dp::AreStatistics(release.asked)) return absl::OkStatus();
+  return memory.AddUpToAll(
+      dp::StatisticsReadingBytes(domain, dp::StatisticsOf(release.asked), release.statistics.draws));
+}
+
+absl::StatusOr<dp::WorkloadRelease> DecodeAnswer(const dp::Domain& domain, std::string_view payload,
+                                                 RequestMemory& memory) {
+  RETURN_IF_ERROR(memory.AddUpToAll(dp::ConditionBytes(codec::ConditionCells(payload))));
+  ASSIGN_OR_RETURN(dp::WorkloadRelease release, codec::DecodeWorkloadRelease(payload));
+  RETURN_IF_ERROR(AddForStatistics(domain, release, memory));
+  return release;
 }
 
 ReleaseAnswers::ReleaseAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,

@@ -10,6 +10,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "dp/workload/post_processing.h"
 #include "dp/workload/release.h"
 #include "dp/workload/workload_plan.h"
+#include "service/memory_budget.h"
 
 namespace curator::service {
 
@@ -86,6 +88,16 @@ struct AnsweredGroup {
 
   size_t size() const { return counts.empty() ? estimates.size() : counts.size(); }
 };
+
+// Decodes a stored answer, for whose bytes `memory` was taken (dp::StoredAnswerBytes()), and takes what its
+// conditions and its statistics need beside them. Errors: DATA_LOSS for a damaged one; those of
+// RequestMemory::AddUpToAll().
+absl::StatusOr<dp::WorkloadRelease> DecodeAnswer(const dp::Domain& domain, std::string_view payload,
+                                                 RequestMemory& memory);
+
+// Takes what answering from a decoded release of statistics needs; nothing for others.
+absl::Status AddForStatistics(const dp::Domain& domain, const dp::WorkloadRelease& release,
+                              RequestMemory& memory);
 
 // Reads the answers of a stored release, one query group after another. The same release gives the same
 // numbers each time. Holds references to the arguments of Create(). Not thread-safe.

@@ -386,6 +386,13 @@ int64_t BytesToRead(int64_t stored_bytes) {
   return dp::StoredAnswerBytes(stored_bytes) + stored_bytes;
 }
 
+// What the cells of these conditions take in the best answer.
+int64_t BytesOfConditions(const std::vector<dp::AskedSet>& asked) {
+  int64_t cells = 0;
+  for (const dp::AskedSet& set : asked) cells += set.statistics ? std::ssize(set.statistics->cells) : 0;
+  return dp::ConditionBytes(cells);
+}
+
 using Stored = StoredAnswers::Stored;
 using Candidates = std::vector<std::shared_ptr<const Stored>>;
 
@@ -430,11 +437,15 @@ absl::StatusOr<Candidates> ReadCandidates(Services& services, const DatasetView&
   return candidates;
 }
 
+// `memory` has at least `bytes` to read it, and gets more for the cells of conditions.
 absl::StatusOr<std::shared_ptr<const dp::WorkloadRelease>> AnswerOf(Services& services,
                                                                     const Principal& principal,
-                                                                    const Stored& candidate) {
+                                                                    const Stored& candidate, int64_t bytes,
+                                                                    RequestMemory& memory) {
   if (candidate.answer != nullptr) return candidate.answer;
   ASSIGN_OR_RETURN(const ledger::Release release, services.ledger.GetRelease(candidate.head.id));
+  bytes += dp::ConditionBytes(codec::ConditionCells(release.payload));
+  if (bytes > memory.bytes()) RETURN_IF_ERROR(memory.Add(bytes - memory.bytes()));
   ASSIGN_OR_RETURN(dp::WorkloadRelease decoded, codec::DecodeWorkloadRelease(release.payload));
   auto answer = std::make_shared<const dp::WorkloadRelease>(std::move(decoded));
   services.stored.Keep(principal, {candidate.head, candidate.charge, answer});
@@ -477,13 +488,14 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, con
   RETURN_IF_ERROR(CheckGoesOn(client_left));
   if (to_read.empty()) return std::optional<FreeAnswer>();
   RequestMemory memory(services.memory, principal, client_left);
-  RETURN_IF_ERROR(memory.Add(BytesToRead(largest)));
+  const int64_t to_read_one = BytesToRead(largest) + BytesOfConditions(asked);
+  RETURN_IF_ERROR(memory.Add(to_read_one));
   std::optional<FreeAnswer> best;
   double least = 0;
   for (const std::shared_ptr<const Stored>& candidate : to_read) {
     RETURN_IF_ERROR(CheckGoesOn(client_left));
     ASSIGN_OR_RETURN(const std::shared_ptr<const dp::WorkloadRelease> stored,
-                     AnswerOf(services, principal, *candidate));
+                     AnswerOf(services, principal, *candidate, to_read_one, memory));
     std::optional<dp::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, *stored, asked, effort);
     if (!answer) continue;
     const double deviation = DeviationOf(dataset.schema.domain, *answer);

@@ -70,6 +70,22 @@ TEST(RecentReleases, OnlyTheLatestAreKept) {
   EXPECT_EQ(Found(recent, "region"), std::nullopt);
 }
 
+TEST(RecentReleases, ALargeOneOfStatisticsIsNotKept) {
+  RecentReleases::Recent small{"small", {}, {}};
+  small.release.asked = {{.query_class = dp::QueryClass::kStatistics, .statistics = dp::AskedStatistics()}};
+  RecentReleases::Recent of_values = small;
+  of_values.release.statistics.values = {std::vector<int64_t>(1 << 20)};
+  RecentReleases::Recent of_cells = small;
+  of_cells.release.asked[0].statistics->cells.resize(1 << 20);
+  RecentReleases recent;
+  recent.Begin(TestPrincipal("ana"), Census(), std::nullopt);
+  for (const RecentReleases::Recent& each : {small, of_values, of_cells})
+    recent.Add(TestPrincipal("ana"), Census(), each);
+  const auto list = recent.Find(TestPrincipal("ana"), Census());
+  ASSERT_EQ(list->size(), 1);
+  EXPECT_EQ(list->front()->release_id, "small");
+}
+
 TEST(RecentReleases, ALargeOneIsNotKept) {
   RecentReleases recent;
   recent.Begin(TestPrincipal("ana"), Census(), std::nullopt);

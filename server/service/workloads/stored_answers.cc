@@ -1,5 +1,6 @@
 #include "service/workloads/stored_answers.h"
 
+#include <cstdint>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -39,6 +40,13 @@ size_t BytesHeldBy(const dp::WorkloadRelease& release) {
     if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries)) {
       for (const dp::LinearQuery& query : *queries) bytes += kOfAGroup + query.size() * sizeof(query.front());
     }
+  }
+  for (const std::vector<int64_t>& values : release.statistics.values)
+    bytes += kOfAGroup + values.size() * sizeof(int64_t);
+  for (const dp::AskedSet& asked : release.asked) {
+    if (!asked.statistics) continue;
+    bytes += kOfAGroup + asked.statistics->statistics.size() * sizeof(dp::Statistic) +
+             asked.statistics->cells.size() * sizeof(uint32_t) + asked.statistics->condition.size();
   }
   return bytes;
 }

@@ -223,13 +223,6 @@ absl::Status AddForAnswering(RequestMemory& memory, const WorkloadEstimate& esti
   return memory.Add(answer);
 }
 
-// What a stored answer takes, which is returned however little memory the server has.
-int64_t BytesOfReplay(const Services& services, int64_t encoded_bytes) {
-  dp::WorkloadShape shape;
-  shape.measured_values = encoded_bytes / static_cast<int64_t>(sizeof(int64_t));  // each has 8 bytes
-  return std::min(dp::AnswerBytes(shape, encoded_bytes), services.memory.total());
-}
-
 // A release too large for the ledger would be charged and then lost.
 absl::Status CheckReleaseFits(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
                               const dp::WorkloadPlan& plan) {
@@ -354,14 +347,14 @@ void DivideIntoSets(const std::vector<dp::AskedSet>& asked, dp::WorkloadRelease&
   release.plans = std::move(plans);
 }
 
-// Fills `answer` from what is stored, but for its price.
-absl::Status Fill(ReleasedOnce released, const std::vector<dp::AskedSet>& asked, WorkloadAnswer& answer) {
-  ASSIGN_OR_RETURN(answer.answer, codec::DecodeWorkloadRelease(released.release.payload));
+// Fills `answer` from what is stored, and `decoded` from it, but for its price.
+void Fill(ReleasedOnce released, dp::WorkloadRelease decoded, const std::vector<dp::AskedSet>& asked,
+          WorkloadAnswer& answer) {
+  answer.answer = std::move(decoded);
   DivideIntoSets(asked, answer.answer);
   released.release.payload = std::string();  // which gives its memory back
   answer.release = std::move(released.release);
   answer.replayed = released.replayed;
-  return absl::OkStatus();
 }
 
 // A larger payload is read on its own, once the request has the memory that it takes.
@@ -393,7 +386,8 @@ absl::StatusOr<WorkloadAnswer> FilledAndPriced(Services& services, ReleasedOnce 
                                                const WorkloadEstimate& estimate, const Principal& principal,
                                                WorkloadAnswer answer) {
   const std::optional<ledger::Attempt> charged = std::move(released.charged);
-  RETURN_IF_ERROR(Fill(std::move(released), estimate.asked, answer));
+  ASSIGN_OR_RETURN(dp::WorkloadRelease decoded, codec::DecodeWorkloadRelease(released.release.payload));
+  Fill(std::move(released), std::move(decoded), estimate.asked, answer);
   if (charged) {
     answer.price = PriceAfter(estimate.price, charged->moved);
     ASSIGN_OR_RETURN(answer.receipt,
@@ -421,11 +415,13 @@ absl::StatusOr<std::optional<WorkloadAnswer>> Replayed(Services& services, const
   services.repetitions.CountBytes(request.principal, release.payload_size);
   WorkloadAnswer answer{.known = question.known, .price = {}, .request_id = earlier.charge->request_id};
   answer.memory = MemoryOf(services, request);
-  RETURN_IF_ERROR(answer.memory.Add(BytesOfReplay(services, release.payload_size)));
+  RETURN_IF_ERROR(answer.memory.AddUpToAll(dp::StoredAnswerBytes(release.payload_size)));
   if (!earlier.has_payload) {
     ASSIGN_OR_RETURN(release, services.ledger.GetRelease(release.id));
   }
-  RETURN_IF_ERROR(Fill({std::move(release), true}, question.asked, answer));
+  ASSIGN_OR_RETURN(dp::WorkloadRelease decoded,
+                   DecodeAnswer(answer.dataset().schema.domain, release.payload, answer.memory));
+  Fill({std::move(release), true}, std::move(decoded), question.asked, answer);
   RETURN_IF_ERROR(PriceAgain(services, earlier, question.scope.accounts, answer));
   RETURN_IF_ERROR(CheckPostProcessing(question.dataset().schema.domain, answer.answer, steps));
   return answer;
@@ -549,6 +545,7 @@ class AnsweredCall {
     RETURN_IF_ERROR(
         CheckAcceptsRequest(services_.ledger, question.dataset().record, request_.principal, request_id_));
     RETURN_IF_ERROR(CheckPostProcessing(question.dataset().schema.domain, free.answer, steps_));
+    RETURN_IF_ERROR(AddForStatistics(question.dataset().schema.domain, free.answer, free.memory));
     return WorkloadAnswer{.known = std::move(question.known),
                           .answer = std::move(free.answer),
                           .request_id = request_id_,

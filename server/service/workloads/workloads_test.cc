@@ -2,6 +2,8 @@
 #include "service/workloads/workloads.h"
 
 #include "codec/release_codec.h"
+#include "dp/workload/memory_forecast.h"
+#include "service/releases/releases.h"
 #include "service/testing/fixture.h"
 #include "service/testing/wrapped_ledger.h"
 #include "service/workloads/resolve_workload.h"
@@ -251,6 +253,28 @@ TEST_F(ReplayTest, AnAnswerOfOtherQueriesThanMarginalsIsReturnedAsItWasStored) {
   const auto again = AskLater(request, id);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->answer, first.answer);
+}
+
+TEST_F(ReplayTest, AnAnswerOfStatisticsIsReadInTheMemoryThatItTakesOrInAllThereIs) {
+  const DatasetView census = MakeSealed(People("census"));
+  const WorkloadRequest request =
+      About("census",
+            {StatisticsQuery{.statistics = {{.kind = dp::StatisticKind::kCount}}, .by = {"age", "region"}}});
+  const RequestId id = NewRequestId();
+  const WorkloadAnswer first = AnswerWorkload(services_, request, {}, id, Intent::kDo).value();
+  const int64_t bytes = dp::StoredAnswerBytes(first.release.payload_size) +
+                        dp::StatisticsReadingBytes(census.schema.domain, dp::StatisticsOf(first.answer.asked),
+                                                   first.answer.statistics.draws);
+  const auto again = AnswerWorkload(services_, request, {}, id, Intent::kDo);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_TRUE(again->replayed);
+  EXPECT_GE(again->memory.bytes(), bytes);
+  const auto view = GetRelease(services_, Method::kGetRelease, TestPrincipal("owner"), first.release.id);
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(view->memory.bytes(), bytes);
+  const auto later = AskLater(request, id);
+  ASSERT_TRUE(later.ok()) << later.status();
+  EXPECT_EQ(later->memory.bytes(), kLessThanAPlan);
 }
 
 TEST_F(ReplayTest, AnotherRequestUnderItsIdGetsNothingOfIt) {

@@ -379,10 +379,9 @@ int64_t NumberOfValues(const Domain& domain, std::span<const AskedStatistics> se
 int64_t StatisticsBytes(const Domain& domain, std::span<const AskedStatistics> sets,
                         std::span<const StatisticsDraw> draws) {
   constexpr int64_t kPerDraw = 1024;
-  constexpr int64_t kPerValue = 32;   // sums, noise, the release's values and their estimates
-  constexpr int64_t kPerAnswer = 64;  // and what is sent of it
-  constexpr int64_t kPerCell = 8;     // of the groups' attributes
-  constexpr int64_t kPerCode = 64;    // of a quantile's column: estimates, ranks and half widths
+  constexpr int64_t kPerValue = 32;  // sums, noise, the release's values and their estimates
+  constexpr int64_t kPerCell = 8;    // of the groups' attributes
+  constexpr int64_t kPerCode = 64;   // of a selection: counts, scores and weights
   // Of the kernel (dp/data/sum_sealed_groups.h):
   constexpr int64_t kCounters = int64_t{20} << 20;
   constexpr int64_t kPerSum = 32;
@@ -390,14 +389,12 @@ int64_t StatisticsBytes(const Domain& domain, std::span<const AskedStatistics> s
   const auto cells_of = [&domain](const AskedStatistics& asked) {
     return domain.CellCount(Union(asked.by, asked.where)).value_or(kMostGroupCells);
   };
-  int64_t bytes = 0;
+  int64_t bytes = StatisticsReadingBytes(domain, sets, draws);
   int64_t one_draw = 0;  // what the largest takes while it is made: they are made one after another
   for (const StatisticsDraw& draw : draws) {
     const int64_t values = NumberOfValues(domain, sets, draw);
     bytes += kPerDraw + kPerValue * values;
     int64_t counted = values;
-    const auto* sum = std::get_if<SumDraw>(&draw.what);
-    if (sum != nullptr && sum->blocks) bytes += kPerCode * NumberOfBlocks(domain, *sum->blocks);
     const auto* quantile = std::get_if<QuantileDraw>(&draw.what);
     if (quantile != nullptr) {
       bytes += kPerCode * CodesOf(domain, quantile->column);
@@ -405,9 +402,29 @@ int64_t StatisticsBytes(const Domain& domain, std::span<const AskedStatistics> s
     }
     one_draw = std::max(one_draw, kCounters + kPerSum * counted + kPerSummedCell * cells_of(sets[draw.set]));
   }
-  for (const AskedStatistics& asked : sets)
-    bytes += kPerAnswer * NumberOfAnswers(domain, asked) + kPerCell * cells_of(asked);
+  for (const AskedStatistics& asked : sets) bytes += kPerCell * cells_of(asked);
   return bytes + one_draw;
+}
+
+int64_t StatisticsReadingBytes(const Domain& domain, std::span<const AskedStatistics> sets,
+                               std::span<const StatisticsDraw> draws) {
+  constexpr int64_t kPerAnswer = 64;  // the answer, its value and its group, which are selected and sorted
+  constexpr int64_t kPerBlock = 64;   // of a tree, for one group: values, estimates and ranks
+  constexpr int64_t kPerWidth = 8;    // of each code for each quantile
+  int64_t bytes = 0;
+  for (const AskedStatistics& asked : sets) bytes += kPerAnswer * NumberOfAnswers(domain, asked);
+  for (const StatisticsDraw& draw : draws) {
+    const auto* sum = std::get_if<SumDraw>(&draw.what);
+    if (sum == nullptr || !sum->blocks) continue;
+    bytes += kPerBlock * NumberOfBlocks(domain, *sum->blocks);
+    if (sum->blocks->width > 1) continue;
+    const auto reads = [&](const Statistic& statistic) {
+      return statistic.kind == StatisticKind::kQuantile && statistic.column == sum->blocks->column;
+    };
+    bytes += kPerWidth * CodesOf(domain, sum->blocks->column) *
+             std::ranges::count_if(sets[draw.set].statistics, reads);
+  }
+  return bytes;
 }
 
 }  // namespace curator::dp

@@ -101,10 +101,16 @@ absl::StatusOr<StatisticsPurchase> BuyStatistics(const Domain& domain, const Uni
                                                  std::span<const StatisticsDraw> draws,
                                                  const std::variant<Epsilon, Rho>& share);
 
-// Of a draw: how many values are measured or selected, and, without a table, the memory that it takes.
+// Of a draw: how many values are measured or selected.
 int64_t NumberOfValues(const Domain& domain, std::span<const AskedStatistics> sets,
                        const StatisticsDraw& draw);
+
+// The memory that making the draws and answering from them takes, without a table, and of this what
+// answering from them alone does beside a release that holds them: all answers, those that are selected and
+// sent, and the half widths of quantiles.
 int64_t StatisticsBytes(const Domain& domain, std::span<const AskedStatistics> sets,
                         std::span<const StatisticsDraw> draws);
+int64_t StatisticsReadingBytes(const Domain& domain, std::span<const AskedStatistics> sets,
+                               std::span<const StatisticsDraw> draws);
 
 }  // namespace curator::dp
