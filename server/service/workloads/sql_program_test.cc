@@ -70,6 +70,8 @@ TEST_F(SqlProgramTest, APathIsFromTheFolderOfTheServer) {
 TEST_F(SqlProgramTest, APrincipalHasTwoPlacesAndOthersHaveTheirs) {
   const std::string started = folder_ / "started";
   ASSERT_EQ(mkfifo(started.c_str(), 0600), 0);
+  // Open for writing, too: it has no end between the one that started and the next.
+  std::fstream starts(started);
   // Each that waits has a gate of its own: one that closes would end the reading of all others.
   const auto gate = [this](int i) { return std::string(folder_ / "gate") + std::to_string(i); };
   for (int i = 0; i < SqlProgram::kMostOfOnePrincipal; ++i) ASSERT_EQ(mkfifo(gate(i).c_str(), 0600), 0);
@@ -80,7 +82,8 @@ TEST_F(SqlProgramTest, APrincipalHasTwoPlacesAndOthersHaveTheirs) {
   for (int i = 0; i < SqlProgram::kMostOfOnePrincipal; ++i) {
     waiting.emplace_back([&, i] { EXPECT_EQ(*program.Run(ana_, gate(i) + "\n"), "done\n"); });
     std::string line;
-    std::getline(std::ifstream(started) >> std::ws, line);
+    std::getline(starts, line);
+    EXPECT_EQ(line, "x");
   }
   EXPECT_TRUE(QuotaRetryOf(program.Run(ana_, "\n").status()).has_value());
   EXPECT_EQ(*program.Run(bob_, "\n"), "done\n");
