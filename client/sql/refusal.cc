@@ -33,11 +33,14 @@ std::string Shown(std::string_view character) {
   return HasControlCharacter(character) ? "?" : std::string(character);
 }
 
-std::string Cut(std::string_view words) {
-  if (words.size() <= kMostWordBytes) return std::string(words);
-  size_t end = 0;
-  while (end + CharacterAt(words, end).size() <= kMostWordBytes) end += CharacterAt(words, end).size();
-  return absl::StrCat(std::string(words.substr(0, end)), "...");
+// Words that are text, of a bounded length. The parser quotes up to a byte, in the middle of a character.
+std::string TextOf(std::string_view words) {
+  std::string text;
+  for (const std::string_view character : CharactersOf(words)) {
+    if (text.size() + character.size() > kMostWordBytes) return text + "...";
+    text += Utf8CharacterLength(character) == 0 ? "?" : std::string(character);
+  }
+  return text;
 }
 
 }  // namespace
@@ -50,7 +53,7 @@ size_t PlaceOfCharacter(std::string_view sql, size_t number) {
 
 absl::Status Refusal(std::string_view sql, int64_t place, std::string_view words) {
   const std::string line = MarkedLine(sql, place);
-  return absl::InvalidArgumentError(absl::StrCat(Cut(words), line.empty() ? "" : "\n", line));
+  return absl::InvalidArgumentError(absl::StrCat(TextOf(words), line.empty() ? "" : "\n", line));
 }
 
 std::string MarkedLine(std::string_view sql, int64_t place) {

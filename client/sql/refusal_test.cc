@@ -48,6 +48,11 @@ TEST(Refusals, ShowNoControlCharacters) {
   EXPECT_EQ(Said("a\x1b[31m\u202e b", 10), "wrong\nLINE 1: a?[31m? b\n                ^");
 }
 
+TEST(Refusals, AreTextWhereTheParserQuotesHalfACharacter) {
+  EXPECT_EQ(Refusal("SELECT", -1, "trailing junk at or near \"7\xc3\"").message(),
+            "trailing junk at or near \"7?\"");
+}
+
 TEST(Refusals, AreShortEnoughForTheStatusOfACall) {
   const std::string words(10'000, 'w');
   EXPECT_LT(Refusal("SELECT", 0, words).message().size(), 3000);
