@@ -123,8 +123,9 @@ absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRel
 absl::Status AddForStatistics(const dp::Domain& domain, const dp::WorkloadRelease& release,
                               RequestMemory& memory) {
   if (!dp::AreStatistics(release.asked)) return absl::OkStatus();
-  return memory.AddUpToAll(
-      dp::StatisticsReadingBytes(domain, dp::StatisticsOf(release.asked), release.statistics.draws));
+  const std::vector<dp::AskedStatistics> sets = dp::StatisticsOf(release.asked);
+  RETURN_IF_ERROR(dp::CheckOfDomain(domain, sets, release.statistics));
+  return memory.AddUpToAll(dp::StatisticsReadingBytes(domain, sets, release.statistics.draws));
 }
 
 absl::StatusOr<dp::WorkloadRelease> DecodeAnswer(const dp::Domain& domain, std::string_view payload,

@@ -95,7 +95,7 @@ struct AnsweredGroup {
 absl::StatusOr<dp::WorkloadRelease> DecodeAnswer(const dp::Domain& domain, std::string_view payload,
                                                  RequestMemory& memory);
 
-// Takes what answering from a decoded release of statistics needs; nothing for others.
+// Takes what answering from a decoded release of statistics needs; nothing for others. Errors: likewise.
 absl::Status AddForStatistics(const dp::Domain& domain, const dp::WorkloadRelease& release,
                               RequestMemory& memory);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codec/release_codec.h"
 #include "service/testing/fixture.h"
 #include "service/workloads/resolve_workload.h"
 
@@ -45,6 +46,25 @@ TEST(Summarize, StatesTheErrorsOfOneMeasuredValue) {
   EXPECT_EQ(summary.half_width, 3);  // P(|X| > 3) = 0.027, P(|X| > 2) = 0.073
   EXPECT_EQ(summary.level, kLevel);
   EXPECT_EQ(FieldOf(Summarize(kUnitLaplace, 1).status()), "confidence_level");
+}
+
+TEST(DecodeAnswer, RefusesStatisticsOfAnotherDomainBeforeItCountsTheirAnswers) {
+  dp::WorkloadRelease release;
+  release.asked.push_back({.query_class = dp::QueryClass::kStatistics,
+                           .statistics = dp::AskedStatistics{.statistics = {{}}, .by = {0}}});
+  release.statistics = {
+      .draws = {{.what = dp::SumDraw()}}, .bought = {{.noise = kUnitLaplace}}, .values = {{5, 1}}};
+  const auto decoded = [](const dp::WorkloadRelease& stored) {
+    RequestMemory memory;
+    return DecodeAnswer(People(), codec::EncodeRelease(stored), memory).status().code();
+  };
+  EXPECT_EQ(decoded(release), absl::StatusCode::kOk);
+  dp::WorkloadRelease by_none = release;
+  by_none.asked[0].statistics->by = {99};
+  dp::WorkloadRelease in_blocks_of_none = release;
+  in_blocks_of_none.statistics.draws[0].what = dp::SumDraw{.blocks = dp::CodeBlocks{.column = 1'000'000}};
+  for (const dp::WorkloadRelease& damaged : {by_none, in_blocks_of_none})
+    EXPECT_EQ(decoded(damaged), absl::StatusCode::kDataLoss);
 }
 
 TEST(ReleaseAnswers, GivesMeasuredCellsAsTheyAreAndSumsWithTheirOwnErrors) {

@@ -247,4 +247,11 @@ absl::StatusOr<std::vector<StatisticAnswer>> AnswersOf(const Domain& domain,
   return SetReader(domain, sets[set], std::move(draws), release, level, steps, stop).Read();
 }
 
+absl::Status CheckOfDomain(const Domain& domain, std::span<const AskedStatistics> sets,
+                           const StatisticsRelease& release) {
+  for (size_t set = 0; set < sets.size(); ++set)
+    RETURN_IF_ERROR(SetDraws::Create(domain, sets, set, release.draws, release.bought).status());
+  return absl::OkStatus();
+}
+
 }  // namespace curator::dp

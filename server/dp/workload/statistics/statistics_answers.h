@@ -54,6 +54,10 @@ absl::StatusOr<std::vector<StatisticAnswer>> AnswersOf(const Domain& domain,
                                                        const StatisticsRelease& release, double level,
                                                        const std::stop_token& stop = {});
 
+// DATA_LOSS unless all sets, and the draws of each, are of this domain: then their answers can be counted.
+absl::Status CheckOfDomain(const Domain& domain, std::span<const AskedStatistics> sets,
+                           const StatisticsRelease& release);
+
 // What one statistic will be off by.
 enum class ErrorUnit { kRecords, kValue, kValueTimesRecords, kSquaredValueTimesRecords, kRank };
 struct StatisticForecast {
