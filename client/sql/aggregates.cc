@@ -120,7 +120,14 @@ absl::StatusOr<Aggregate> Aggregates::Count(const tree::FunctionCall& call) {
                      absl::StrCat("every record has an id: write COUNT(*), or COUNT(DISTINCT ", column.name,
                                   ") for the number of those who have records"));
     }
-    statistic.mutable_count()->set_of(column.name);
+    statistic.mutable_count();
+    if (column.may_be_missing() && !column.has_numbers()) {
+      return Refusal(sql_, place,
+                     absl::StrCat("values that may be missing are counted of numbers; write COUNT(*) with "
+                                  "WHERE ",
+                                  column.name, " IS NOT NULL"));
+    }
+    if (column.may_be_missing()) statistic.mutable_count()->set_of(column.name);
     return Keep(std::move(statistic), absl::StrCat("count(", column.name, ")"), call.location());
   }
   if (column.is_id) {

@@ -26,6 +26,11 @@ std::string IdColumnOf(const v1::PrivacyUnit& unit) {
 
 }  // namespace
 
+bool Column::may_be_missing() const {
+  if (measure != nullptr) return measure->has_missing();
+  return attribute != nullptr && attribute->missing().has_bin();
+}
+
 bool Column::has_numbers() const {
   if (measure != nullptr) return true;
   if (attribute == nullptr || !attribute->has_integer()) return false;

@@ -25,6 +25,8 @@ struct Column {
   bool has_numbers() const;
   // Whether its values have an order of numbers, in which quantiles are: also other integers and numbers.
   bool has_quantiles() const;
+  // Whether a record may be without a value of it.
+  bool may_be_missing() const;
 };
 
 class Columns {

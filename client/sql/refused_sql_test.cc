@@ -76,6 +76,10 @@ constexpr Refused kRefused[] = {
      "those who have records\n"
      "LINE 1: SELECT count(customer) from orders\n"
      "                     ^"},
+    {"SELECT count(region) from orders",
+     "values that may be missing are counted of numbers; write COUNT(*) with WHERE region IS NOT NULL\n"
+     "LINE 1: SELECT count(region) from orders\n"
+     "                     ^"},
     {"SELECT sum(distinct price) from orders",
      "DISTINCT is for COUNT of the column of ids alone: a record's value counts each time\n"
      "LINE 1: SELECT sum(distinct price) from orders\n"

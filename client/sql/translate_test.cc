@@ -65,12 +65,16 @@ std::vector<std::string> Asked(const std::string& list) {
 
 TEST(TranslateSql, AggregatesAreStatistics) {
   EXPECT_EQ(Asked("COUNT(*)"), std::vector<std::string>({"count { }"}));
-  EXPECT_EQ(Asked("count(region), count(price)"),
-            std::vector<std::string>({"count { of: \"region\" }", "count { of: \"price\" }"}));
+  EXPECT_EQ(Asked("count(price)"), std::vector<std::string>({"count { of: \"price\" }"}));
   EXPECT_EQ(Asked("sum(price), avg(quantity), variance(price), pg_catalog.var_samp(quantity)"),
             std::vector<std::string>(
                 {"sum: \"price\"", "mean: \"quantity\"", "variance: \"price\"", "variance: \"quantity\""}));
   EXPECT_EQ(Asked("count(DISTINCT customer)"), std::vector<std::string>({"distinct_units { }"}));
+}
+
+TEST(TranslateSql, ValuesThatAreNeverMissingAreCountedAsRecords) {
+  EXPECT_EQ(Asked("count(*), count(quantity), count(\"Ship Mode\")"),
+            std::vector<std::string>({"count { }"}));
 }
 
 TEST(TranslateSql, FractionsOfPercentilesAreDecimalsOfThreeDigits) {
@@ -217,13 +221,14 @@ TEST(TranslateSql, NamesOfOneSpellingNeedNoQuotationMarks) {
             "several columns are called so: write \"Region\" or \"REGION\", in quotation marks\n"
             "LINE 1: SELECT count(region) FROM orders\n"
             "                     ^");
-  EXPECT_TRUE(Translate(schema, "orders", "SELECT count(\"Region\") FROM orders").ok());
+  EXPECT_TRUE(
+      Translate(schema, "orders", "SELECT \"Region\", count(*) FROM orders GROUP BY \"Region\"").ok());
 }
 
 TEST(TranslateSql, NamesThatTheParserCutsAreFound) {
   v1::Schema schema = OrdersSchema();
   const std::string name(80, 'n');
-  schema.mutable_attributes(0)->set_name(name);
+  schema.mutable_measures(0)->set_name(name);
   const auto translated = Translate(schema, "orders", "SELECT count(" + name + ") FROM orders");
   ASSERT_TRUE(translated.ok()) << translated.status();
   EXPECT_EQ(translated->workload().query_sets(0).statistics().statistics(0).count().of(), name);

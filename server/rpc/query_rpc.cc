@@ -370,7 +370,8 @@ absl::Status ShareRelease(service::Services& services, const Call& call,
 
 constexpr size_t kMostSqlBytes = 16'384;
 
-// The names and kinds of a schema: no categories, tokens or bounds, which would be most of its bytes.
+// The names and kinds of a schema, and what may be missing: no categories, tokens or bounds, which would be
+// most of its bytes.
 v1::Attribute OutlineOf(const dp::Attribute& attribute) {
   v1::Attribute outline;
   outline.set_name(attribute.name());
@@ -380,6 +381,7 @@ v1::Attribute OutlineOf(const dp::Attribute& attribute) {
   if (std::holds_alternative<dp::NumericKind>(attribute.kind())) outline.mutable_numeric();
   if (std::holds_alternative<dp::CodedKind>(attribute.kind())) outline.mutable_coded();
   if (std::holds_alternative<dp::DateKind>(attribute.kind())) outline.mutable_date();
+  if (attribute.missing_code()) outline.mutable_missing()->set_bin("");
   return outline;
 }
 
@@ -387,8 +389,11 @@ v1::Schema OutlineOf(const dp::Schema& schema) {
   v1::Schema outline;
   for (const dp::Attribute& attribute : schema.domain.attributes())
     *outline.add_attributes() = OutlineOf(attribute);
-  for (const dp::Measure& measure : schema.domain.measures())
-    outline.add_measures()->set_name(measure.name());
+  for (const dp::Measure& measure : schema.domain.measures()) {
+    v1::Measure& named = *outline.add_measures();
+    named.set_name(measure.name());
+    if (measure.missing()) named.mutable_missing();
+  }
   if (const auto* person = std::get_if<dp::PersonUnit>(&schema.unit))
     outline.mutable_unit()->mutable_person()->set_id_column(person->id_column);
   if (const auto* group = std::get_if<dp::GroupUnit>(&schema.unit))

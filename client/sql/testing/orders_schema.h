@@ -9,7 +9,7 @@
 namespace curator::sql {
 
 // Attributes: region, "Ship Mode" (categories), quantity (integers, one value each), shipdate (days), decade
-// (integers, bins of ten), weight (numbers). Measures: price, quantity. A person's records share a customer.
+// (integers, bins of ten), weight (numbers). Measures: price, which may be missing, quantity. A person's records share a customer.
 inline v1::Schema OrdersSchema() {
   constexpr char kSchema[] = R"({
     "attributes": [
@@ -20,7 +20,7 @@ inline v1::Schema OrdersSchema() {
       {"name": "decade", "integer": {"min": 1900, "max": 1999, "binWidth": 10}},
       {"name": "weight", "numeric": {"edges": [0, 0.5, 1, 2]}}],
     "measures": [
-      {"name": "price", "low": 0, "high": 1000, "resolution": 0.01},
+      {"name": "price", "low": 0, "high": 1000, "resolution": 0.01, "missing": {}},
       {"name": "quantity", "low": 0, "high": 50, "resolution": 1}],
     "unit": {"person": {"idColumn": "customer", "maxRecords": 10}}})";
   v1::Schema schema;
