@@ -26,6 +26,7 @@ struct Case {
   int64_t codes = 2;  // of the quantiles' column
   size_t quantiles = 0;
   bool is_sorted = false;
+  size_t words = 0;  // bytes of the condition's
 };
 
 dp::Attribute Integer(const std::string& name, int64_t codes) {
@@ -40,6 +41,7 @@ dp::Domain DomainOf(const Case& given) {
 dp::AskedStatistics AskedOf(const Case& given) {
   dp::AskedStatistics asked{.by = {0}, .where = {1}, .quantiles = dp::QuantileWay::kTree};
   for (uint32_t cell = 0; cell < given.where; ++cell) asked.cells.push_back(cell);
+  asked.condition.assign(given.words, 'x');
   if (given.quantiles == 0) asked.statistics.push_back({.kind = dp::StatisticKind::kCount});
   for (size_t i = 0; i < given.quantiles; ++i) {
     asked.statistics.push_back({.kind = dp::StatisticKind::kQuantile,
@@ -112,7 +114,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{.name = "ManyAnswersOfFewValues", .groups = 1 << 14, .codes = 2, .quantiles = 64},
                     Case{.name = "ManyQuantilesOfManyCodes", .codes = 1 << 17, .quantiles = 64},
                     Case{.name = "OneQuantileOfManyCodes", .codes = 1 << 21, .quantiles = 1},
-                    Case{.name = "ALargeCondition", .where = dp::kMostGroupCells}),
+                    Case{.name = "ALargeCondition", .where = dp::kMostGroupCells},
+                    Case{.name = "AConditionOfManyWords", .words = size_t{1} << 24}),
     [](const auto& given) { return given.param.name; });
 
 }  // namespace

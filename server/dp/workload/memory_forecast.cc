@@ -21,6 +21,7 @@ constexpr int64_t kPerCell = 40;       // the weights of a record, to find the l
 constexpr int64_t kBoundsPerSide = 4;
 constexpr int64_t kPerGroupCell = 8;       // of statistics: its group, in the set that is measured
 constexpr int64_t kPerConditionCell = 24;  // of their condition, in all copies of a plan
+constexpr int64_t kPerConditionByte = 6;   // of its words, likewise
 constexpr int64_t kPerQuantileCode = 8;    // of a tree, which has at most kMostGroupCells
 constexpr int64_t kPerMeasuredValue = 32;
 constexpr int64_t kCopiesOfARelease = 3;
@@ -81,7 +82,7 @@ int64_t StatisticsPlanningBytes(const Domain& domain, std::span<const AskedStati
     std::ranges::set_union(asked.by, asked.where, std::back_inserter(attributes));
     const int64_t cells = domain.CellCount(attributes).value_or(kMostGroupCells);
     bytes += kPerSet + kPerGroupCell * cells + kPerConditionCell * std::ssize(asked.cells) +
-             kPerGroup * std::ssize(asked.statistics);
+             kPerConditionByte * std::ssize(asked.condition) + kPerGroup * std::ssize(asked.statistics);
   }
   return bytes + kPerQuantileCode * most_codes;
 }
@@ -97,8 +98,8 @@ int64_t StoredAnswerBytes(int64_t stored_bytes) {
 }
 
 int64_t ConditionBytes(int64_t cells) {
-  constexpr int64_t kPerCell = 16;  // as it is read, and a copy to answer from
-  return kPerCell * cells;
+  constexpr int64_t kPerReadCell = 16;  // as it is read, and a copy to answer from
+  return kPerReadCell * cells;
 }
 
 int64_t StoredModelBytes(int64_t stored_bytes) {
