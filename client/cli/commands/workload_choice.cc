@@ -120,9 +120,14 @@ void AddQuestions(CLI::Option_group& group, WorkloadChoice& workload) {
 void AddNames(CLI::App* command, const std::string& option, std::vector<std::string>& names,
               const std::string& summary) {
   command
-      ->add_option_function<std::string>(
-          option, [&names](const std::string& text) { names = SplitAtCommas(text); }, summary)
+      ->add_option_function<std::vector<std::string>>(
+          option,
+          [&names](const std::vector<std::string>& texts) {
+            names = SplitAtCommas(absl::StrJoin(texts, ","));
+          },
+          summary)
       ->type_name("A,B,C")
+      ->allow_extra_args(false)
       ->check(CheckNames);
 }
 

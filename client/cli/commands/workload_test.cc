@@ -226,6 +226,12 @@ TEST_F(WorkloadArguments, StatisticsOfACommandAreOneSetWithItsGroupsAndItsCondit
   EXPECT_TRUE(asked.statistics(9).has_distinct_units());
 }
 
+TEST_F(WorkloadArguments, NamesMayBeGivenOneByOne) {
+  const v1::AnswerWorkloadRequest sent =
+      Answering({"--mean", "income", "--by", "region", "--by", "sex,zone", "--rho", "1"});
+  EXPECT_THAT(sent.workload().query_sets(0).statistics().by(), ElementsAre("region", "sex", "zone"));
+}
+
 TEST_F(WorkloadArguments, QuantilesAreMeasuredAsTheirOwnOptionSays) {
   const auto strategies = [this](const std::vector<std::string>& arguments) {
     std::vector<v1::Strategy> sent;
