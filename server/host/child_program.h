@@ -25,8 +25,8 @@ absl::StatusOr<std::string> RunChildProgram(const std::string& path, std::string
                                             std::chrono::milliseconds patience, size_t most_output);
 
 // Waits until the child `pid` of this process ends, kills it at `deadline` if it has not, reaps it, and
-// returns its status (wait(2)). `ended` becomes readable at its end (pidfd_open(2)); where the system does not
-// allow that it is negative, and the child is looked after every few milliseconds.
+// returns its status (wait(2)). `ended` becomes readable at its end (pidfd_open(2)); where the system does
+// not allow that it is negative, and the child is looked at every few milliseconds.
 int AwaitChild(pid_t pid, int ended, std::chrono::steady_clock::time_point deadline);
 
 }  // namespace curator::host

@@ -9,7 +9,8 @@
 namespace curator::sql {
 
 // Attributes: region, "Ship Mode" (categories), quantity (integers, one value each), shipdate (days), decade
-// (integers, bins of ten), weight (numbers). Measures: price, which may be missing, quantity. A person's records share a customer.
+// (integers, bins of ten), weight (numbers). Measures: price, which may be missing, quantity. A person's
+// records share a customer.
 inline v1::Schema OrdersSchema() {
   constexpr char kSchema[] = R"({
     "attributes": [
