@@ -29,8 +29,8 @@ absl::StatusOr<std::vector<int64_t>> SumGroups(const SealedTable& table, const D
 // For each group the number of units that have a row in it. `table` identifies the unit of each row. Memory:
 // 4 bytes for each cell, 12 for each group; and 8 for each row, which no public forecast may include. So one
 // call at a time has them, the others wait for it, and all calls together take at most what the largest
-// table does. Only for what has been charged: how long a call takes depends on the number of rows. Errors: as above,
-// of `attributes` and `group_of_cell`; FAILED_PRECONDITION when the table does not identify units.
+// table does. Only for what has been charged: how long a call takes depends on the number of rows. Errors: as
+// above, of `attributes` and `group_of_cell`; FAILED_PRECONDITION when the table does not identify units.
 absl::StatusOr<std::vector<int64_t>> CountUnitsOfGroups(const SealedTable& table, const Domain& domain,
                                                         const AttributeSet& attributes,
                                                         std::span<const int32_t> group_of_cell,
