@@ -17,7 +17,9 @@
 #include "dp/noise/discrete_gaussian.h"
 #include "dp/noise/discrete_laplace.h"
 #include "dp/noise/exponential_mechanism.h"
+#include "dp/noise/product_gaussian.h"
 #include "dp/queries/marginals.h"
+#include "dp/sensitivity/product_cost.h"
 #include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
@@ -155,6 +157,35 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyCounts(std::span<
   for (size_t i = 0; i < groups.size(); ++i)
     values.push_back(AnswersFromCounts(domain_, groups[i], counts[i]));
   Add(noises, values);
+  return values;
+}
+
+absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyProducts(
+    const ProductQueries& queries, std::span<const Rational> sigma_squared) {
+  ASSIGN_OR_RETURN(const Rho rho, CostOfProducts(domain_, unit_, queries, sigma_squared));
+  std::vector<ProductGaussian> noises;
+  std::vector<AttributeSet> sets;  // of which counts are needed
+  for (size_t i = 0; i < queries.groups.size(); ++i) {
+    const ProductGroup& group = queries.groups[i];
+    ASSIGN_OR_RETURN(ProductGaussian noise,
+                     ProductGaussian::Create(sigma_squared[i], VarianceFactors(domain_, queries, group)));
+    noises.push_back(std::move(noise));
+    if (!group.attributes.empty()) sets.push_back(group.attributes);
+  }
+  RETURN_IF_ERROR(CheckCells(sets));
+  RETURN_IF_ERROR(meter_.Debit({ZcdpEvent{rho}}));
+
+  std::vector<std::vector<int64_t>> values;
+  for (const ProductGaussian& noise : noises) noise.Fill(bits_, values.emplace_back(noise.cells()));
+  ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts,
+                   CountMarginals(*table_, domain_, sets, *executor_));
+  size_t counted = 0;
+  for (size_t i = 0; i < queries.groups.size(); ++i) {
+    const ProductGroup& group = queries.groups[i];
+    const std::vector<int64_t> cells =
+        group.attributes.empty() ? std::vector<int64_t>{table_->rows()} : std::move(counts[counted++]);
+    Add(AnswersFromCounts(domain_, queries, group, cells), values[i]);
+  }
   return values;
 }
 

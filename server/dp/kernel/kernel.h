@@ -50,6 +50,8 @@ class Kernel final : public PrivateQueries {
   absl::StatusOr<std::vector<int64_t>> NoisySums(const GroupedSum& sum, const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<int64_t>> NoisyUnitCounts(const RecordGroups& groups,
                                                        const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyProducts(
+      const ProductQueries& queries, std::span<const Rational> sigma_squared) override;
   absl::StatusOr<std::vector<int64_t>> SelectQuantiles(const GroupedQuantile& quantile,
                                                        Epsilon epsilon) override;
   absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise) override;

@@ -25,6 +25,7 @@
 #include "dp/noise/noise_spec.h"
 #include "dp/queries/grouped_sums.h"
 #include "dp/queries/linear_queries.h"
+#include "dp/queries/product_queries.h"
 #include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
@@ -123,6 +124,16 @@ class PrivateQueries {
   // answers and noise are integers, |answer| < 2^51 and |noise| < 2^62.
   virtual absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const QueryGroup> groups,
                                                                         const NoiseSpec& noise) = 0;
+
+  // The answers of every group of products (dp/queries/product_queries.h), group by group, each with
+  // independent discrete Gaussian noise whose parameter is that of its group times the variance factors of
+  // its queries. Measured together they cost the least that a marginal, or a class of queries, can cost.
+  //
+  // Claim: rho-zCDP with rho = CostOfProducts(domain(), unit, queries, sigma_squared). Proof: there
+  // (dp/sensitivity/product_cost.h); answers and noise are integers, |answer| < 2^61 and |noise| < 2^62.
+  // Errors: those of CostOfProducts() and ProductGaussian::Create().
+  virtual absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyProducts(
+      const ProductQueries& queries, std::span<const Rational> sigma_squared) = 0;
 
   // The candidate whose estimate is (noisily) the worst: index i with probability proportional to
   // exp(epsilon score_i / (2 D)), score_i = (sum over cells |count - estimate|) - penalty.

@@ -144,6 +144,38 @@ absl::StatusOr<Interval> Of(const GroupSizesDraw& draw, const Context& context) 
   return OfNumbers(draw.noise, draw.values, GroupSizes(context.table, draw.least_sizes));
 }
 
+absl::StatusOr<Interval> Of(const ProductsDraw& draw, const Context& context) {
+  RETURN_IF_ERROR(ValidateProducts(context.domain, draw.queries));
+  if (draw.values.size() != draw.queries.groups.size() || draw.sigma_squared.size() != draw.values.size())
+    return absl::InvalidArgumentError("a draw has not one part for each of its groups");
+  Interval sum(0);
+  for (size_t i = 0; i < draw.values.size(); ++i) {
+    const ProductGroup& group = draw.queries.groups[i];
+    std::vector<int64_t> counts = {context.table.rows()};
+    if (!group.attributes.empty()) {
+      ASSIGN_OR_RETURN(counts, CountMarginal(context.table, context.domain, group.attributes));
+    }
+    const std::vector<int64_t> answers = AnswersFromCounts(context.domain, draw.queries, group, counts);
+    if (draw.values[i].size() != answers.size())
+      return absl::InvalidArgumentError("a draw has not one value for each query of a group");
+    std::vector<int64_t> factors = {1};  // of all products, the last attribute running fastest
+    for (const std::vector<int64_t>& axis : VarianceFactors(context.domain, draw.queries, group)) {
+      std::vector<int64_t> products;
+      for (const int64_t factor : factors) {
+        for (const int64_t own : axis) products.push_back(factor * own);
+      }
+      factors = std::move(products);
+    }
+    for (size_t q = 0; q < answers.size(); ++q) {
+      const NoiseSpec noise{
+          Mechanism::kDiscreteGaussian,
+          {draw.sigma_squared[i].numerator * factors[q], draw.sigma_squared[i].denominator}};
+      sum = sum + NoiseLogProbability(noise, draw.values[i][q], answers[q]);
+    }
+  }
+  return sum;
+}
+
 absl::StatusOr<Interval> Of(const SelectionDraw& draw, const Context& context) {
   if (draw.epsilon.units() <= 0 || draw.selected >= draw.candidates.size())
     return absl::InvalidArgumentError("a selection without an epsilon, or of none of its candidates");

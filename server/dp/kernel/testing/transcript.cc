@@ -109,6 +109,13 @@ absl::StatusOr<std::vector<int64_t>> RecordingQueries::SelectQuantiles(const Gro
   return selected;
 }
 
+absl::StatusOr<Counts> RecordingQueries::NoisyProducts(const ProductQueries& queries,
+                                                       std::span<const Rational> sigma_squared) {
+  ASSIGN_OR_RETURN(Counts values, queries_.NoisyProducts(queries, sigma_squared));
+  transcript_.push_back(ProductsDraw{queries, {sigma_squared.begin(), sigma_squared.end()}, values});
+  return values;
+}
+
 absl::StatusOr<int64_t> RecordingQueries::NoisyRecordCount(const NoiseSpec& noise) {
   ASSIGN_OR_RETURN(const int64_t value, queries_.NoisyRecordCount(noise));
   transcript_.push_back(RecordCountDraw{noise, value});
@@ -222,6 +229,15 @@ absl::StatusOr<std::vector<int64_t>> ReplayingQueries::SelectQuantiles(const Gro
                      return recorded.quantile == quantile && recorded.epsilon == epsilon;
                    }));
   return draw.selected;
+}
+
+absl::StatusOr<Counts> ReplayingQueries::NoisyProducts(const ProductQueries& queries,
+                                                       std::span<const Rational> sigma_squared) {
+  ASSIGN_OR_RETURN(const ProductsDraw draw, Next<ProductsDraw>([&](const ProductsDraw& recorded) {
+                     return recorded.queries == queries &&
+                            std::ranges::equal(recorded.sigma_squared, sigma_squared);
+                   }));
+  return draw.values;
 }
 
 absl::StatusOr<int64_t> ReplayingQueries::NoisyRecordCount(const NoiseSpec& noise) {

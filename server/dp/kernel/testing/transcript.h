@@ -63,6 +63,11 @@ struct GroupSizesDraw {
   std::vector<int64_t> values;
 };
 
+struct ProductsDraw {
+  ProductQueries queries;
+  std::vector<Rational> sigma_squared;
+  std::vector<std::vector<int64_t>> values;
+};
 struct SumsDraw {
   GroupedSum sum;
   NoiseSpec noise;
@@ -79,9 +84,9 @@ struct QuantilesDraw {
   std::vector<int64_t> selected;
 };
 
-using Draw =
-    std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDraw, GroupSelectionDraw,
-                 FamilySelectionDraw, UtilityDraw, GroupSizesDraw, SumsDraw, UnitCountsDraw, QuantilesDraw>;
+using Draw = std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDraw, GroupSelectionDraw,
+                          FamilySelectionDraw, UtilityDraw, GroupSizesDraw, SumsDraw, UnitCountsDraw,
+                          QuantilesDraw, ProductsDraw>;
 using Transcript = std::vector<Draw>;
 
 // Forwards every query to `queries` and appends each draw to `transcript`. Both must outlive it.
@@ -97,6 +102,8 @@ class RecordingQueries : public PrivateQueries {
                                                                 const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const QueryGroup> groups,
                                                                 const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyProducts(
+      const ProductQueries& queries, std::span<const Rational> sigma_squared) override;
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
                                                  Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,
@@ -136,6 +143,8 @@ class ReplayingQueries final : public PrivateQueries {
                                                                 const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const QueryGroup> groups,
                                                                 const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyProducts(
+      const ProductQueries& queries, std::span<const Rational> sigma_squared) override;
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
                                                  Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,

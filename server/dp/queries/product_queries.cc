@@ -1,0 +1,162 @@
+#include "dp/queries/product_queries.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "dp/queries/linear_queries.h"
+
+namespace curator::dp {
+namespace {
+
+bool IsHelmert(const AxisQueries& queries) {
+  return queries.weights.empty();
+}
+
+int64_t LargestWeightOf(const AxisQueries& queries, int64_t codes) {
+  if (IsHelmert(queries)) return codes - 1;
+  int64_t largest = 0;
+  for (const int32_t weight : queries.weights) largest = std::max(largest, std::abs(int64_t{weight}));
+  return largest;
+}
+
+absl::Status CheckAxis(const AxisQueries& queries, int64_t codes) {
+  if (codes < 2) return absl::InvalidArgumentError("an attribute of one code has no contrasts");
+  if (static_cast<int64_t>(queries.weights.size()) % codes != 0)
+    return absl::InvalidArgumentError("a query needs a weight for each code of its attribute");
+  if (queries.weights.size() > kMostAxisWeights)
+    return absl::InvalidArgumentError(absl::StrCat("an axis has at most ", kMostAxisWeights, " weights"));
+  if (LargestWeightOf(queries, codes) > kLargestWeight)
+    return absl::InvalidArgumentError(absl::StrCat("a weight is beyond ", kLargestWeight));
+  return absl::OkStatus();
+}
+
+absl::Status CheckGroup(const Domain& domain, const ProductQueries& queries, const ProductGroup& group) {
+  RETURN_IF_ERROR(domain.CheckSet(group.attributes));  // which may be empty
+  if (group.attributes.size() > kMostProductAxes)
+    return absl::InvalidArgumentError(absl::StrCat("a group has at most ", kMostProductAxes, " attributes"));
+  if (group.axes.size() != group.attributes.size())
+    return absl::InvalidArgumentError("each attribute of a group needs queries over it");
+  int64_t largest = 1;
+  for (size_t i = 0; i < group.axes.size(); ++i) {
+    if (group.axes[i] >= queries.axes.size()) return absl::InvalidArgumentError("a group names no axis");
+    const AxisQueries& axis = queries.axes[group.axes[i]];
+    const int64_t codes = domain.attributes()[group.attributes[i]].size();
+    RETURN_IF_ERROR(CheckAxis(axis, codes));
+    // Both factors are at most 2^30.
+    largest *= std::max<int64_t>(1, LargestWeightOf(axis, codes));
+    if (largest > kLargestProductWeight)
+      return absl::InvalidArgumentError(
+          absl::StrCat("a weight of a product is beyond ", kLargestProductWeight));
+  }
+  return absl::OkStatus();
+}
+
+std::span<const int64_t> PartOf(std::span<const int64_t> numbers, int64_t part, int64_t size) {
+  return numbers.subspan(static_cast<size_t>(part * size), static_cast<size_t>(size));
+}
+std::span<int64_t> PartOf(std::span<int64_t> numbers, int64_t part, int64_t size) {
+  return numbers.subspan(static_cast<size_t>(part * size), static_cast<size_t>(size));
+}
+
+// Answers along one axis: the `inner` numbers of a code are next to each other.
+void HelmertAlong(std::span<const int64_t> numbers, int64_t codes, int64_t inner,
+                  std::span<int64_t> answers) {
+  std::vector<int64_t> sums(static_cast<size_t>(inner));
+  for (int64_t k = 1; k < codes; ++k) {
+    const std::span<const int64_t> added = PartOf(numbers, k - 1, inner);
+    const std::span<const int64_t> taken = PartOf(numbers, k, inner);
+    const std::span<int64_t> own = PartOf(answers, k - 1, inner);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      sums[i] += added[i];
+      own[i] = sums[i] - k * taken[i];
+    }
+  }
+}
+
+void WeightedAlong(const AxisQueries& queries, std::span<const int64_t> numbers, int64_t codes, int64_t inner,
+                   std::span<int64_t> answers) {
+  const int64_t rows = NumberOfQueries(queries, codes);
+  for (int64_t row = 0; row < rows; ++row) {
+    const std::span<int64_t> own = PartOf(answers, row, inner);
+    std::ranges::fill(own, 0);
+    for (int64_t code = 0; code < codes; ++code) {
+      const int64_t weight = queries.weights[static_cast<size_t>(row * codes + code)];
+      const std::span<const int64_t> of_code = PartOf(numbers, code, inner);
+      for (size_t i = 0; i < own.size(); ++i) own[i] += weight * of_code[i];
+    }
+  }
+}
+
+}  // namespace
+
+int64_t NumberOfQueries(const AxisQueries& queries, int64_t codes) {
+  return IsHelmert(queries) ? codes - 1 : static_cast<int64_t>(queries.weights.size()) / codes;
+}
+
+std::vector<int64_t> VarianceFactors(const AxisQueries& queries, int64_t codes) {
+  std::vector<int64_t> factors(static_cast<size_t>(NumberOfQueries(queries, codes)), 1);
+  if (!IsHelmert(queries)) return factors;
+  for (int64_t k = 1; k < codes; ++k) factors[static_cast<size_t>(k - 1)] = k * (k + 1);
+  return factors;
+}
+
+absl::Status ValidateProducts(const Domain& domain, const ProductQueries& queries) {
+  if (queries.groups.empty()) return absl::InvalidArgumentError("there are no queries");
+  std::set<AttributeSet> sets;
+  for (const ProductGroup& group : queries.groups) {
+    RETURN_IF_ERROR(CheckGroup(domain, queries, group));
+    if (!sets.insert(group.attributes).second)
+      return absl::InvalidArgumentError("two groups are over the same attributes");
+  }
+  return absl::OkStatus();
+}
+
+int64_t NumberOfQueries(const Domain& domain, const ProductQueries& queries, const ProductGroup& group) {
+  int64_t number = 1;
+  for (size_t i = 0; i < group.axes.size(); ++i)
+    number *= NumberOfQueries(queries.axes[group.axes[i]], domain.attributes()[group.attributes[i]].size());
+  return number;
+}
+
+std::vector<std::vector<int64_t>> VarianceFactors(const Domain& domain, const ProductQueries& queries,
+                                                  const ProductGroup& group) {
+  std::vector<std::vector<int64_t>> factors;
+  for (size_t i = 0; i < group.axes.size(); ++i) {
+    factors.push_back(
+        VarianceFactors(queries.axes[group.axes[i]], domain.attributes()[group.attributes[i]].size()));
+  }
+  return factors;
+}
+
+std::vector<int64_t> AnswersFromCounts(const Domain& domain, const ProductQueries& queries,
+                                       const ProductGroup& group, std::span<const int64_t> counts) {
+  std::vector<int64_t> numbers(counts.begin(), counts.end());
+  int64_t outer = 1;  // the queries of the axes that are done
+  int64_t inner = static_cast<int64_t>(counts.size());
+  for (size_t i = 0; i < group.axes.size(); ++i) {
+    const AxisQueries& axis = queries.axes[group.axes[i]];
+    const int64_t codes = domain.attributes()[group.attributes[i]].size();
+    const int64_t rows = NumberOfQueries(axis, codes);
+    const int64_t before = inner;
+    inner /= codes;
+    std::vector<int64_t> answers(static_cast<size_t>(outer * rows * inner));
+    for (int64_t place = 0; place < outer; ++place) {
+      const std::span<const int64_t> of_place = PartOf(std::span<const int64_t>(numbers), place, before);
+      const std::span<int64_t> own = PartOf(std::span(answers), place, rows * inner);
+      if (IsHelmert(axis)) {
+        HelmertAlong(of_place, codes, inner, own);
+      } else {
+        WeightedAlong(axis, of_place, codes, inner, own);
+      }
+    }
+    outer *= rows;
+    numbers = std::move(answers);
+  }
+  return numbers;
+}
+
+}  // namespace curator::dp
