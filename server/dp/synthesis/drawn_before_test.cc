@@ -79,6 +79,13 @@ struct DrawInWords {
     return absl::StrCat("units ", Of(draw.noise), Of(draw.groups.attributes),
                         absl::StrJoin(draw.values, ","));
   }
+  std::string operator()(const ProductsDraw& draw) const {
+    std::string words = "products ";
+    for (const ProductGroup& group : draw.queries.groups) words += Of(group.attributes);
+    for (const Rational& noise : draw.sigma_squared)
+      absl::StrAppend(&words, noise.numerator, "/", noise.denominator, " ");
+    return words + Of(draw.values);
+  }
   std::string operator()(const QuantilesDraw& draw) const {
     return absl::StrCat("quantiles ", draw.epsilon.units(), " ", absl::StrJoin(draw.selected, ","));
   }
