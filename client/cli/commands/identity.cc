@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/output/document.h"
