@@ -183,7 +183,8 @@ template <typename... Payloads>
 std::optional<absl::StatusOr<Change>> ParseAsOneOf(std::string_view kind, std::string_view payload,
                                                    const std::variant<Payloads...>*) {
   std::optional<absl::StatusOr<Change>> parsed;
-  ((kind == Payloads::kKind ? parsed.emplace(ParseAs<Payloads>(payload)), true : false) || ...);
+  static_cast<void>(
+      ((kind == Payloads::kKind ? parsed.emplace(ParseAs<Payloads>(payload)), true : false) || ...));
   return parsed;
 }
 

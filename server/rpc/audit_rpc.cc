@@ -148,17 +148,16 @@ grpc::ServerUnaryReactor* AuditRpc::ListAuditRecords(grpc::CallbackServerContext
 grpc::ServerWriteReactor<v1::AuditRecord>* AuditRpc::WatchAudit(grpc::CallbackServerContext* context,
                                                                 const v1::WatchAuditRequest* request) {
   using Stream = std::shared_ptr<MessageStream<v1::AuditRecord>>;
-  const service::Permission& permission = kPermissionFor<Method::kWatchAudit>;
   const std::optional<int64_t> after =
       request->has_after_id() ? std::optional<int64_t>(request->after_id()) : std::nullopt;
   return StreamToFollower<v1::AuditRecord>(
-      calls_, *context, permission, followers_, [&](const Stream& stream, const Principal& principal) {
+      calls_, *context, kPermissionFor<Method::kWatchAudit>, followers_,
+      [&](const Stream& stream, const Principal& principal) {
         return followers_.Follow(
             after,
-            [stream, principal, &permission,
-             &calls = calls_](const std::vector<audit::AuditRecord>& records) {
-              const absl::Status still =
-                  service::CheckServerRole(calls.services.directory, permission, principal);
+            [stream, principal, &calls = calls_](const std::vector<audit::AuditRecord>& records) {
+              const absl::Status still = service::CheckServerRole(
+                  calls.services.directory, kPermissionFor<Method::kWatchAudit>, principal);
               if (!still.ok()) return stream->End(ToGrpcStatus(still));
               std::vector<v1::AuditRecord> messages;
               for (const audit::AuditRecord& record : records) messages.push_back(MessageOf(record));
