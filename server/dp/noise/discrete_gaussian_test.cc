@@ -8,6 +8,7 @@
 
 #include "base/errors.h"
 #include "dp/noise/exact_uniform.h"
+#include "dp/noise/testing/exact_gaussian.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
@@ -92,22 +93,6 @@ TEST(DiscreteGaussian, DrawsMoreBitsWhereTheFirstOnesLeaveATrialOpen) {
   EXPECT_EQ(standard.Draw(just_above), 1) << "the next proposal";
 }
 
-// Canonne, Kamath, Steinke 2020, Algorithm 3, with every comparison of its own made in exact arithmetic.
-int64_t DrawBySlowAlgorithm(BitBuffer& bits, Rational sigma_squared) {
-  const mpz_class p(sigma_squared.numerator);
-  const mpz_class q(sigma_squared.denominator);
-  const mpz_class variance_floor(p / q);
-  const mpz_class t(sqrt(variance_floor) + 1);
-  const DiscreteLaplace proposal = DiscreteLaplace::Create({t.get_si(), 1}).value();
-  while (true) {
-    const int64_t value = proposal.Draw(bits);
-    const mpz_class difference(mpz_class(std::abs(value)) * q * t - p);
-    mpq_class exponent(difference * difference, 2 * p * q * t * t);
-    exponent.canonicalize();
-    if (ExactUniform(bits, bits.NextWord()).IsBelowExpOfMinus(exponent)) return value;
-  }
-}
-
 TEST(DiscreteGaussian, AgreesWithExactArithmeticOnTheSameBits) {
   constexpr size_t kDraws = 4'000;
   uint64_t seed = 200;
@@ -126,7 +111,10 @@ TEST(DiscreteGaussian, AgreesWithExactArithmeticOnTheSameBits) {
     seeded::SeededBits bits(++seed);
     BitBuffer buffer(bits, 512);
     std::vector<int64_t> expected(kDraws);
-    for (int64_t& value : expected) value = DrawBySlowAlgorithm(buffer, Make(sigma_squared).sigma_squared());
+    const Rational reduced = Make(sigma_squared).sigma_squared();
+    const mpz_class t = sqrt(mpz_class(reduced.numerator / reduced.denominator)) + 1;
+    for (int64_t& value : expected)
+      value = DrawInExactArithmetic(buffer, reduced.numerator, reduced.denominator, t.get_si());
     EXPECT_EQ(Draws(sigma_squared, seed, kDraws), expected)
         << sigma_squared.numerator << "/" << sigma_squared.denominator;
   }

@@ -1,10 +1,11 @@
 // Source: Canonne, Kamath, Steinke 2020, "The Discrete Gaussian for Differential Privacy", Algorithm 3, as in
 // discrete_gaussian.cc, with another scale of the proposal.
 //
-// For any integer t > 0: Y discrete Laplace of scale t, kept with probability exp(-z^2), z = (|Y| - s/t) /
-// sqrt(2 s), is discrete Gaussian with the parameter s: the product of exp(-|y|/t) and exp(-z^2) is exp(-y^2
-// / (2 s)) times a constant. The fewest proposals are rejected at t near sqrt(s); t is the nearest integer to
-// a power of sqrt(2), so for large s within a factor 2^(1/4) of it, which costs 3% more of them at most.
+// For any integer t > 0: Y discrete Laplace of scale t, kept with probability exp(-z^2) for
+// z = (|Y| - s/t) / sqrt(2 s), is discrete Gaussian with the parameter s: the product of exp(-|y|/t) and
+// exp(-z^2) is exp(-y^2 / (2 s)) times a constant. The fewest proposals are rejected at t near sqrt(s); t is
+// the nearest integer to a power of sqrt(2), so for large s within a factor 2^(1/4) of it, which costs 3%
+// more of them at most.
 //
 // Exactness. The proposal is exact. z = |Y| / sqrt(2 s) - sqrt(2 s) / (2 t) is computed from the roots of
 // sigma_squared and of each factor, each rounded down, whose errors are carried below; where they leave the

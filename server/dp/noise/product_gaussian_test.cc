@@ -10,6 +10,7 @@
 #include "base/errors.h"
 #include "dp/noise/exact_uniform.h"
 #include "dp/noise/noise_spec.h"
+#include "dp/noise/testing/exact_gaussian.h"
 #include "tests/testing/seeded_bits.h"
 
 namespace curator::dp {
@@ -50,18 +51,6 @@ TEST(ProductGaussian, HasACellForEachProductOfIndices) {
 // A release that was charged is drawn again from its key after a crash, by whatever build is running then.
 TEST(ProductGaussian, TheDrawsOfAKeyAreTheSameForEver) {
   EXPECT_THAT(CellDraws({100, 1}, {{2, 6}, {2, 6, 12}}, 1), testing::ElementsAre(16, -74, 28, -20, -11, 55));
-}
-
-// Algorithm 3 of Canonne, Kamath and Steinke with this scale of the proposal, in exact arithmetic.
-int64_t DrawInExactArithmetic(BitBuffer& bits, const mpz_class& p, const mpz_class& q, int64_t t) {
-  const DiscreteLaplace proposal = DiscreteLaplace::Create({t, 1}).value();
-  while (true) {
-    const int64_t value = proposal.Draw(bits);
-    const mpz_class difference(mpz_class(std::abs(value)) * q * t - p);
-    mpq_class exponent(difference * difference, 2 * p * q * mpz_class(t) * t);
-    exponent.canonicalize();
-    if (ExactUniform(bits, bits.NextWord()).IsBelowExpOfMinus(exponent)) return value;
-  }
 }
 
 // The integer nearest to 2^(step/2 - 1/4), where step/2 is the logarithm of sqrt(2 p/q) in halves, cut.

@@ -17,8 +17,8 @@
 // norm is K(x, x). K is the product of the K_i, because R and f are products. REPLACE_ONE: pair the records
 // that leave with those that enter, those without a partner with 0. |R_x - R_y|^2 = K(x, x) + K(y, y) - 2
 // K(x, y), at most 2 c - 2 K(x, y), and a negative K(x, y) has an odd number of negative factors: with one of
-// them, -l_i at least, and |K_j| <= c_j for the others (Cauchy and Schwarz), K(x, y) >= -max_i l_i c / c_i. m
-// records move by at most m times the largest of one: k^2. The number of records moves by at most k under
+// them, -l_i at least, and |K_j| <= c_j for the others (Cauchy and Schwarz), K(x, y) >= -max_i l_i c / c_i. k
+// records move by at most k times the largest of one: k^2. The number of records moves by at most k under
 // both relations (sensitivity.h). The Helmert contrasts divided by sqrt(k (k + 1)) and the vector (1, ...,
 // 1)/sqrt(n) are an orthonormal basis, so K_i = I - J/n.
 //
