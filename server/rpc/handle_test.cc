@@ -4,6 +4,7 @@
 #include <grpcpp/impl/client_unary_call.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -18,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "base/errors.h"
@@ -282,9 +284,11 @@ class HandleTest : public service::ServiceTest {
   };
   std::vector<std::string> handled_;
   std::vector<Admission::Place> places_;
-  std::vector<CallEnd> ended_;
-  int in_flight_ = 0;
+  absl::Mutex observed_mutex_;
+  std::vector<CallEnd> ended_;  // a test reads it when its calls have ended
+  std::atomic<int> in_flight_ = 0;
   CallObserver observer_{[this](const CallEnd& end) {
+                           const absl::MutexLock lock(&observed_mutex_);
                            ended_.push_back(end);
                            EXPECT_EQ(CurrentTraceId(), end.record.trace_id);
                          },
