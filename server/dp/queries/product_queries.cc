@@ -40,7 +40,9 @@ absl::Status CheckGroup(const Domain& domain, const ProductQueries& queries, con
     return absl::InvalidArgumentError(absl::StrCat("a group has at most ", kMostProductAxes, " attributes"));
   if (group.axes.size() != group.attributes.size())
     return absl::InvalidArgumentError("each attribute of a group needs queries over it");
-  int64_t largest = 1;
+  if (group.multiplier < 1 || group.multiplier > kLargestProductWeight)
+    return absl::InvalidArgumentError(absl::StrCat("a multiplier is not within 1..", kLargestProductWeight));
+  int64_t largest = group.multiplier;
   for (size_t i = 0; i < group.axes.size(); ++i) {
     if (group.axes[i] >= queries.axes.size()) return absl::InvalidArgumentError("a group names no axis");
     const AxisQueries& axis = queries.axes[group.axes[i]];
@@ -135,6 +137,8 @@ std::vector<std::vector<int64_t>> VarianceFactors(const Domain& domain, const Pr
 std::vector<int64_t> AnswersFromCounts(const Domain& domain, const ProductQueries& queries,
                                        const ProductGroup& group, std::span<const int64_t> counts) {
   std::vector<int64_t> numbers(counts.begin(), counts.end());
+  if (group.multiplier != 1)
+    std::ranges::for_each(numbers, [&](int64_t& number) { number *= group.multiplier; });
   int64_t outer = 1;  // the queries of the axes that are done
   int64_t inner = static_cast<int64_t>(counts.size());
   for (size_t i = 0; i < group.axes.size(); ++i) {

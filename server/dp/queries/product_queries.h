@@ -35,6 +35,8 @@ std::vector<int64_t> VarianceFactors(const AxisQueries& queries, int64_t codes);
 struct ProductGroup {
   AttributeSet attributes;
   std::vector<uint32_t> axes;  // for each attribute a position in ProductQueries::axes
+  // Multiplies all weights: noise on the answers is then on a lattice as much finer.
+  int64_t multiplier = 1;
   bool operator==(const ProductGroup&) const = default;
 };
 
@@ -51,8 +53,8 @@ inline constexpr int64_t kLargestProductWeight = int64_t{1} << 30;
 inline constexpr size_t kMostProductAxes = 8;
 inline constexpr size_t kMostAxisWeights = size_t{1} << 18;
 
-// INVALID_ARGUMENT unless there is a group; each is over rising attributes of the domain, kMostProductAxes of
-// them at most, each of two codes or more; no attribute set occurs twice; each attribute has an axis, whose
+// INVALID_ARGUMENT unless there is a group; each has a positive multiplier and is over rising attributes of
+// the domain, kMostProductAxes of them at most, each of two codes or more; no attribute set occurs twice; each attribute has an axis, whose
 // weights, kMostAxisWeights of them at most, make whole queries over its codes and reach no farther than
 // kLargestWeight (linear_queries.h); and no weight of a product is beyond kLargestProductWeight.
 absl::Status ValidateProducts(const Domain& domain, const ProductQueries& queries);

@@ -56,6 +56,14 @@ TEST(ProductQueries, OfThreeAttributesRunOverTheLastOneFastest) {
               ElementsAre(0, 0, -1 * -2 * -3, 0, 0, -1 * -2 * -3));
 }
 
+TEST(ProductQueries, AreMultipliedByTheMultiplierOfTheirGroup) {
+  const ProductQueries queries = Of({{{}, {}, 5}, {{0}, {0}, 4}});
+  EXPECT_THAT(AnswersFromCounts(Products(), queries, queries.groups[0], std::vector<int64_t>{17}),
+              ElementsAre(85));
+  EXPECT_THAT(AnswersFromCounts(Products(), queries, queries.groups[1], std::vector<int64_t>{10, 3}),
+              ElementsAre(28));
+}
+
 TEST(ProductQueries, MalformedOnesAreRefused) {
   const auto is_valid = [](const ProductQueries& queries) {
     return ValidateProducts(Products(), queries).ok();
@@ -68,6 +76,7 @@ TEST(ProductQueries, MalformedOnesAreRefused) {
   EXPECT_FALSE(is_valid(Of({{{0}, {2}}}))) << "no axis";
   EXPECT_FALSE(is_valid(Of({{{2}, {1}}}))) << "weights of another number of codes";
   EXPECT_FALSE(is_valid(Of({{{0}, {0}}, {{0}, {0}}}))) << "the same attributes twice";
+  EXPECT_FALSE(is_valid(Of({{{0}, {0}, 0}}))) << "no positive multiplier";
   const Domain constant = CodedDomain({1, 2});
   EXPECT_FALSE(ValidateProducts(constant, {.axes = {{}}, .groups = {{{0}, {0}}}}).ok()) << "one code";
   const Domain many = CodedDomain(std::vector<int64_t>(9, 2));
@@ -78,14 +87,16 @@ TEST(ProductQueries, MalformedOnesAreRefused) {
 }
 
 TEST(ProductQueries, OfTooLargeWeightsAreRefused) {
-  const auto is_valid = [](int32_t first, int32_t second) {
+  const auto is_valid = [](int32_t first, int32_t second, int64_t multiplier = 1) {
     const ProductQueries queries{.axes = {{.weights = {first, -first}}, {.weights = {second, 0, -second}}},
-                                 .groups = {{{0, 1}, {0, 1}}}};
+                                 .groups = {{{0, 1}, {0, 1}, multiplier}}};
     return ValidateProducts(Products(), queries).ok();
   };
   EXPECT_TRUE(is_valid(1 << 20, 1 << 10));
   EXPECT_FALSE(is_valid(1 << 20, (1 << 10) + 1));
   EXPECT_FALSE(is_valid((1 << 20) + 1, 1));
+  EXPECT_TRUE(is_valid(1 << 10, 1 << 10, 1 << 10));
+  EXPECT_FALSE(is_valid(1 << 10, 1 << 10, (1 << 10) + 1));
 }
 
 }  // namespace

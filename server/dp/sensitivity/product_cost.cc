@@ -50,8 +50,9 @@ class ProductNorms {
 
   // N of a group.
   mpq_class Of(const ProductGroup& group) {
-    if (group.attributes.empty()) return 1;
-    mpq_class largest = 1;
+    const mpq_class squared = mpq_class(group.multiplier) * group.multiplier;
+    if (group.attributes.empty()) return squared;
+    mpq_class largest = squared;
     mpq_class opposite = 0;
     for (size_t i = 0; i < group.axes.size(); ++i) {
       const AxisNorm& axis = OfAxis(group.axes[i], domain_.attributes()[group.attributes[i]].size());

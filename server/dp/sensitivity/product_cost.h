@@ -8,9 +8,10 @@
 //   ADD_REMOVE    N = max_x K(x, x) = c
 //   REPLACE_ONE   N = 2 c + 2 max(0, max_i l_i c / c_i)
 //
-// where c = prod c_i, c_i = max_x K_i(x, x) and l_i = max(0, -min_{x != y} K_i(x, y)) are those of the
-// queries over each attribute. For Helmert contrasts of n codes K_i(x, y) = [x = y] - 1/n, so c_i = (n - 1)/n
-// and l_i/c_i = 1/(n - 1). A group without attributes counts the records: N = 1 under both relations.
+// where c = m^2 prod c_i with the group's multiplier m; c_i = max_x K_i(x, x) and l_i = max(0, -min_{x != y}
+// K_i(x, y)) are those of the queries over each attribute. For Helmert contrasts of n codes K_i(x, y) = [x =
+// y] - 1/n, so c_i = (n - 1)/n and l_i/c_i = 1/(n - 1). A group without attributes counts the records, m
+// times each: N = m^2 under both relations.
 //
 // Proof. A shift d_r of an answer costs d_r^2 / (2 s f_r) (Canonne, Kamath, Steinke 2020), and independent
 // noises add up: |d|^2 / (2 s) in the norm that divides by f_r. A record adds the column R_x, whose squared

@@ -92,8 +92,8 @@ void ExpectExact(const mpq_class& charged, const mpq_class& needed) {
 
 TEST(ProductCost, OfContrastsIsExactForOneGroupUnderBothRelations) {
   const Domain domain = CodedDomain({2, 3, 5});
-  const std::vector<ProductGroup> groups = {
-      {{}, {}}, {{0}, {0}}, {{1}, {0}}, {{1, 2}, {0, 0}}, {{0, 1, 2}, {0, 0, 0}}};
+  const std::vector<ProductGroup> groups = {{{}, {}},      {{}, {}, 3},      {{0}, {0}},
+                                            {{1}, {0}, 5}, {{1, 2}, {0, 0}}, {{0, 1, 2}, {0, 0, 0}, 2}};
   for (const ProductGroup& group : groups) {
     const ProductQueries queries{.axes = {{}}, .groups = {group}};
     for (const UnitBound& unit : {kAdded, kReplaced}) {
@@ -148,6 +148,7 @@ TEST(ProductCost, CoversAllNeighboursOfRandomQueries) {
       queries.axes[axis].weights.resize(codes * (1 + random() % 3));
       for (int32_t& weight : queries.axes[axis].weights) weight = static_cast<int32_t>(random() % 9) - 4;
     }
+    for (ProductGroup& group : queries.groups) group.multiplier = static_cast<int64_t>(1 + random() % 3);
     std::vector<Rational> noise;
     for (size_t i = 0; i < queries.groups.size(); ++i)
       noise.push_back({static_cast<int64_t>(1 + random() % 50), static_cast<int64_t>(1 + random() % 9)});
@@ -160,6 +161,15 @@ TEST(ProductCost, GrowsWithTheSquareOfAUnitsRecords) {
   const Domain domain = CodedDomain({3});
   const ProductQueries queries{.axes = {{}}, .groups = {{{0}, {0}}}};
   ExpectExact(Charged(domain, {NeighbourRelation::kAddRemove, 3}, queries, {{1, 1}}), 9 * mpq_class(1, 3));
+}
+
+TEST(ProductCost, IsThatOfTheSameNoiseOnAFinerLattice) {
+  const Domain domain = CodedDomain({3});
+  const auto cost = [&](int64_t multiplier, const Rational& noise) {
+    return Charged(domain, kAdded, {.axes = {{}}, .groups = {{{0}, {0}, multiplier}}}, {noise});
+  };
+  EXPECT_EQ(cost(8, {64 * 7, 3}), cost(1, {7, 3}));
+  EXPECT_EQ(cost(2, {7, 3}), 4 * cost(1, {7, 3}));
 }
 
 TEST(ProductCost, OfUnboundedUnitsAndMalformedQueriesIsRefused) {
