@@ -4,14 +4,25 @@
 #include "codec/accounting_codec.h"
 #include "codec/query_bytes.h"
 #include "codec/request_bytes.h"
+#include "codec/residual_codec.h"
 #include "codec/statistics_codec.h"
 
 namespace curator::codec {
 
-std::string HashOf(const DrawIdentity& identity) {
+namespace {
+
+int64_t VersionOf(const DrawIdentity& identity) {
   constexpr int64_t kFirstVersion = 1;
   constexpr int64_t kStatisticsVersion = 2;
-  CanonicalWriter writer("curator.draw", identity.statistics.empty() ? kFirstVersion : kStatisticsVersion);
+  constexpr int64_t kResidualVersion = 3;
+  if (identity.residual) return kResidualVersion;
+  return identity.statistics.empty() ? kFirstVersion : kStatisticsVersion;
+}
+
+}  // namespace
+
+std::string HashOf(const DrawIdentity& identity) {
+  CanonicalWriter writer("curator.draw", VersionOf(identity));
   writer.Text(identity.dataset_id);
   writer.Integer(identity.dataset_version);
   WriteNumbers(writer, identity.parts);
@@ -34,6 +45,7 @@ std::string HashOf(const DrawIdentity& identity) {
     for (const dp::AskedStatistics& asked : identity.statistics) WriteStatistics(writer, asked);
     WriteDraws(writer, identity.statistics_draws);
   }
+  if (identity.residual) WriteResidual(writer, *identity.residual);
   return Sha256(std::move(writer).Take());
 }
 

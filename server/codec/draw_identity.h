@@ -15,6 +15,7 @@
 #include "dp/accounting/event.h"
 #include "dp/queries/linear_queries.h"
 #include "dp/sensitivity/spend.h"
+#include "dp/workload/residual/residual_measurement.h"
 #include "dp/workload/statistics/statistics_plan.h"
 
 namespace curator::codec {
@@ -39,6 +40,9 @@ struct DrawIdentity {
   // Of a workload of statistics, which has nothing in `drawn_from`: its sets, and what is drawn for them.
   std::vector<dp::AskedStatistics> statistics = {};
   std::vector<dp::StatisticsDraw> statistics_draws = {};
+
+  // Of a workload that is measured by residuals, which has nothing in `drawn_from` either.
+  std::optional<dp::ResidualMeasurement> residual = std::nullopt;
 };
 
 // SHA-256 over all of it, in canonical bytes.

@@ -61,6 +61,36 @@ TEST(DrawIdentity, TellsApartWhateverChangesADraw) {
   EXPECT_EQ(HashOf(Identity()).size(), 32u);
 }
 
+TEST(DrawIdentity, TellsApartWhateverIsMeasuredByResiduals) {
+  DrawIdentity identity = Identity();
+  identity.residual = {.queries = {.axes = {{.weights = {1, -1}}, {}},
+                                   .groups = {{.attributes = {}, .axes = {}},
+                                              {.attributes = {1}, .axes = {0}, .multiplier = 2}}},
+                       .sigma_squared = {{1, 1}, {3, 2}}};
+  const std::vector<std::function<void(dp::ResidualMeasurement&)>> changes = {
+      [](dp::ResidualMeasurement& r) { r.queries.axes[0].weights[1] = -2; },
+      [](dp::ResidualMeasurement& r) { r.queries.axes[0].weights.clear(); },
+      [](dp::ResidualMeasurement& r) { r.queries.groups[1].attributes = {2}; },
+      [](dp::ResidualMeasurement& r) { r.queries.groups[1].axes = {1}; },
+      [](dp::ResidualMeasurement& r) { r.queries.groups[1].multiplier = 4; },
+      [](dp::ResidualMeasurement& r) {
+        r.sigma_squared[1] = {1, 2};
+      },
+      [](dp::ResidualMeasurement& r) {
+        r.sigma_squared[1] = {3, 4};
+      }};
+  std::set<std::string> hashes = {HashOf(Identity()), HashOf(identity)};
+  for (const auto& change : changes) {
+    DrawIdentity other = identity;
+    change(*other.residual);
+    hashes.insert(HashOf(other));
+  }
+  EXPECT_EQ(hashes.size(), changes.size() + 2);
+  DrawIdentity same = identity;
+  same.residual->sigma_squared[1] = {6, 4};
+  EXPECT_EQ(HashOf(same), HashOf(identity));
+}
+
 TEST(Fingerprint, OfASynthesisTellsApartWhateverTheClientSent) {
   const std::vector<dp::AskedSet> workload = {{.queries = {.groups = {Marginal({0, 1})}}}};
   const AskedSynthesis request{.dataset_id = "census",

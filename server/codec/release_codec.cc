@@ -5,6 +5,7 @@
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
 #include "codec/query_bytes.h"
+#include "codec/residual_codec.h"
 #include "codec/statistics_codec.h"
 #include "dp/domain/attribute_set.h"
 
@@ -17,6 +18,10 @@ constexpr int64_t kVersion = 1;
 constexpr size_t kMostEventBytes = 4096;
 constexpr int64_t kMixedVersion = 2;       // for workloads with other sets than plain marginals
 constexpr int64_t kStatisticsVersion = 3;  // for workloads of statistics
+constexpr int64_t kResidualVersion = 4;    // for workloads that are measured by residuals
+
+// Of a set as WriteAsked() writes it: the class, the strategy, the numbers of groups, words and attributes.
+constexpr int64_t kLeastBytesOfASet = 8 * 5;
 
 // The size of a group as WriteGroups() writes it.
 size_t BytesOf(const dp::QueryGroup& group) {
@@ -27,6 +32,14 @@ size_t BytesOf(const dp::QueryGroup& group) {
     bytes += 8;
     for (const dp::LinearQuery& query : *queries) bytes += 8 + 16 * query.size();
   }
+  return bytes;
+}
+
+// The size of a set as WriteAsked() writes it.
+size_t BytesOf(const dp::AskedSet& asked) {
+  size_t bytes = static_cast<size_t>(kLeastBytesOfASet) + 8 * asked.by.size();
+  for (const dp::QueryGroup& group : asked.queries.groups) bytes += BytesOf(group);
+  for (const std::string& words : asked.words) bytes += 8 + words.size();
   return bytes;
 }
 
@@ -69,23 +82,27 @@ std::vector<dp::QueryGroup> ReadGroups(CanonicalReader& reader) {
   return groups;
 }
 
-void WriteAsked(CanonicalWriter& writer, const dp::AskedSet& asked, const dp::SetPlan& plan) {
+void WriteAsked(CanonicalWriter& writer, const dp::AskedSet& asked) {
   writer.Integer(static_cast<int64_t>(asked.query_class));
   writer.Integer(static_cast<int64_t>(asked.queries.strategy));
   WriteGroups(writer, asked.queries.groups);
   writer.Integer(static_cast<int64_t>(asked.words.size()));
   for (const std::string& words : asked.words) writer.Text(words);
   WriteSet(writer, asked.by);
+}
+
+void WritePlan(CanonicalWriter& writer, const dp::SetPlan& plan) {
   writer.Integer(static_cast<int64_t>(plan.strategy));
   writer.Integer(plan.branching);
   writer.Integer(static_cast<int64_t>(plan.sources.size()));
   for (const size_t source : plan.sources) writer.Integer(static_cast<int64_t>(source));
 }
 
-dp::AskedSet ReadAsked(CanonicalReader& reader) {
+// `last`: the last strategy that a set of the document's version may name.
+dp::AskedSet ReadAsked(CanonicalReader& reader, dp::Strategy last) {
   dp::AskedSet asked;
   asked.query_class = ReadEnum(reader, dp::QueryClass::kPredicates);
-  asked.queries.strategy = ReadEnum(reader, dp::Strategy::kTree);
+  asked.queries.strategy = ReadEnum(reader, last);
   asked.queries.groups = ReadGroups(reader);
   asked.words.resize(static_cast<size_t>(reader.Count()));
   for (std::string& words : asked.words) words = reader.Text();
@@ -107,8 +124,22 @@ std::string EncodeMixed(const dp::WorkloadRelease& release) {
   WriteNoise(writer, release.noise);
   writer.Text(release.event);
   writer.Integer(static_cast<int64_t>(release.asked.size()));
-  for (size_t i = 0; i < release.asked.size(); ++i) WriteAsked(writer, release.asked[i], release.plans[i]);
+  for (size_t i = 0; i < release.asked.size(); ++i) {
+    WriteAsked(writer, release.asked[i]);
+    WritePlan(writer, release.plans[i]);
+  }
   WriteGroups(writer, release.measured);
+  writer.Integer(static_cast<int64_t>(release.values.size()));
+  for (const std::vector<int64_t>& values : release.values) WriteValues(writer, values);
+  return std::move(writer).Take();
+}
+
+std::string EncodeResidual(const dp::WorkloadRelease& release) {
+  CanonicalWriter writer(kWorkloadTag, kResidualVersion);
+  writer.Text(release.event);
+  writer.Integer(static_cast<int64_t>(release.asked.size()));
+  for (const dp::AskedSet& asked : release.asked) WriteAsked(writer, asked);
+  WriteResidual(writer, *release.residual);
   writer.Integer(static_cast<int64_t>(release.values.size()));
   for (const std::vector<int64_t>& values : release.values) WriteValues(writer, values);
   return std::move(writer).Take();
@@ -183,6 +214,7 @@ bool CanAnswer(const dp::SetPlan& plan, const dp::QueryGroup& group, const dp::Q
       return plan.branching >= 2 && group.attributes.size() == 1 && group.attributes == source.attributes &&
              std::holds_alternative<dp::Boxes>(group.queries) &&
              std::holds_alternative<dp::Boxes>(source.queries);
+    case dp::Strategy::kResidual:  // of a version of its own
     case dp::Strategy::kAuto:
       break;
   }
@@ -214,7 +246,7 @@ absl::StatusOr<dp::WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
   release.event = reader.Text();
   const int64_t sets = reader.Count(16);
   for (int64_t i = 0; i < sets; ++i) {
-    release.asked.push_back(ReadAsked(reader));
+    release.asked.push_back(ReadAsked(reader, dp::Strategy::kTree));
     release.plans.push_back(ReadPlan(reader));
   }
   release.measured = ReadGroups(reader);
@@ -226,9 +258,42 @@ absl::StatusOr<dp::WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
   return release;
 }
 
+// Whether a set that asks so may be measured by residuals.
+bool FitsResiduals(const dp::AskedSet& asked) {
+  const dp::Strategy strategy = asked.queries.strategy;
+  return (strategy == dp::Strategy::kAuto || strategy == dp::Strategy::kResidual) &&
+         std::ranges::all_of(asked.queries.groups, AreWholeBoxes);
+}
+
+// Checks what does not need the domain.
+bool IsMeasured(const dp::ProductQueries& queries, const std::vector<std::vector<int64_t>>& values) {
+  if (values.size() != queries.groups.size()) return false;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].empty() || (queries.groups[i].attributes.empty() && values[i].size() != 1)) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<dp::WorkloadRelease> DecodeResidual(CanonicalReader& reader) {
+  dp::WorkloadRelease release;
+  release.event = reader.Text();
+  for (int64_t left = reader.Count(kLeastBytesOfASet); left > 0 && reader.ok(); --left)
+    release.asked.push_back(ReadAsked(reader, dp::Strategy::kResidual));
+  release.plans.resize(release.asked.size(), {.strategy = dp::Strategy::kResidual});
+  release.residual = ReadResidual(reader);
+  release.values.resize(static_cast<size_t>(reader.Count()));
+  for (std::vector<int64_t>& values : release.values) values = ReadValues(reader);
+  if (release.asked.empty() || !std::ranges::all_of(release.asked, FitsResiduals) ||
+      !IsMeasured(release.residual->queries, release.values))
+    reader.Refuse();
+  RETURN_IF_ERROR(reader.Finish());
+  return release;
+}
+
 }  // namespace
 
 bool IsPlainMarginals(const dp::WorkloadRelease& release) {
+  if (release.residual) return false;
   for (size_t i = 0; i < release.asked.size(); ++i) {
     if (release.asked[i].query_class != dp::QueryClass::kMarginals) return false;
     if (release.plans[i].strategy != dp::Strategy::kDirect) return false;
@@ -237,6 +302,7 @@ bool IsPlainMarginals(const dp::WorkloadRelease& release) {
 }
 
 std::string EncodeRelease(const dp::WorkloadRelease& release) {
+  if (release.residual) return EncodeResidual(release);
   if (dp::AreStatistics(release.asked)) return EncodeStatistics(release);
   if (!IsPlainMarginals(release)) return EncodeMixed(release);
   CanonicalWriter writer(kWorkloadTag, kVersion);
@@ -254,13 +320,22 @@ int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSe
                          const std::vector<dp::SetPlan>& plans, const std::vector<dp::QueryGroup>& measured) {
   constexpr size_t kNumbers = 8;  // version, noise, and the numbers of bytes, sets, groups and values
   size_t bytes = 8 + sizeof(kWorkloadTag) - 1 + kMostEventBytes + 8 * kNumbers;
-  for (size_t i = 0; i < asked.size(); ++i) {
-    for (const dp::QueryGroup& group : asked[i].queries.groups) bytes += BytesOf(group);
-    for (const std::string& words : asked[i].words) bytes += 8 + words.size();
-    bytes += 8 * (8 + asked[i].by.size() + plans[i].sources.size());
-  }
+  for (const dp::AskedSet& set : asked) bytes += BytesOf(set);
+  for (const dp::SetPlan& plan : plans) bytes += 8 * (3 + plan.sources.size());
   for (const dp::QueryGroup& group : measured)
     bytes += BytesOf(group) + 8 + 8 * static_cast<size_t>(dp::NumberOfQueries(domain, group));
+  return static_cast<int64_t>(bytes);
+}
+
+int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
+                         const dp::ResidualMeasurement& residual) {
+  CanonicalWriter writer(kWorkloadTag, kResidualVersion);
+  WriteResidual(writer, residual);
+  constexpr size_t kNumbers = 3;  // of sets, of lists of values, and the bytes of the event
+  size_t bytes = std::move(writer).Take().size() + kMostEventBytes + 8 * kNumbers;
+  for (const dp::AskedSet& set : asked) bytes += BytesOf(set);
+  for (const dp::ProductGroup& group : residual.queries.groups)
+    bytes += 8 + 8 * static_cast<size_t>(dp::NumberOfQueries(domain, residual.queries, group));
   return static_cast<int64_t>(bytes);
 }
 
@@ -283,6 +358,8 @@ int64_t MostEncodedBytes(const dp::Domain& domain, std::span<const dp::AskedStat
 absl::StatusOr<dp::WorkloadRelease> DecodeWorkloadRelease(std::string_view bytes) {
   CanonicalReader statistics(bytes, kWorkloadTag, kStatisticsVersion);
   if (statistics.ok()) return DecodeStatistics(statistics);
+  CanonicalReader residual(bytes, kWorkloadTag, kResidualVersion);
+  if (residual.ok()) return DecodeResidual(residual);
   CanonicalReader mixed(bytes, kWorkloadTag, kMixedVersion);
   if (mixed.ok()) return DecodeMixed(mixed);
   CanonicalReader reader(bytes, kWorkloadTag, kVersion);

@@ -29,6 +29,10 @@ inline constexpr int64_t kMostReleaseBytes = int64_t{256} << 20;
 int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
                          const std::vector<dp::SetPlan>& plans, const std::vector<dp::QueryGroup>& measured);
 
+// The same of a workload that is measured by residuals.
+int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
+                         const dp::ResidualMeasurement& residual);
+
 // The same of statistics.
 int64_t MostEncodedBytes(const dp::Domain& domain, std::span<const dp::AskedStatistics> asked,
                          std::span<const dp::StatisticsDraw> draws);

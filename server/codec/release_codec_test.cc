@@ -41,6 +41,26 @@ dp::WorkloadRelease Mixture() {
   return release;
 }
 
+// Ranges of an attribute of 3 codes by weights, beside one of 2 codes by Helmert contrasts.
+dp::WorkloadRelease Residuals() {
+  dp::WorkloadRelease release{
+      .asked = {dp::AskedSet(), dp::AskedSet()},
+      .plans = {{.strategy = dp::Strategy::kResidual}, {.strategy = dp::Strategy::kResidual}},
+      .values = {{40}, {-3, 1}, {7}, {2, -9}},
+      .residual = dp::ResidualMeasurement(),
+      .event = "noise"};
+  release.asked[0].queries.groups = {{{0, 1}, dp::EveryCell()}};
+  release.asked[1].query_class = dp::QueryClass::kRanges;
+  release.asked[1].queries = {{{{0}, dp::AllIntervals(3)}}, dp::Strategy::kResidual};
+  release.residual->queries.axes = {{.weights = {1, -1, 0, 1, 1, -70'000}}, {}};
+  release.residual->queries.groups = {{.attributes = {}, .axes = {}},
+                                      {.attributes = {0}, .axes = {0}},
+                                      {.attributes = {1}, .axes = {1}, .multiplier = 16},
+                                      {.attributes = {0, 1}, .axes = {0, 1}, .multiplier = 3}};
+  release.residual->sigma_squared = {{5, 1}, {3, 2}, {7, 4}, {1, 9}};
+  return release;
+}
+
 // The bytes as the first program wrote them, by hand.
 std::string FirstVersion() {
   CanonicalWriter writer("curator.release.workload", 1);
@@ -59,8 +79,46 @@ TEST(ReleaseCodec, KeepsAMixtureWhole) {
   EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(Mixture())).value(), Mixture());
 }
 
+TEST(ReleaseCodec, KeepsResidualsWhole) {
+  EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(Residuals())).value(), Residuals());
+  EXPECT_FALSE(IsPlainMarginals(Residuals()));
+  dp::WorkloadRelease marginals = Residuals();
+  marginals.asked.pop_back();
+  marginals.plans.pop_back();
+  EXPECT_FALSE(IsPlainMarginals(marginals));
+  EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(marginals)).value(), marginals);
+}
+
+TEST(ReleaseCodec, WritesEqualParametersOfResidualsInLowestTerms) {
+  dp::WorkloadRelease release = Residuals();
+  release.residual->sigma_squared[1] = {6, 4};
+  EXPECT_EQ(EncodeRelease(release), EncodeRelease(Residuals()));
+}
+
+// Whatever byte is changed, in each of its bits and in all: what is still read is what is written.
+TEST(ReleaseCodec, ReadsOnlyTheBytesThatItWouldWrite) {
+  for (const dp::WorkloadRelease& release : {Marginals(), Mixture(), Residuals()}) {
+    const std::string bytes = EncodeRelease(release);
+    int read = 0;
+    for (size_t at = 0; at < bytes.size(); ++at) {
+      for (const int mask : {1, 2, 4, 8, 16, 32, 64, 128, 255}) {
+        std::string changed = bytes;
+        changed[at] = static_cast<char>(changed[at] ^ mask);
+        const auto other = DecodeWorkloadRelease(changed);
+        if (!other.ok()) {
+          EXPECT_TRUE(absl::IsDataLoss(other.status())) << at;
+          continue;
+        }
+        ++read;
+        EXPECT_EQ(EncodeRelease(*other), changed) << at;
+      }
+    }
+    EXPECT_GT(read, 0) << "values are any numbers";
+  }
+}
+
 TEST(ReleaseCodec, RefusesWhatItDidNotWrite) {
-  for (const dp::WorkloadRelease& release : {Marginals(), Mixture()}) {
+  for (const dp::WorkloadRelease& release : {Marginals(), Mixture(), Residuals()}) {
     const std::string bytes = EncodeRelease(release);
     for (size_t length = 0; length < bytes.size(); length += 7)
       EXPECT_EQ(DecodeWorkloadRelease(bytes.substr(0, length)).status().code(), absl::StatusCode::kDataLoss);
@@ -98,6 +156,96 @@ TEST(ReleaseCodec, RefusesWhatNoPlanCouldHaveMade) {
   EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[0].strategy = dp::Strategy::kDirect; }));
   EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[1].sources = {1, 0}; }));
   EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.asked[1].queries.groups[0].attributes = {3}; }));
+}
+
+TEST(ReleaseCodec, RefusesResidualsThatAreValidOverNoDomain) {
+  const auto is_refused = [](const auto& breaks) {
+    dp::WorkloadRelease release = Residuals();
+    breaks(release, release.residual->queries);
+    return absl::IsDataLoss(DecodeWorkloadRelease(EncodeRelease(release)).status());
+  };
+  using Release = dp::WorkloadRelease;
+  using Queries = dp::ProductQueries;
+  constexpr int32_t kMost = int32_t{dp::kLargestWeight};
+  EXPECT_FALSE(is_refused([](Release&, Queries&) {}));
+  EXPECT_FALSE(is_refused([](Release&, Queries& q) { q.axes[0].weights[0] = -kMost; }));
+  EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.axes[0].weights[0] = -kMost - 1; }));
+  EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.axes[0].weights[0] = kMost + 1; }));
+  EXPECT_FALSE(is_refused([](Release&, Queries& q) { q.axes[0].weights.resize(dp::kMostAxisWeights); }));
+  EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.axes[0].weights.resize(dp::kMostAxisWeights + 1); }));
+  EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.groups[3].axes = {0, 2}; })) << "there are two axes";
+  EXPECT_TRUE(is_refused([](Release&, Queries& q) {
+    q.groups[3].axes = {1, 1};
+  })) << "the attribute has another";
+  EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.groups[3].attributes = {1, 0}; }));
+  EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.groups[3].attributes = {2, 2}; }));
+  EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.groups[2] = q.groups[1]; })) << "the set occurs twice";
+  EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.groups[3].multiplier = 0; }));
+  EXPECT_TRUE(
+      is_refused([](Release&, Queries& q) { q.groups[3].multiplier = dp::kLargestProductWeight + 1; }));
+  const auto of_attributes = [](size_t attributes) {
+    return [attributes](Release&, Queries& q) {
+      q.groups[3] = {.attributes = {}, .axes = std::vector<uint32_t>(attributes, 0)};
+      for (uint32_t i = 0; i < attributes; ++i) q.groups[3].attributes.push_back(10 + i);
+    };
+  };
+  EXPECT_FALSE(is_refused(of_attributes(dp::kMostProductAxes)));
+  EXPECT_TRUE(is_refused(of_attributes(dp::kMostProductAxes + 1)));
+  EXPECT_TRUE(is_refused([](Release& r, Queries&) { r.residual->sigma_squared[0] = {0, 1}; }));
+  EXPECT_TRUE(is_refused([](Release& r, Queries&) { r.residual->sigma_squared[0] = {-5, 1}; }));
+  EXPECT_TRUE(is_refused([](Release& r, Queries&) { r.residual->sigma_squared[0] = {5, 0}; }));
+}
+
+TEST(ReleaseCodec, RefusesResidualsOfOtherRequestsOrWithOtherValues) {
+  const auto is_refused = [](const auto& breaks) {
+    dp::WorkloadRelease release = Residuals();
+    breaks(release);
+    return absl::IsDataLoss(DecodeWorkloadRelease(EncodeRelease(release)).status());
+  };
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.values.pop_back(); }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.values.push_back({1}); }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.values[3].clear(); }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.values[0] = {1, 2}; })) << "it is of no attribute";
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.asked.clear(); }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) {
+    r.values.clear();
+    r.residual = dp::ResidualMeasurement();
+  })) << "nothing is measured";
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.asked[1].queries.strategy = dp::Strategy::kTree; }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.residual.reset(); })) << "what its plans are of";
+  const auto mixture = [](const auto& breaks) {
+    dp::WorkloadRelease release = Mixture();
+    breaks(release);
+    return absl::IsDataLoss(DecodeWorkloadRelease(EncodeRelease(release)).status());
+  };
+  EXPECT_TRUE(mixture([](dp::WorkloadRelease& r) { r.plans[0].strategy = dp::Strategy::kResidual; }));
+  EXPECT_TRUE(mixture([](dp::WorkloadRelease& r) { r.asked[0].queries.strategy = dp::Strategy::kResidual; }));
+}
+
+TEST(ReleaseCodec, RefusesParametersOfResidualsThatAreNotInLowestTerms) {
+  std::string bytes = EncodeRelease(Residuals());
+  const auto replace = [&](std::pair<int64_t, int64_t> from, std::pair<int64_t, int64_t> to) {
+    const auto bytes_of = [](std::pair<int64_t, int64_t> numbers) {
+      CanonicalWriter writer("", 0);
+      writer.Integer(numbers.first);
+      writer.Integer(numbers.second);
+      return std::move(writer).Take().substr(16);
+    };
+    const size_t at = bytes.find(bytes_of(from));
+    ASSERT_NE(at, std::string::npos);
+    bytes.replace(at, 16, bytes_of(to));
+  };
+  replace({7, 4}, {5, 4});
+  EXPECT_EQ(DecodeWorkloadRelease(bytes).value().residual->sigma_squared[2], (dp::Rational{5, 4}));
+  replace({5, 4}, {6, 4});
+  EXPECT_TRUE(absl::IsDataLoss(DecodeWorkloadRelease(bytes).status()));
+}
+
+TEST(ReleaseCodec, KnowsTheSizeOfResidualsBeforeTheyAreDrawn) {
+  const dp::WorkloadRelease release = Residuals();
+  const int64_t left_for_the_event = 4096 - static_cast<int64_t>(release.event.size());
+  EXPECT_EQ(MostEncodedBytes(dp::CodedDomain({3, 2}), release.asked, *release.residual),
+            static_cast<int64_t>(EncodeRelease(release).size()) + left_for_the_event);
 }
 
 TEST(ReleaseCodec, KnowsTheSizeOfAReleaseBeforeItIsMade) {

@@ -39,6 +39,22 @@ dp::WorkloadRelease Mixture() {
   return release;
 }
 
+// Two attributes of 2 codes, one by weights and one by Helmert contrasts.
+dp::WorkloadRelease Residuals() {
+  dp::WorkloadRelease release{.asked = {dp::AskedSet()},
+                              .plans = {{.strategy = dp::Strategy::kResidual}},
+                              .values = {{40}, {-3}, {7}},
+                              .residual = dp::ResidualMeasurement(),
+                              .event = "noise"};
+  release.asked[0].queries = {{{{1}, dp::EveryCell()}}, dp::Strategy::kResidual};
+  release.residual->queries.axes = {{.weights = {1, -1}}, {}};
+  release.residual->queries.groups = {{.attributes = {}, .axes = {}},
+                                      {.attributes = {0}, .axes = {0}},
+                                      {.attributes = {1}, .axes = {1}, .multiplier = 16}};
+  release.residual->sigma_squared = {{5, 1}, {3, 2}, {7, 4}};
+  return release;
+}
+
 // A mean and a quantile of an integer from 0 to 6, of which 7 records have a value each.
 const dp::Domain& Integers() {
   static const dp::Domain domain =
@@ -106,8 +122,9 @@ void ReadAnswers(const dp::WorkloadRelease& release, std::string_view bytes) {
 }  // namespace
 
 std::vector<std::string> Seeds() {
-  return {codec::EncodeRelease(Marginals()), codec::EncodeRelease(Mixture()), codec::EncodeRelease(Mean()),
-          codec::EncodeRelease(Median()), codec::EncodeRelease(Synthesis())};
+  return {codec::EncodeRelease(Marginals()), codec::EncodeRelease(Mixture()),
+          codec::EncodeRelease(Mean()),      codec::EncodeRelease(Median()),
+          codec::EncodeRelease(Residuals()), codec::EncodeRelease(Synthesis())};
 }
 
 bool Try(std::string_view bytes) {

@@ -65,8 +65,29 @@ dp::WorkloadRelease Mean() {
   return release;
 }
 
+// Ranges of an attribute of 3 codes by weights, beside one of 2 codes by Helmert contrasts.
+dp::WorkloadRelease Residuals() {
+  dp::WorkloadRelease release{
+      .asked = {dp::AskedSet(), dp::AskedSet()},
+      .plans = {{.strategy = dp::Strategy::kResidual}, {.strategy = dp::Strategy::kResidual}},
+      .values = {{40}, {-3, 1}, {7}, {2, -9}},
+      .residual = dp::ResidualMeasurement(),
+      .event = "noise"};
+  release.asked[0].queries.groups = {{{0, 1}, dp::EveryCell()}};
+  release.asked[1].query_class = dp::QueryClass::kRanges;
+  release.asked[1].queries = {{{{0}, dp::AllIntervals(3)}}, dp::Strategy::kResidual};
+  release.residual->queries.axes = {{.weights = {1, -1, 0, 1, 1, -70'000}}, {}};
+  release.residual->queries.groups = {{.attributes = {}, .axes = {}},
+                                      {.attributes = {0}, .axes = {0}},
+                                      {.attributes = {1}, .axes = {1}, .multiplier = 16},
+                                      {.attributes = {0, 1}, .axes = {0, 1}, .multiplier = 3}};
+  release.residual->sigma_squared = {{5, 1}, {3, 2}, {7, 4}, {1, 9}};
+  return release;
+}
+
 std::map<std::string, dp::WorkloadRelease> Releases() {
-  return {{"marginals", Marginals()}, {"a mixture", Mixture()}, {"a mean", Mean()}};
+  return {
+      {"marginals", Marginals()}, {"a mixture", Mixture()}, {"a mean", Mean()}, {"residuals", Residuals()}};
 }
 
 std::map<std::string, codec::DrawIdentity> Draws() {
@@ -80,7 +101,10 @@ std::map<std::string, codec::DrawIdentity> Draws() {
   statistics.drawn_from.clear();
   statistics.statistics = dp::StatisticsOf(Mean().asked);
   statistics.statistics_draws = Mean().statistics.draws;
-  return {{"counts", counts}, {"statistics", statistics}};
+  codec::DrawIdentity residuals = counts;
+  residuals.drawn_from.clear();
+  residuals.residual = Residuals().residual;
+  return {{"counts", counts}, {"statistics", statistics}, {"residuals", residuals}};
 }
 
 std::map<std::string, std::string> StoredLines() {

@@ -219,6 +219,9 @@ absl::StatusOr<std::vector<Measurement>> MeasurementsFor(const Domain& domain, c
       return BaseHistograms(domain, set);
     case Strategy::kTree:
       return Trees(domain, set, most_tree_bins);
+    case Strategy::kResidual:
+      return absl::InvalidArgumentError(
+          "answers are measured by residuals with all sets of a request or with none");
     case Strategy::kAuto:
       break;
   }
@@ -246,6 +249,7 @@ std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group,
     case Strategy::kTree:
       return TreeErrors(IntervalTree(CellsOf(domain, group.attributes), plan.branching), group);
     case Strategy::kDirect:
+    case Strategy::kResidual:
     case Strategy::kAuto:
       break;
   }
@@ -299,6 +303,7 @@ std::string Describe(const Domain& domain, const Measurement& measurement) {
                           values, " intervals");
     }
     case Strategy::kDirect:
+    case Strategy::kResidual:
     case Strategy::kAuto:
       break;
   }

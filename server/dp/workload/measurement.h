@@ -24,6 +24,9 @@ enum class Strategy {
   kDirect,         // noise on each answer
   kBaseHistogram,  // noise on the cells of a marginal; answers are sums of cells
   kTree,  // noise on a tree of intervals of one attribute (interval_tree.h), estimated by least squares
+  // Noise on orthogonal parts of marginals, of a variance of its own on each part (residual_measurement.h);
+  // answers are sums over their parts. Of all sets of a request, or of none.
+  kResidual,
 };
 
 // Queries that are measured by one strategy. The set's answers are those of its groups, in order.

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,20 +14,23 @@
 #include "dp/noise/noise_spec.h"
 #include "dp/workload/asked_set.h"
 #include "dp/workload/measurement.h"
+#include "dp/workload/residual/residual_measurement.h"
 #include "dp/workload/statistics/statistics_answers.h"
 
 namespace curator::dp {
 
 // What was measured for a workload, and how its answers are computed from the measurements
-// (dp/workload/measurement.h).
+// (dp/workload/measurement.h). A request that is measured by residuals has a `residual`, a plan of
+// Strategy::kResidual without sources for each set, and nothing in `measured`.
 struct WorkloadRelease {
   std::vector<AskedSet> asked;
   std::vector<SetPlan> plans;  // of each set; sources are positions in `measured`
   std::vector<QueryGroup> measured;
   NoiseSpec noise;                           // in each of `values`; without a meaning where there are none
-  std::vector<std::vector<int64_t>> values;  // of each measured group
-  StatisticsRelease statistics = {};         // of the sets of statistics, in their order
-  std::string event;                         // described for display
+  std::vector<std::vector<int64_t>> values;  // of each measured group, or of each group of `residual`
+  std::optional<ResidualMeasurement> residual = std::nullopt;
+  StatisticsRelease statistics = {};  // of the sets of statistics, in their order
+  std::string event;                  // described for display
   bool operator==(const WorkloadRelease&) const = default;
 };
 

@@ -26,11 +26,21 @@ size_t BytesOfHead(const StoredAnswers::Stored& stored) {
          charge.event.size() + charge.postings.size() * kOfAPosting;
 }
 
+constexpr size_t kOfAGroup = 256;
+
+size_t BytesHeldBy(const dp::ResidualMeasurement& residual, const std::vector<std::vector<int64_t>>& values) {
+  size_t bytes = 0;
+  for (const dp::AxisQueries& axis : residual.queries.axes)
+    bytes += kOfAGroup + axis.weights.size() * sizeof(int32_t);
+  for (const std::vector<int64_t>& of_a_group : values)
+    bytes += kOfAGroup + of_a_group.size() * sizeof(int64_t);
+  return bytes;
+}
+
 }  // namespace
 
 size_t BytesHeldBy(const dp::WorkloadRelease& release) {
   constexpr size_t kFixed = 1024;
-  constexpr size_t kOfAGroup = 256;
   size_t bytes = kFixed;
   for (size_t i = 0; i < release.measured.size(); ++i) {
     const dp::QueryGroup& group = release.measured[i];
@@ -41,6 +51,7 @@ size_t BytesHeldBy(const dp::WorkloadRelease& release) {
       for (const dp::LinearQuery& query : *queries) bytes += kOfAGroup + query.size() * sizeof(query.front());
     }
   }
+  if (release.residual) bytes += BytesHeldBy(*release.residual, release.values);
   for (const std::vector<int64_t>& values : release.statistics.values)
     bytes += kOfAGroup + values.size() * sizeof(int64_t);
   for (const dp::AskedSet& asked : release.asked) {
