@@ -276,10 +276,12 @@ absl::StatusOr<dp::Strategy> FromProto(v1::Strategy strategy, const std::string&
       return dp::Strategy::kBaseHistogram;
     case v1::STRATEGY_TREE:
       return dp::Strategy::kTree;
+    case v1::STRATEGY_RESIDUAL:
+      return dp::Strategy::kResidual;
     default:
       return InvalidField(path,
-                          "must be STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM or STRATEGY_TREE, or unset; "
-                          "STRATEGY_SELECTION is for quantiles");
+                          "must be STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM, STRATEGY_TREE or "
+                          "STRATEGY_RESIDUAL, or unset; STRATEGY_SELECTION is for quantiles");
   }
 }
 
@@ -439,6 +441,8 @@ v1::Strategy ToProto(dp::Strategy strategy) {
       return v1::STRATEGY_BASE_HISTOGRAM;
     case dp::Strategy::kTree:
       return v1::STRATEGY_TREE;
+    case dp::Strategy::kResidual:
+      return v1::STRATEGY_RESIDUAL;
     case dp::Strategy::kAuto:
       break;
   }

@@ -143,6 +143,18 @@ TEST(ConvertQuerySets, KeepNamesAndValuesAsTheCallerWroteThem) {
   EXPECT_EQ(predicates.predicates.at(0).all_of.at(0).between->to, std::nullopt);
 }
 
+TEST(ConvertQuerySets, KeepEachStrategyOfCounts) {
+  for (const v1::Strategy strategy :
+       {v1::STRATEGY_UNSPECIFIED, v1::STRATEGY_DIRECT, v1::STRATEGY_BASE_HISTOGRAM, v1::STRATEGY_TREE,
+        v1::STRATEGY_RESIDUAL}) {
+    v1::Workload workload;
+    v1::QuerySet& set = *workload.add_query_sets();
+    set.mutable_marginals()->mutable_all_k_way()->set_k(2);
+    set.set_strategy(strategy);
+    EXPECT_EQ(ToProto(FromProto(workload).value().at(0).strategy), strategy);
+  }
+}
+
 TEST(ConvertQuerySets, KeepExpressionsAsTheCallerWroteThem) {
   const auto predicate = ParsedText<v1::Predicate>(R"pb(
     expression {
@@ -213,6 +225,10 @@ TEST(ConvertQuerySets, NameTheFieldThatCannotBeRead) {
                            prefixes { attribute: "age" }
                            strategy: 77
                          })pb"),
+            "workload.query_sets[0].strategy");
+  EXPECT_EQ(refused("query_sets { marginals {} strategy: STRATEGY_SELECTION }"),
+            "workload.query_sets[0].strategy");
+  EXPECT_EQ(refused("query_sets { statistics {} strategy: STRATEGY_RESIDUAL }"),
             "workload.query_sets[0].strategy");
   EXPECT_EQ(refused(R"pb(query_sets { marginals {} }
                          query_sets {

@@ -47,7 +47,8 @@ constexpr char kBeforeFileExample[] =
     "A file of queries (--file) is JSON: query sets, each of one class, that are answered in their order:\n";
 constexpr char kAfterFileExample[] =
     "\nValues are written as they are in the table. Ranges without boxes are all ranges; an end that is left "
-    "out is the\nattribute's own. Strategies: STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM, STRATEGY_TREE.";
+    "out is the\nattribute's own. Strategies: STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM, STRATEGY_TREE, "
+    "STRATEGY_RESIDUAL.";
 
 // The whole text as a number; none for other texts, such as "5%".
 std::optional<double> NumberIn(const std::string& text) {
@@ -210,6 +211,11 @@ void NameOptions(const WorkloadChoice& choice, int place, FieldOptions& fields) 
     fields.Add(absl::StrCat(path, ".predicates.predicates[", i, "]"), Given("--where", choice.where[i]));
 }
 
+// Whether marginals are measured so when --strategy asks for it.
+bool IsOfMarginals(v1::Strategy strategy) {
+  return strategy == v1::STRATEGY_DIRECT || strategy == v1::STRATEGY_RESIDUAL;
+}
+
 // Whether short options ask for something else than marginals and statistics, which --strategy is of.
 bool AsksCounts(const WorkloadChoice& choice) {
   return !choice.ranges.empty() || !choice.prefixes.empty() || !choice.thresholds.empty() ||
@@ -303,13 +309,16 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need,
                    "Leave out those of --marginals that have more cells than this")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
-  AddChoice<v1::Strategy>(*command, "--strategy", "auto|direct|histogram|tree", workload.strategy,
-                          {{"auto", v1::STRATEGY_UNSPECIFIED},
-                           {"direct", v1::STRATEGY_DIRECT},
-                           {"histogram", v1::STRATEGY_BASE_HISTOGRAM},
-                           {"tree", v1::STRATEGY_TREE}},
-                          "Where noise is added, except for marginals: to each answer, to the cells that are "
-                          "summed, or to a tree of intervals. Default: auto, the least expected error");
+  AddChoice<v1::Strategy>(
+      *command, "--strategy", "auto|direct|histogram|tree|residual", workload.strategy,
+      {{"auto", v1::STRATEGY_UNSPECIFIED},
+       {"direct", v1::STRATEGY_DIRECT},
+       {"histogram", v1::STRATEGY_BASE_HISTOGRAM},
+       {"tree", v1::STRATEGY_TREE},
+       {"residual", v1::STRATEGY_RESIDUAL}},
+      "Where noise is added: to each answer, to the cells that are summed, to a tree of "
+      "intervals, or to orthogonal parts of marginals. Marginals are measured directly or by "
+      "residuals: histogram and tree are not of them. Default: auto, the least expected error");
   command->footer(absl::StrCat(command->get_footer(), "\n\n", kBeforeFileExample, kWorkloadFileExample,
                                kAfterFileExample));
   if (asked_of == AskedOf::kRecords)
@@ -352,7 +361,8 @@ absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::
   RETURN_IF_ERROR(AddPredicates(choice, schema, workload));
   RETURN_IF_ERROR(AddStatisticsTo(choice, schema, workload));
   for (v1::QuerySet& set : *workload.mutable_query_sets()) {
-    if (set.has_marginals() || set.strategy() != v1::STRATEGY_UNSPECIFIED) continue;
+    if (set.strategy() != v1::STRATEGY_UNSPECIFIED) continue;
+    if (set.has_marginals() && !IsOfMarginals(choice.strategy)) continue;
     set.set_strategy(set.has_statistics() ? choice.statistics.quantiles_by : choice.strategy);
   }
   return workload;

@@ -54,8 +54,8 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need,
 void CheckWorkload(const WorkloadChoice& workload);
 
 // The query sets of the file, then those of the short options in the order marginals, ranges, prefixes,
-// thresholds, parities, where or statistics. The strategy is set for those that have none and are not
-// marginals; of statistics it is that of --quantiles-by.
+// thresholds, parities, where or statistics. The strategy is set for those that have none, of
+// marginals when it is direct or residual; of statistics it is that of --quantiles-by.
 // Intervals are checked against `schema`. Errors: INVALID_ARGUMENT (conditions), those
 // of ReadWorkload().
 absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::Schema& schema);

@@ -54,12 +54,27 @@ TEST(WorkloadChoice, AFileComesFirstAndKeepsItsStrategies) {
   std::ofstream(choice.file) << R"({"query_sets": [{"marginals": {"sets": [{"names": ["a"]}]}},
       {"ranges": {"attributes": ["age"]}, "strategy": "STRATEGY_TREE"}, {"prefixes": {"attribute": "b"}}]})";
   EXPECT_EQ(JsonOf(WorkloadOf(choice, {})),
-            R"({"querySets":[{"marginals":{"sets":[{"names":["a"]}]}},)"
+            R"({"querySets":[{"marginals":{"sets":[{"names":["a"]}]},"strategy":"STRATEGY_DIRECT"},)"
             R"({"ranges":{"attributes":["age"]},"strategy":"STRATEGY_TREE"},)"
             R"({"prefixes":{"attribute":"b"},"strategy":"STRATEGY_DIRECT"},)"
             R"({"prefixes":{"attribute":"age"},"strategy":"STRATEGY_DIRECT"}]})");
   std::ofstream(choice.file) << R"({"query_sets": [{"histograms": {}}]})";
   EXPECT_THAT(JsonOf(WorkloadOf(choice, {})), HasSubstr("histograms"));
+}
+
+TEST(WorkloadChoice, MarginalsAreMeasuredDirectlyOrByResidualsAndNotByOtherStrategies) {
+  const auto strategies = [](v1::Strategy strategy) {
+    WorkloadChoice choice;
+    choice.marginals = 1;
+    choice.prefixes = {"age"};
+    choice.strategy = strategy;
+    const v1::Workload workload = WorkloadOf(choice, {}).value();
+    return std::pair(workload.query_sets(0).strategy(), workload.query_sets(1).strategy());
+  };
+  for (const v1::Strategy strategy : {v1::STRATEGY_UNSPECIFIED, v1::STRATEGY_DIRECT, v1::STRATEGY_RESIDUAL})
+    EXPECT_EQ(strategies(strategy), std::pair(strategy, strategy));
+  for (const v1::Strategy strategy : {v1::STRATEGY_BASE_HISTOGRAM, v1::STRATEGY_TREE})
+    EXPECT_EQ(strategies(strategy), std::pair(v1::STRATEGY_UNSPECIFIED, strategy));
 }
 
 TEST(WorkloadChoice, ATargetTakesTheConfidenceOfTheCommand) {

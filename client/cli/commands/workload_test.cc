@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "client/cli/commands/workload_choice.h"
+#include "client/cli/output/text.h"
 #include "client/cli/testing/command_line.h"
 #include "curator/v1/accountant.pb.h"
 #include "curator/v1/budget.pb.h"
@@ -341,7 +342,14 @@ TEST_F(WorkloadArguments, OptionsThatChangeNothingAreRefused) {
   EXPECT_THAT(Complaint({"--rho", "1"}), HasSubstr("--where"));
   EXPECT_THAT(Complaint({"--ranges", "age,age", "--rho", "1"}), HasSubstr("twice"));
   EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--strategy", "best"}),
-              HasSubstr("auto|direct|histogram|tree"));
+              HasSubstr("auto|direct|histogram|tree|residual"));
+}
+
+TEST_F(WorkloadArguments, StrategiesAreAskedForByTheNamesThatAnswersShow) {
+  for (const std::string name : {"auto", "direct", "histogram", "tree", "residual"}) {
+    const v1::AnswerWorkloadRequest sent = Answering({"--prefixes", "age", "--strategy", name, "--rho", "1"});
+    EXPECT_EQ(NameOf(sent.workload().query_sets(0).strategy()), name);
+  }
 }
 
 TEST_F(WorkloadArguments, AReleaseIsSharedWithSomebody) {

@@ -248,6 +248,8 @@ std::string NameOf(v1::Strategy strategy) {
       return "tree";
     case v1::STRATEGY_SELECTION:
       return "selection";
+    case v1::STRATEGY_RESIDUAL:
+      return "residual";
     default:
       return "auto";
   }

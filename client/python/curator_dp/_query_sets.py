@@ -42,9 +42,11 @@ _STRATEGIES = {
     "direct": workload_pb2.STRATEGY_DIRECT,
     "histogram": workload_pb2.STRATEGY_BASE_HISTOGRAM,
     "tree": workload_pb2.STRATEGY_TREE,
+    "residual": workload_pb2.STRATEGY_RESIDUAL,
     "selection": workload_pb2.STRATEGY_SELECTION,
 }
 _OF_QUANTILES = ("tree", "selection")
+_OF_MARGINALS = ("direct", "residual")
 
 
 def names_of(names: Names, order: Sequence[str] = ()) -> tuple[str, ...]:
@@ -290,12 +292,14 @@ def _has_quantiles(wire: workload_pb2.QuerySet) -> bool:
 
 
 def _strategy_of(wire: workload_pb2.QuerySet, strategy: str) -> Any:
-    """Marginals are measured directly, and of statistics only quantiles can be measured in several ways."""
+    """Marginals are measured directly or by residuals, and of statistics only quantiles can be measured in several ways."""
     kind = wire.WhichOneof("queries")
     if kind == "statistics":
         fits = strategy in _OF_QUANTILES and _has_quantiles(wire)
+    elif kind == "marginals":
+        fits = strategy in _OF_MARGINALS
     else:
-        fits = kind != "marginals" and strategy != "selection"
+        fits = strategy != "selection"
     return _STRATEGIES[strategy if fits else "auto"]
 
 

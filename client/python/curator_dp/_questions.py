@@ -51,8 +51,8 @@ class Question:
         dataset: the Dataset that it is about.
         sets: what is counted.
         parts: of a partitioned dataset; all sealed ones when empty, as without of_parts().
-        strategy: "auto", "direct", "histogram" or "tree": what noise is added to, except for marginals; of quantiles "auto", "tree" or
-            "selection".
+        strategy: "auto", "direct", "histogram", "tree" or "residual": what noise is added to; of marginals "auto", "direct" or "residual";
+            of quantiles "auto", "tree" or "selection".
         mechanism: "auto", "laplace" or "gaussian".
     """
 

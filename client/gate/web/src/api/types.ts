@@ -229,7 +229,8 @@ export type Strategy =
   | "STRATEGY_DIRECT"
   | "STRATEGY_BASE_HISTOGRAM"
   | "STRATEGY_TREE"
-  | "STRATEGY_SELECTION";
+  | "STRATEGY_SELECTION"
+  | "STRATEGY_RESIDUAL";
 
 export interface Noise {
   mechanism: Mechanism;
