@@ -216,7 +216,7 @@ bool IsOfMarginals(v1::Strategy strategy) {
   return strategy == v1::STRATEGY_DIRECT || strategy == v1::STRATEGY_RESIDUAL;
 }
 
-// Whether short options ask for something else than marginals and statistics, which --strategy is of.
+// Whether short options ask for something else than marginals and statistics: any --strategy is of it.
 bool AsksCounts(const WorkloadChoice& choice) {
   return !choice.ranges.empty() || !choice.prefixes.empty() || !choice.thresholds.empty() ||
          choice.parities > 0 || (!choice.where.empty() && !choice.statistics.asks());

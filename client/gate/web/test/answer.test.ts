@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assemble, binsOf, labelsOf, MalformedAnswer, runSizeOf } from "../src/answer.ts";
 import { answerCsv, tableCsv } from "../src/answer-files.ts";
-import type { AnswerChunk, AnswerHeader, Attribute, Noise, Schema } from "../src/api/types.ts";
+import type { AnswerChunk, AnswerHeader, Attribute, Noise, Schema, Strategy } from "../src/api/types.ts";
 import { csvOf } from "../src/csv.ts";
 import { attributeWords } from "../src/pages/dataset/attribute-words.ts";
 import { header } from "./answers.ts";
@@ -181,7 +181,7 @@ test("a column of an attribute that is called as one of the numbers has a name o
   assert.deepEqual(rows[3]?.slice(0, 3), ["some", "female", "4"]);
 });
 
-test("answers of other classes have their own labels and errors", () => {
+function prefixesBy(strategy: Strategy) {
   const { tables } = assemble(
     [
       header({ query_set_count: 1 }),
@@ -191,7 +191,7 @@ test("answers of other classes have their own labels and errors", () => {
           query_class: "prefixes",
           columns: ["income"],
           answer_count: "2",
-          strategy: "STRATEGY_TREE",
+          strategy,
           strategy_words: "",
           measurement_count: "3",
           noise: NOISE,
@@ -210,9 +210,20 @@ test("answers of other classes have their own labels and errors", () => {
     ],
     SCHEMA,
   );
-  assert.equal(tables[0]?.rows[0]?.count, "10.5");
-  assert.equal(tables[0]?.rows[1]?.upper, 24);
-  assert.equal(tables[0]?.rows[1]?.deviation, 2);
+  return tables[0];
+}
+
+test("answers of other classes have their own labels and errors", () => {
+  const table = prefixesBy("STRATEGY_TREE");
+  assert.equal(table?.rows[0]?.count, "10.5");
+  assert.equal(table?.rows[1]?.upper, 24);
+  assert.equal(table?.rows[1]?.deviation, 2);
+});
+
+test("answers are derived unless each has noise of its own", () => {
+  assert.equal(prefixesBy("STRATEGY_DIRECT")?.method, "measured");
+  assert.equal(prefixesBy("STRATEGY_TREE")?.method, "derived");
+  assert.equal(prefixesBy("STRATEGY_RESIDUAL")?.method, "derived");
 });
 
 test("processed answers have no intervals", () => {
