@@ -63,11 +63,15 @@ std::vector<WeightedValues> Coarse(std::span<const WeightedValues> values) {
 }
 
 // The smallest w for which Chernoff's bound of P(|S| > w) is at most `excluded`.
+double ChernoffHalfWidthOfGaussians(double variance, double excluded) {
+  return kOutward * std::sqrt(2 * std::log(2 / excluded) * variance);
+}
+
 double ChernoffHalfWidth(const NoiseSpec& noise, std::span<const WeightedValues> values, double excluded) {
-  const double log_odds = std::log(2 / excluded);
   const double parameter = AsReal(noise.parameter);
   if (noise.mechanism == Mechanism::kDiscreteGaussian)
-    return kOutward * std::sqrt(2 * log_odds * parameter * SumOfSquares(values));
+    return ChernoffHalfWidthOfGaussians(parameter * SumOfSquares(values), excluded);
+  const double log_odds = std::log(2 / excluded);
   const auto bound = [&](double u) {
     double log_moment = 0;
     for (const WeightedValues& each : values)
@@ -227,19 +231,31 @@ class BlurredTail {
 // For Gaussian noise: whether the bound by a normal value holds, its factor, and the bound.
 constexpr double kLeastSmooth = 2;  // sigma^2
 
-double NormalFactor(double sigma_squared) {
-  return (1 + 1e-7) * std::exp(1 / (24 * sigma_squared)) * kOutward;
+double NormalFactor(double least_parameter) {
+  return (1 + 1e-7) * std::exp(1 / (24 * least_parameter)) * kOutward;
 }
 
-double NormalHalfWidth(double sigma_squared, double sum_of_squares, double largest_weight, double excluded) {
-  const double allowed = excluded / NormalFactor(sigma_squared);
+// The least x, up to its last digits, with erfc(x) <= allowed.
+double InverseErfc(double allowed) {
   double low = 0;
   double high = 40;  // erfc is 0 there
   for (int i = 0; i < 60; ++i) {
     const double middle = (low + high) / 2;
     (std::erfc(middle) <= allowed ? high : low) = middle;
   }
-  return kOutward * (high * std::sqrt(2 * sigma_squared * sum_of_squares) + largest_weight / 2);
+  return high;
+}
+
+double NormalHalfWidth(double least_parameter, double variance, double largest_weight, double excluded) {
+  struct Quantile {
+    double allowed = 0;
+    double value = 40;
+  };
+  // The last one of this thread: the answers of a group have the same.
+  thread_local Quantile last;
+  const double allowed = excluded / NormalFactor(least_parameter);
+  if (last.allowed != allowed) last = {.allowed = allowed, .value = InverseErfc(allowed)};
+  return kOutward * (last.value * std::sqrt(2 * variance) + largest_weight / 2);
 }
 
 }  // namespace
@@ -278,29 +294,39 @@ std::optional<double> CombinationHalfWidth(const NoiseSpec& noise, std::span<con
 }
 
 double HalfWidthBound(const NoiseSpec& noise, double sum_of_squares, double largest_weight, double level) {
-  const double excluded = 1 - level;
+  if (noise.mechanism == Mechanism::kDiscreteGaussian) {
+    const double parameter = AsReal(noise.parameter);
+    return HalfWidthBoundOfGaussians(parameter, parameter * sum_of_squares, largest_weight, level);
+  }
   const WeightedValues alike{.weight = largest_weight,
                              .count = sum_of_squares / (largest_weight * largest_weight)};
-  const double chernoff = ChernoffHalfWidth(noise, std::span(&alike, 1), excluded);
-  const double parameter = AsReal(noise.parameter);
-  if (noise.mechanism == Mechanism::kDiscreteLaplace || parameter < kLeastSmooth) return chernoff;
-  return std::min(chernoff, NormalHalfWidth(parameter, sum_of_squares, largest_weight, excluded));
+  return ChernoffHalfWidth(noise, std::span(&alike, 1), 1 - level);
 }
 
 double TailBound(const NoiseSpec& noise, double sum_of_squares, double largest_weight, double w) {
   const double parameter = AsReal(noise.parameter);
-  if (noise.mechanism == Mechanism::kDiscreteLaplace) {
-    const double count = sum_of_squares / (largest_weight * largest_weight);
-    const double log_tail = LeastWithin(1 / (parameter * largest_weight), [&](double u) {
-      return count * LaplaceLogMoment(parameter, largest_weight * u) - u * w;
-    });
-    return std::min(1.0, kOutward * 2 * std::exp(log_tail));
-  }
-  const double variance = parameter * sum_of_squares;
+  if (noise.mechanism == Mechanism::kDiscreteGaussian)
+    return TailBoundOfGaussians(parameter, parameter * sum_of_squares, largest_weight, w);
+  const double count = sum_of_squares / (largest_weight * largest_weight);
+  const double log_tail = LeastWithin(1 / (parameter * largest_weight), [&](double u) {
+    return count * LaplaceLogMoment(parameter, largest_weight * u) - u * w;
+  });
+  return std::min(1.0, kOutward * 2 * std::exp(log_tail));
+}
+
+double HalfWidthBoundOfGaussians(double least_parameter, double variance, double largest_weight,
+                                 double level) {
+  const double excluded = 1 - level;
+  const double chernoff = ChernoffHalfWidthOfGaussians(variance, excluded);
+  if (least_parameter < kLeastSmooth) return chernoff;
+  return std::min(chernoff, NormalHalfWidth(least_parameter, variance, largest_weight, excluded));
+}
+
+double TailBoundOfGaussians(double least_parameter, double variance, double largest_weight, double w) {
   const double chernoff = std::min(1.0, kOutward * 2 * std::exp(-w * w / (2 * variance)));
-  if (parameter < kLeastSmooth || w <= largest_weight / 2) return chernoff;
-  return std::min(chernoff,
-                  NormalFactor(parameter) * std::erfc((w - largest_weight / 2) / std::sqrt(2 * variance)));
+  if (least_parameter < kLeastSmooth || w <= largest_weight / 2) return chernoff;
+  return std::min(chernoff, NormalFactor(least_parameter) *
+                                std::erfc((w - largest_weight / 2) / std::sqrt(2 * variance)));
 }
 
 }  // namespace curator::dp

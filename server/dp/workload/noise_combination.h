@@ -27,14 +27,16 @@
 //
 //   - Chernoff's, from ln E exp(u X) = u^2/2 times a function that rises with |u| (Laplace), or at most
 //     sigma^2 u^2 / 2 (Gaussian; Canonne, Kamath, Steinke 2020, Lemma 5.2).
-//   - For Gaussian noise of sigma^2 >= 2: P(|S| > w) <= (1 + 1e-7) exp(1/(24 sigma^2)) P(|N| > w - m/2) with
-//     a normal N of variance sigma^2 v. The probabilities of X are at most exp(1/(24 sigma^2)) times those of
-//     a rounded normal value Y (Jensen's inequality for the integral around each integer; Poisson's sum for
-//     the constant), so X_1 with the largest weight is replaced by Y, which moves S by m/2 at most. Each
-//     further a_i X_i, the larger first, is then added to a normal value whose deviation is at least as
-//     large: the density of the sum is at most 1 + 2 exp(-2 pi^2 s^2) + ... times a normal density, with
-//     s^2 = sigma^2 B/(B + a_i^2) for the sum of squares B so far (Poisson's sum again). The product over
-//     2^26 values is below 1 + 1e-7.
+//   - For Gaussian values whose parameters s_i may differ, all at least s >= 2: P(|S| > w) <= (1 + 1e-7)
+//     exp(1/(24 s)) P(|N| > w - m/2) with a normal N whose variance is the sum of s_i a_i^2. Let |a_i| fall,
+//     so |a_1| = m. The probabilities of X_1 are at most exp(1/(24 s_1)) times those of a normal value of
+//     variance s_1 rounded to an integer (Jensen's inequality for the integral around each integer; Poisson's
+//     sum for the constant). With the normal value itself in its place, S moves by m/2 at most. Each further
+//     a_i X_i is then added to a value whose density is at most C times a normal one of variance B, the sum of
+//     s_j a_j^2 for j < i. By Poisson's sum the density of the sum is at most C (1 + 2 (r + r^4 + r^9 + ...))
+//     times a normal one of variance B + s_i a_i^2, with r = exp(-2 pi^2 u) and 1/u = 1/s_i + a_i^2/B. Since
+//     B >= (i - 1) s a_i^2, u >= s (i - 1)/i >= 2 (i - 1)/i. So the logarithms of these factors sum to less
+//     than 1e-8 for 2^26 values.
 //
 // Thread-safe: immutable values and pure functions.
 #pragma once
@@ -69,5 +71,12 @@ std::optional<double> CombinationHalfWidth(const NoiseSpec& noise, std::span<con
 // The bounds above of a half width, and of P(|S| > w), w >= 0, from v and m.
 double HalfWidthBound(const NoiseSpec& noise, double sum_of_squares, double largest_weight, double level);
 double TailBound(const NoiseSpec& noise, double sum_of_squares, double largest_weight, double w);
+
+// The same for Gaussian values whose parameters differ: `variance` is the sum of each one's parameter times
+// its squared weight, `least_parameter` the least of the parameters. TailBoundOfGaussians() at the half width
+// is at most 1 - level. Many half widths of one `least_parameter` and `level` in turn take a few steps each.
+double HalfWidthBoundOfGaussians(double least_parameter, double variance, double largest_weight,
+                                 double level);
+double TailBoundOfGaussians(double least_parameter, double variance, double largest_weight, double w);
 
 }  // namespace curator::dp

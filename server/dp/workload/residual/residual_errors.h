@@ -1,12 +1,20 @@
 // The errors of answers that are read from measured residuals (residual_measurement.h), from public facts.
 //
+// The parameters of the noise are those of the measured values divided by the square of the group's
+// multiplier, by which the values are divided first.
+//
 // Immutable: thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/numeric/int128.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
 #include "dp/queries/linear_queries.h"
@@ -17,8 +25,11 @@ namespace curator::dp {
 
 // The error of one answer: a sum of independent discrete Gaussian values with known weights.
 struct ResidualError {
-  double variance = 0;        // records^2; with the parameters of the noise, at least its true variance
-  double largest_weight = 0;  // of one measured value
+  // records^2: the sum of the parameters of the noise times the squared weights. At least the true variance,
+  // and above it by less than 1e-14 of it where the parameters are at least 2.
+  double variance = 0;
+  double largest_weight = 0;   // at least that of each measured value, as it was measured
+  double least_parameter = 0;  // at most that of the noise of each measured value
   bool operator==(const ResidualError&) const = default;
 };
 
@@ -28,34 +39,62 @@ bool CanReadFromResiduals(const QueryGroup& group);
 
 class ResidualErrors {
  public:
-  // `axes[i]` is the reading of attribute i of the domain; those that no group has may be missing (any
-  // reading). `attributes` lists for each parameter its set; parameters are doubles here.
-  // Errors: those of AxisReading::Create(); INVALID_ARGUMENT where the sets are not closed under subsets, or an
-  // attribute has several axes.
+  // `measurement.queries` valid (ValidateProducts()), and all parameters positive. Takes a few hash lookups a
+  // group, and what AxisReading::Create() takes for each axis; attributes of equally many codes with Helmert
+  // contrasts share one. Errors: those of AxisReading::Create(); INVALID_ARGUMENT where the number of
+  // parameters is not that of the groups, the sets are not closed under subsets, or an attribute has several
+  // axes.
   static absl::StatusOr<ResidualErrors> Create(const Domain& domain, const ResidualMeasurement& measurement);
 
   // Whether all subsets of the group's attributes were measured and CanReadFromResiduals().
   bool CanRead(const QueryGroup& group) const;
 
-  // One for each answer of a group that can be read, or a single one that holds for all.
+  // One for each answer of a valid group that can be read, or a single one that holds for all: of every cell
+  // where all axes are Helmert contrasts. Takes some 2^(attributes) steps for each answer.
   std::vector<ResidualError> ErrorsOf(const QueryGroup& group) const;
 
   // The reading of an attribute that some group has.
   const AxisReading& ReadingOf(uint32_t attribute) const;
 
+  // Those of the attributes of a measured set.
+  std::vector<const AxisReading*> ReadingsOf(const AttributeSet& attributes) const;
+
+  // For each subset of a measured set (a bit for each position, the first attribute has bit 0) the position
+  // of its group in the measurement.
+  std::vector<size_t> SubsetsOf(const AttributeSet& attributes) const;
+
   // A bound of the half width of an interval around an answer with this error that holds the true one with
-  // probability `level`; at least the probability that the error exceeds `error_bound` >= 0.
-  double HalfWidthOf(const ResidualError& error, double level) const;
-  double TailOf(const ResidualError& error, double error_bound) const;
+  // probability `level`, 0 < level < 1; at least the probability that the error exceeds `error_bound` >= 0.
+  // Those of noise_combination.h for Gaussian values: TailOf() the half width is at most 1 - level.
+  static double HalfWidthOf(const ResidualError& error, double level);
+  static double TailOf(const ResidualError& error, double error_bound);
 
  private:
+  // What of a group's error does not depend on the query.
+  struct Noise {
+    double variance = 0;         // of the values divided by the multiplier
+    double weight = 0;           // 1 / multiplier
+    double least_parameter = 0;  // of the values
+  };
+  // Up to kMostProductAxes attributes, of 13 bits each.
+  using Key = absl::uint128;
+
   ResidualErrors() = default;
+  static Key KeyOf(std::span<const uint32_t> attributes, size_t subset);
+  static ResidualError Combined(std::span<const Noise> noises, std::span<const AxisError> axes);
+  absl::Status AddGroups(const ResidualMeasurement& measurement);
+  absl::Status AddReadings(const Domain& domain, const ProductQueries& queries);
+
+  absl::flat_hash_map<Key, size_t> positions_;  // of the groups
+  std::vector<Noise> noises_;                   // of each group
+  std::vector<AxisReading> readings_;
+  std::vector<std::optional<size_t>> reading_of_;  // of each attribute of the domain
 };
 
 // For each subset of the group's attributes (a bit for each position, the first attribute has bit 0) the sum
 // over the group's queries of the products of `spread` (attributes of the subset) and `level` (others):
 // the sum of the variances of all answers is the sum over the subsets of this times the parameter.
-// `axes` has a reading for each of the group's attributes.
+// `axes` has a reading for each of the attributes of the group, which CanReadFromResiduals().
 std::vector<double> SummedFactors(const Domain& domain, const QueryGroup& group,
                                   std::span<const AxisReading* const> axes);
 
