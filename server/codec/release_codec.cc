@@ -293,7 +293,6 @@ absl::StatusOr<dp::WorkloadRelease> DecodeResidual(CanonicalReader& reader) {
 }  // namespace
 
 bool IsPlainMarginals(const dp::WorkloadRelease& release) {
-  if (release.residual) return false;
   for (size_t i = 0; i < release.asked.size(); ++i) {
     if (release.asked[i].query_class != dp::QueryClass::kMarginals) return false;
     if (release.plans[i].strategy != dp::Strategy::kDirect) return false;
