@@ -322,8 +322,8 @@ class Settling {
 };
 
 // The integer row close to `row` whose sum over the offset is 0. Code after code is rounded, and what that
-// adds to the sum over the offset is taken off the wished weights of the codes to come, in proportion to their
-// parts (the nearest point with sum 0).
+// adds to the sum over the offset is taken off the wished weights of the codes to come, in proportion to
+// their parts (the nearest point with sum 0).
 std::optional<Integers> RoundedRow(VectorXd row, const IntegerOffset& offset, int64_t scale) {
   double squares = 0;
   for (const int64_t part : offset.parts) squares += static_cast<double>(part * part);

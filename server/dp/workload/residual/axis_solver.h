@@ -6,11 +6,13 @@
 // x, with the total variance tr((I - 1 c^T) G (I - c 1^T) S^+). The least of it over all S with S_jj <= 1 is
 // found by a multiplicative fixed point on weights w_j of the codes:
 //
-//   U an orthonormal basis of what is orthogonal to c;  A = U^T (I - 1 c^T) G (I - c 1^T) U = B B^T;  F = U B
-//   F^T diag(w) F = V diag(l) V^T,  sum w = 1
-//   the least possible, from below:   (sum sqrt(l))^2                     (any w: weak duality)
-//   attained by S = M / max g:        sum sqrt(l) max_j g_j,  M = F V diag(l^-1/2) V^T F^T,  g = diag(M)
-//   w_j <- w_j g_j^p, normalised
+//   U:  an orthonormal basis of what is orthogonal to c
+//   F:  U B, where B B^T = A = U^T (I - 1 c^T) G (I - c 1^T) U
+//   V, l:  F^T diag(w) F = V diag(l) V^T, with sum w = 1
+//   M, g:  M = F V diag(l^-1/2) V^T F^T, g = diag(M)
+//   the least possible, from below:  (sum sqrt(l))^2, for any w (weak duality)
+//   attained by S = M / max g:  sum sqrt(l) max_j g_j
+//   the next weights:  w_j g_j^p, normalised
 //
 // A workload that does not need all codes - 1 directions has a singular A. [R; 1^T] is to be invertible
 // nevertheless, so that A's eigenvalues are raised to 1e-7 of their mean before S is sought: with few queries
@@ -47,8 +49,8 @@ struct SolvedAxis {
 class AxisSolver {
  public:
   // `gram` of `codes` codes, 2 <= codes <= kMostSolvedCodes, positive semidefinite and not 0. Solves it
-  // without an offset first, for c* = S*^-1 1 / (1^T S*^-1 1), without its negative parts: the offset that the
-  // best strategy without the condition S c = 0 has by itself.
+  // without an offset first, for c* = S*^-1 1 / (1^T S*^-1 1), without its negative parts: the offset that
+  // the best strategy without the condition S c = 0 has by itself.
   AxisSolver(int64_t codes, Gram gram);
 
   // (1 - evenness) c* + evenness / codes, rounded to integers divided by 64 codes, as Rounded() does: then
@@ -68,9 +70,9 @@ class AxisSolver {
 };
 
 // The strategy as codes - 1 integer queries whose weights lie within +-`scale`: the rows of a root of S,
-// rounded so that they are exactly 0 on an integer offset close to c; on c itself where it is from OffsetAt().
-// The largest of the variances of 100 codes' prefixes or ranges grows by 0.1% with scale = 2^10, by 0.003% with
-// 2^15.
+// rounded so that they are exactly 0 on an integer offset close to c; on c itself where it is from
+// OffsetAt(). Then the variance of 100 codes' prefixes or ranges grows by 0.05% to 0.3% with scale = 2^10, by
+// 0.001% to 0.03% with 2^15.
 struct IntegerAxis {
   AxisQueries queries;
   std::vector<double> offset;  // the exact offset of the queries: integers divided by their sum
