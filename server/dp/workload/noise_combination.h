@@ -31,12 +31,12 @@
 //     exp(1/(24 s)) P(|N| > w - m/2) with a normal N whose variance is the sum of s_i a_i^2. Let |a_i| fall,
 //     so |a_1| = m. The probabilities of X_1 are at most exp(1/(24 s_1)) times those of a normal value of
 //     variance s_1 rounded to an integer (Jensen's inequality for the integral around each integer; Poisson's
-//     sum for the constant). With the normal value itself in its place, S moves by m/2 at most. Each further
-//     a_i X_i is then added to a value whose density is at most C times a normal one of variance B, the sum of
-//     s_j a_j^2 for j < i. By Poisson's sum the density of the sum is at most C (1 + 2 (r + r^4 + r^9 + ...))
-//     times a normal one of variance B + s_i a_i^2, with r = exp(-2 pi^2 u) and 1/u = 1/s_i + a_i^2/B. Since
-//     B >= (i - 1) s a_i^2, u >= s (i - 1)/i >= 2 (i - 1)/i. So the logarithms of these factors sum to less
-//     than 1e-8 for 2^26 values.
+//     sum for the constant). With the normal value itself in its place, S moves by m/2 at most. Each
+//     further a_i X_i is then added to a value whose density is at most C times a normal one of variance B,
+//     the sum of s_j a_j^2 for j < i. By Poisson's sum the density of the sum is at most
+//     C (1 + 2 (r + r^4 + r^9 + ...)) times a normal one of variance B + s_i a_i^2, with
+//     r = exp(-2 pi^2 u) and 1/u = 1/s_i + a_i^2/B. Since B >= (i - 1) s a_i^2, u >= s (i - 1)/i >=
+//     2 (i - 1)/i. So the logarithms of these factors sum to less than 1e-8 for 2^26 values.
 //
 // Thread-safe: immutable values and pure functions.
 #pragma once

@@ -1,9 +1,9 @@
 // Reads the answers of query groups from measured residuals (residual_measurement.h).
 //
-// The table over a set of attributes A is put together from the values of A's subsets: they are laid into one
-// array of the cells of A, with the last place along an axis for the sets without that attribute, and expanded
-// along one axis after another (AxisReading::Expand()): the unbiased estimate of all cells, linear in the cells
-// for Helmert contrasts.
+// The table over a set of attributes A is put together from the values of A's subsets: they are laid into
+// one array of the cells of A, with the last place along an axis for the sets without that attribute, and
+// expanded along one axis after another (AxisReading::Expand()): the unbiased estimate of all cells, in time
+// linear in the cells for Helmert contrasts.
 //
 // Not thread-safe. The same groups get the same answers in any order.
 #pragma once
