@@ -6,13 +6,13 @@
 // x, with the total variance tr((I - 1 c^T) G (I - c 1^T) S^+). The least of it over all S with S_jj <= 1 is
 // found by a multiplicative fixed point on weights w_j of the codes:
 //
-//   U:  an orthonormal basis of what is orthogonal to c
-//   F:  U B, where B B^T = A = U^T (I - 1 c^T) G (I - c 1^T) U
-//   V, l:  F^T diag(w) F = V diag(l) V^T, with sum w = 1
-//   M, g:  M = F V diag(l^-1/2) V^T F^T, g = diag(M)
-//   the least possible, from below:  (sum sqrt(l))^2, for any w (weak duality)
-//   attained by S = M / max g:  sum sqrt(l) max_j g_j
-//   the next weights:  w_j g_j^p, normalised
+//   U: an orthonormal basis of what is orthogonal to c
+//   F: U B, where B B^T = A = U^T (I - 1 c^T) G (I - c 1^T) U
+//   V, l: F^T diag(w) F = V diag(l) V^T, with sum w = 1
+//   M, g: M = F V diag(l^-1/2) V^T F^T, g = diag(M)
+//   the least possible, from below: (sum sqrt(l))^2, for any w (weak duality)
+//   attained by S = M / max g: sum sqrt(l) max_j g_j
+//   the next weights: w_j g_j^p, normalised
 //
 // A workload that does not need all codes - 1 directions has a singular A. [R; 1^T] is to be invertible
 // nevertheless, so that A's eigenvalues are raised to 1e-7 of their mean before S is sought: with few queries
