@@ -77,8 +77,8 @@ struct IntegerAxis {
   AxisQueries queries;
   std::vector<double> offset;  // the exact offset of the queries: integers divided by their sum
 };
-// 2 <= scale <= kLargestWeight (linear_queries.h). Errors: INTERNAL where no such rows were found, or they are
-// not independent (a scale that is too small).
+// 2 <= scale <= kLargestWeight (linear_queries.h). Errors: INTERNAL where no such rows were found, or they
+// are not independent (a scale that is too small).
 absl::StatusOr<IntegerAxis> Rounded(const SolvedAxis& solved, int64_t scale);
 
 }  // namespace curator::dp
