@@ -51,6 +51,33 @@ void Add(std::span<const int64_t> noises, std::vector<int64_t>& values) {
   for (size_t i = 0; i < values.size(); ++i) values[i] += noises[i];
 }
 
+// How many of the groups, from the first one, are counted at once: at least one.
+size_t CountedAtOnce(const Domain& domain, std::span<const ProductGroup> groups) {
+  constexpr int64_t kCells = int64_t{1} << 20;  // 8 MiB of counts
+  size_t count = 0;
+  for (int64_t cells = 0; count < groups.size(); ++count) {
+    cells += domain.CellCount(groups[count].attributes).value_or(kCells);
+    if (count > 0 && cells > kCells) break;
+  }
+  return count;
+}
+
+// Adds the exact answers of all groups. Few exact counts are in memory at a time.
+absl::Status AddAnswers(const SealedTable& table, const Domain& domain, const ProductQueries& queries,
+                        Executor& executor, std::vector<std::vector<int64_t>>& values) {
+  size_t done = 0;
+  for (std::span<const ProductGroup> left = queries.groups; !left.empty();) {
+    const std::span<const ProductGroup> counted = left.first(CountedAtOnce(domain, left));
+    std::vector<AttributeSet> sets;
+    for (const ProductGroup& group : counted) sets.push_back(group.attributes);
+    ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts, CountMarginals(table, domain, sets, executor));
+    for (size_t i = 0; i < counted.size(); ++i)
+      Add(AnswersFromCounts(domain, queries, counted[i], std::move(counts[i])), values[done++]);
+    left = left.subspan(counted.size());
+  }
+  return absl::OkStatus();
+}
+
 // The attribute sets of the candidates, validated.
 absl::StatusOr<std::vector<AttributeSet>> SetsOf(const Domain& domain,
                                                  std::span<const ApproximatedMarginal> candidates) {
@@ -163,29 +190,24 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyCounts(std::span<
 absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyProducts(
     const ProductQueries& queries, std::span<const Rational> sigma_squared) {
   ASSIGN_OR_RETURN(const Rho rho, CostOfProducts(domain_, unit_, queries, sigma_squared));
-  std::vector<ProductGaussian> noises;
-  std::vector<AttributeSet> sets;  // of which counts are needed
+  std::vector<AttributeSet> sets;
   for (size_t i = 0; i < queries.groups.size(); ++i) {
-    const ProductGroup& group = queries.groups[i];
-    ASSIGN_OR_RETURN(ProductGaussian noise,
-                     ProductGaussian::Create(sigma_squared[i], VarianceFactors(domain_, queries, group)));
-    noises.push_back(std::move(noise));
-    if (!group.attributes.empty()) sets.push_back(group.attributes);
+    sets.push_back(queries.groups[i].attributes);
+    RETURN_IF_ERROR(
+        ProductGaussian::Check(sigma_squared[i], VarianceFactors(domain_, queries, queries.groups[i])));
   }
-  RETURN_IF_ERROR(CheckCells(sets));
+  RETURN_IF_ERROR(CheckCells(std::move(sets)));
   RETURN_IF_ERROR(meter_.Debit({ZcdpEvent{rho}}));
 
   std::vector<std::vector<int64_t>> values;
-  for (const ProductGaussian& noise : noises) noise.Fill(bits_, values.emplace_back(noise.cells()));
-  ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> counts,
-                   CountMarginals(*table_, domain_, sets, *executor_));
-  size_t counted = 0;
+  values.reserve(queries.groups.size());
   for (size_t i = 0; i < queries.groups.size(); ++i) {
-    const ProductGroup& group = queries.groups[i];
-    const std::vector<int64_t> cells =
-        group.attributes.empty() ? std::vector<int64_t>{table_->rows()} : std::move(counts[counted++]);
-    Add(AnswersFromCounts(domain_, queries, group, cells), values[i]);
+    ASSIGN_OR_RETURN(
+        const ProductGaussian noise,
+        ProductGaussian::Create(sigma_squared[i], VarianceFactors(domain_, queries, queries.groups[i])));
+    noise.Fill(bits_, values.emplace_back(noise.cells()));
   }
+  RETURN_IF_ERROR(AddAnswers(*table_, domain_, queries, *executor_, values));
   return values;
 }
 

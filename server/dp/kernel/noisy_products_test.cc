@@ -113,6 +113,24 @@ TEST(NoisyProducts, AreReplayedFromTheirTranscript) {
   EXPECT_EQ(replaying.NoisyProducts(Questions(), kNoise).value(), values);
 }
 
+// A group of more than a million cells is counted by itself. Noise with this parameter is not 0 once in 10^21
+// draws.
+TEST(NoisyProducts, OfManyCellsAreCountedPartByPart) {
+  const Domain large = CodedDomain({1100, 1000});
+  ProductQueries queries{
+      .axes = {{.weights = std::vector<int32_t>(1100, 1)}, {.weights = std::vector<int32_t>(1000, 1)}},
+      .groups = {{{0}, {0}}, {{0, 1}, {0, 1}}, {{1}, {1}}, {{}, {}}}};
+  queries.axes[1].weights[20] = 5;
+  queries.axes[1].weights[999] = -7;
+  const std::vector<Rational> noise(4, Rational{1, 100});
+  const Event price{ZcdpEvent{CostOfProducts(large, kAdded, queries, noise).value()}};
+  seeded::SeededBits bits(5);
+  Kernel kernel(SealRows(large, {{0, 3}, {7, 999}, {1099, 20}}).value(), large, kAdded, Meter({{price, 1}}),
+                bits);
+  EXPECT_EQ(kernel.NoisyProducts(queries, noise).value(),
+            (std::vector<std::vector<int64_t>>{{3}, {-1}, {-1}, {3}}));
+}
+
 // The mean log-ratio of the likelihoods of draws from one table under both: the divergence of order 1, which
 // rho bounds.
 constexpr int kRatios = 500;

@@ -22,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/int128.h"
+#include "base/status_macros.h"
 #include "dp/noise/exact_uniform.h"
 #include "dp/noise/fixed_point_exp.h"
 
@@ -90,8 +91,8 @@ const std::vector<ProductGaussian::Proposal>& ProductGaussian::Proposals() {
   return *proposals;
 }
 
-absl::StatusOr<ProductGaussian> ProductGaussian::Create(Rational sigma_squared,
-                                                        const std::vector<std::vector<int64_t>>& factors) {
+absl::Status ProductGaussian::Check(Rational sigma_squared,
+                                    const std::vector<std::vector<int64_t>>& factors) {
   if (factors.size() > kMostAxes)
     return InvalidField("factors", absl::StrCat("has more than ", kMostAxes, " axes"));
   mpz_class largest(1);
@@ -105,7 +106,12 @@ absl::StatusOr<ProductGaussian> ProductGaussian::Create(Rational sigma_squared,
           mpz_class(DiscreteGaussian::kMaxSigmaSquared) * sigma_squared.denominator) {
     return InvalidField("sigma_squared", "must be above 0 and, with all factors, at most 2^62");
   }
+  return absl::OkStatus();
+}
 
+absl::StatusOr<ProductGaussian> ProductGaussian::Create(Rational sigma_squared,
+                                                        const std::vector<std::vector<int64_t>>& factors) {
+  RETURN_IF_ERROR(Check(sigma_squared, factors));
   ProductGaussian made;
   const int64_t divisor = std::gcd(sigma_squared.numerator, sigma_squared.denominator);
   made.sigma_squared_ = {sigma_squared.numerator / divisor, sigma_squared.denominator / divisor};

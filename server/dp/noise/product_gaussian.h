@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/accounting/units.h"
 #include "dp/noise/bit_source.h"
@@ -29,6 +30,9 @@ class ProductGaussian {
   // `factors` has a list for each axis, of a positive integer for each index. Errors: INVALID_ARGUMENT,
   // naming "sigma_squared", unless all products are positive and at most DiscreteGaussian::kMaxSigmaSquared;
   // naming "factors" for more than kMostAxes axes, an empty one, and a factor below 1.
+  static absl::Status Check(Rational sigma_squared, const std::vector<std::vector<int64_t>>& factors);
+
+  // Takes half a microsecond for each factor. Errors: those of Check().
   static absl::StatusOr<ProductGaussian> Create(Rational sigma_squared,
                                                 const std::vector<std::vector<int64_t>>& factors);
 

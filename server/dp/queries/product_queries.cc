@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -64,21 +65,26 @@ std::span<int64_t> PartOf(std::span<int64_t> numbers, int64_t part, int64_t size
   return numbers.subspan(static_cast<size_t>(part * size), static_cast<size_t>(size));
 }
 
-// Answers along one axis: the `inner` numbers of a code are next to each other.
-void HelmertAlong(std::span<const int64_t> numbers, int64_t codes, int64_t inner,
-                  std::span<int64_t> answers) {
-  std::vector<int64_t> sums(static_cast<size_t>(inner));
-  for (int64_t k = 1; k < codes; ++k) {
-    const std::span<const int64_t> added = PartOf(numbers, k - 1, inner);
-    const std::span<const int64_t> taken = PartOf(numbers, k, inner);
-    const std::span<int64_t> own = PartOf(answers, k - 1, inner);
-    for (size_t i = 0; i < sums.size(); ++i) {
-      sums[i] += added[i];
-      own[i] = sums[i] - k * taken[i];
+// Replaces numbers by their contrasts along one axis: the `inner` numbers of a code are next to each other.
+// What is written lies before all that is still to be read.
+void ReplaceByContrasts(int64_t codes, int64_t inner, std::vector<int64_t>& numbers) {
+  const auto width = static_cast<size_t>(inner);
+  std::vector<int64_t> sums(width);
+  int64_t* to = numbers.data();
+  for (size_t place = 0; place < numbers.size(); place += static_cast<size_t>(codes) * width) {
+    std::ranges::fill(sums, 0);
+    const int64_t* from = numbers.data() + place;
+    for (int64_t k = 1; k < codes; ++k, from += width, to += width) {
+      for (size_t i = 0; i < width; ++i) {
+        sums[i] += from[i];
+        to[i] = sums[i] - k * from[width + i];
+      }
     }
   }
+  numbers.resize(static_cast<size_t>(to - numbers.data()));
 }
 
+// The same for weighted queries, of which there may be more than codes.
 void WeightedAlong(const AxisQueries& queries, std::span<const int64_t> numbers, int64_t codes, int64_t inner,
                    std::span<int64_t> answers) {
   const int64_t rows = NumberOfQueries(queries, codes);
@@ -135,30 +141,29 @@ std::vector<std::vector<int64_t>> VarianceFactors(const Domain& domain, const Pr
 }
 
 std::vector<int64_t> AnswersFromCounts(const Domain& domain, const ProductQueries& queries,
-                                       const ProductGroup& group, std::span<const int64_t> counts) {
-  std::vector<int64_t> numbers(counts.begin(), counts.end());
+                                       const ProductGroup& group, std::vector<int64_t> counts) {
+  std::vector<int64_t> numbers = std::move(counts);
   if (group.multiplier != 1)
     std::ranges::for_each(numbers, [&](int64_t& number) { number *= group.multiplier; });
   int64_t outer = 1;  // the queries of the axes that are done
-  int64_t inner = static_cast<int64_t>(counts.size());
+  int64_t inner = static_cast<int64_t>(numbers.size());
   for (size_t i = 0; i < group.axes.size(); ++i) {
     const AxisQueries& axis = queries.axes[group.axes[i]];
     const int64_t codes = domain.attributes()[group.attributes[i]].size();
     const int64_t rows = NumberOfQueries(axis, codes);
     const int64_t before = inner;
     inner /= codes;
-    std::vector<int64_t> answers(static_cast<size_t>(outer * rows * inner));
-    for (int64_t place = 0; place < outer; ++place) {
-      const std::span<const int64_t> of_place = PartOf(std::span<const int64_t>(numbers), place, before);
-      const std::span<int64_t> own = PartOf(std::span(answers), place, rows * inner);
-      if (IsHelmert(axis)) {
-        HelmertAlong(of_place, codes, inner, own);
-      } else {
-        WeightedAlong(axis, of_place, codes, inner, own);
+    if (IsHelmert(axis)) {
+      ReplaceByContrasts(codes, inner, numbers);
+    } else {
+      std::vector<int64_t> answers(static_cast<size_t>(outer * rows * inner));
+      for (int64_t place = 0; place < outer; ++place) {
+        WeightedAlong(axis, PartOf(std::span<const int64_t>(numbers), place, before), codes, inner,
+                      PartOf(std::span(answers), place, rows * inner));
       }
+      numbers = std::move(answers);
     }
     outer *= rows;
-    numbers = std::move(answers);
   }
   return numbers;
 }

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -54,9 +53,10 @@ inline constexpr size_t kMostProductAxes = 8;
 inline constexpr size_t kMostAxisWeights = size_t{1} << 18;
 
 // INVALID_ARGUMENT unless there is a group; each has a positive multiplier and is over rising attributes of
-// the domain, kMostProductAxes of them at most, each of two codes or more; no attribute set occurs twice; each attribute has an axis, whose
-// weights, kMostAxisWeights of them at most, make whole queries over its codes and reach no farther than
-// kLargestWeight (linear_queries.h); and no weight of a product is beyond kLargestProductWeight.
+// the domain, kMostProductAxes of them at most, each of two codes or more; no attribute set occurs twice;
+// each attribute has an axis, whose weights, kMostAxisWeights of them at most, make whole queries over its
+// codes and reach no farther than kLargestWeight (linear_queries.h); and no weight of a product is beyond
+// kLargestProductWeight.
 absl::Status ValidateProducts(const Domain& domain, const ProductQueries& queries);
 
 // How many answers a valid group has.
@@ -68,8 +68,8 @@ std::vector<std::vector<int64_t>> VarianceFactors(const Domain& domain, const Pr
 
 // The answers of a valid group from the counts of its marginal's cells, of which there are fewer than 2^31 in
 // all. Exact. Takes cells times (the number of attributes, and for each with weights its number of queries)
-// steps, and two tables of cells.
+// steps. Contrasts take the place of the counts; weighted queries take a table of their own beside them.
 std::vector<int64_t> AnswersFromCounts(const Domain& domain, const ProductQueries& queries,
-                                       const ProductGroup& group, std::span<const int64_t> counts);
+                                       const ProductGroup& group, std::vector<int64_t> counts);
 
 }  // namespace curator::dp
