@@ -50,6 +50,12 @@ MISTAKES = (
     "twice the temperature",
     "one key for two draws",
     "a draw from sets that its identity does not have",
+    "twice a column of products under replacement",
+    "the largest row of products in place of the largest column",
+    "a forgotten variance factor",
+    "the records of a unit in place of their square",
+    "a forgotten multiplier",
+    "groups of products that are not added up",
 )
 
 # Of accounting (docs/PRIVACY-accounting.md).

@@ -15,6 +15,7 @@
 #include "dp/kernel/kernel.h"
 #include "dp/noise/bit_source.h"
 #include "dp/queries/grouped_sums.h"
+#include "dp/sensitivity/product_cost.h"
 #include "dp/sensitivity/sensitivity.h"
 #include "tests/statistical/audit_mode.h"
 #include "tests/statistical/instruction_trace.h"
@@ -120,6 +121,17 @@ TEST(ConstantSteps, CountsOfGroupsOfQueries) {
   ExpectTheSameSteps(dp::NoiseEvent(kLaplace, sensitivity), [&groups](dp::PrivateQueries& kernel) {
     return kernel.NoisyCounts(groups, kLaplace).ok();
   });
+}
+
+// The number of records, contrasts, and weighted queries.
+TEST(ConstantSteps, ProductsOfQueries) {
+  const dp::ProductQueries products{
+      .axes = {{}, {.weights = {2, -1, -1, 0, 3, -3}}},
+      .groups = {{{}, {}}, {{0}, {1}}, {{2}, {0}, 3}, {{0, 1}, {1, 0}}, {{0, 1, 2}, {0, 0, 0}}}};
+  const std::vector<dp::Rational> noise(products.groups.size(), dp::Rational{100, 1});
+  const dp::Rho rho = dp::CostOfProducts(SmallDomain(), kRecord, products, noise).value();
+  ExpectTheSameSteps({dp::ZcdpEvent{rho}},
+                     [&](dp::PrivateQueries& kernel) { return kernel.NoisyProducts(products, noise).ok(); });
 }
 
 TEST(ConstantSteps, SelectionsOfTheWorstApproximatedGroup) {
