@@ -70,6 +70,7 @@ TEST(DrawIdentity, TellsApartWhateverIsMeasuredByResiduals) {
   const std::vector<std::function<void(dp::ResidualMeasurement&)>> changes = {
       [](dp::ResidualMeasurement& r) { r.queries.axes[0].weights[1] = -2; },
       [](dp::ResidualMeasurement& r) { r.queries.axes[0].weights.clear(); },
+      [](dp::ResidualMeasurement& r) { r.queries.axes[0].variance_factor = 2; },
       [](dp::ResidualMeasurement& r) { r.queries.groups[1].attributes = {2}; },
       [](dp::ResidualMeasurement& r) { r.queries.groups[1].axes = {1}; },
       [](dp::ResidualMeasurement& r) { r.queries.groups[1].multiplier = 4; },

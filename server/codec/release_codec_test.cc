@@ -4,6 +4,7 @@
 
 #include "base/canonical_bytes.h"
 #include "codec/fingerprint.h"
+#include "codec/residual_codec.h"
 #include "dp/domain/testing_domain.h"
 #include "dp/queries/testing/all_intervals.h"
 
@@ -52,7 +53,7 @@ dp::WorkloadRelease Residuals() {
   release.asked[0].queries.groups = {{{0, 1}, dp::EveryCell()}};
   release.asked[1].query_class = dp::QueryClass::kRanges;
   release.asked[1].queries = {{{{0}, dp::AllIntervals(3)}}, dp::Strategy::kResidual};
-  release.residual->queries.axes = {{.weights = {1, -1, 0, 1, 1, -70'000}}, {}};
+  release.residual->queries.axes = {{.weights = {1, -1, 0, 1, 1, -70'000}, .variance_factor = 9}, {}};
   release.residual->queries.groups = {{.attributes = {}, .axes = {}},
                                       {.attributes = {0}, .axes = {0}},
                                       {.attributes = {1}, .axes = {1}, .multiplier = 16},
@@ -173,12 +174,15 @@ TEST(ReleaseCodec, RefusesResidualsThatAreValidOverNoDomain) {
   EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.axes[0].weights[0] = kMost + 1; }));
   EXPECT_FALSE(is_refused([](Release&, Queries& q) { q.axes[0].weights.resize(dp::kMostAxisWeights); }));
   EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.axes[0].weights.resize(dp::kMostAxisWeights + 1); }));
+  EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.axes[0].variance_factor = 0; }));
+  EXPECT_TRUE(
+      is_refused([](Release&, Queries& q) { q.axes[0].variance_factor = dp::kLargestVarianceFactor + 1; }));
   EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.groups[3].axes = {0, 2}; })) << "there are two axes";
   EXPECT_TRUE(is_refused([](Release&, Queries& q) {
     q.groups[3].axes = {1, 1};
   })) << "the attribute has another";
   EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.groups[3].attributes = {1, 0}; }));
-  EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.groups[3].attributes = {2, 2}; }));
+  EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.groups[3] = {{2, 2}, {0, 0}}; }));
   EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.groups[2] = q.groups[1]; })) << "the set occurs twice";
   EXPECT_TRUE(is_refused([](Release&, Queries& q) { q.groups[3].multiplier = 0; }));
   EXPECT_TRUE(
@@ -239,6 +243,23 @@ TEST(ReleaseCodec, RefusesParametersOfResidualsThatAreNotInLowestTerms) {
   EXPECT_EQ(DecodeWorkloadRelease(bytes).value().residual->sigma_squared[2], (dp::Rational{5, 4}));
   replace({5, 4}, {6, 4});
   EXPECT_TRUE(absl::IsDataLoss(DecodeWorkloadRelease(bytes).status()));
+}
+
+TEST(ReleaseCodec, RefusesWeightsOfResidualsThatAreNotWhole) {
+  const auto read = [](std::string_view weights) {
+    CanonicalWriter writer("residual", 1);
+    writer.Integer(1);  // axes
+    writer.Text(weights);
+    if (!weights.empty()) writer.Integer(1);                              // the variance factor
+    for (const int64_t number : {1, 0, 1, 5, 2}) writer.Integer(number);  // groups, and the only one
+    const std::string bytes = std::move(writer).Take();
+    CanonicalReader reader(bytes, "residual", 1);
+    ReadResidual(reader);
+    return reader.Finish();
+  };
+  EXPECT_TRUE(read(std::string(4, 0)).ok());
+  EXPECT_TRUE(read("").ok());
+  for (const size_t bytes : {1, 3, 5}) EXPECT_TRUE(absl::IsDataLoss(read(std::string(bytes, 0)))) << bytes;
 }
 
 TEST(ReleaseCodec, KnowsTheSizeOfResidualsBeforeTheyAreDrawn) {

@@ -45,6 +45,8 @@ dp::AxisQueries ReadAxis(CanonicalReader& reader) {
     if (weight < -dp::kLargestWeight || weight > dp::kLargestWeight) reader.Refuse();
     axis.weights.push_back(weight);
   }
+  if (!axis.weights.empty()) axis.variance_factor = reader.Integer();
+  if (axis.variance_factor < 1 || axis.variance_factor > dp::kLargestVarianceFactor) reader.Refuse();
   return axis;
 }
 
@@ -90,7 +92,10 @@ bool AreOfOneMeasurement(const dp::ProductQueries& queries) {
 void WriteResidual(CanonicalWriter& writer, const dp::ResidualMeasurement& residual) {
   const dp::ProductQueries& queries = residual.queries;
   writer.Integer(static_cast<int64_t>(queries.axes.size()));
-  for (const dp::AxisQueries& axis : queries.axes) writer.Text(BytesOfWeights(axis.weights));
+  for (const dp::AxisQueries& axis : queries.axes) {
+    writer.Text(BytesOfWeights(axis.weights));
+    if (!axis.weights.empty()) writer.Integer(axis.variance_factor);
+  }
   writer.Integer(static_cast<int64_t>(queries.groups.size()));
   for (size_t i = 0; i < queries.groups.size(); ++i) {
     const dp::ProductGroup& group = queries.groups[i];

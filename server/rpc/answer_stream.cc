@@ -108,8 +108,8 @@ absl::Status WriteTableSet(const dp::Domain& domain, const dp::AskedSet& asked, 
   header.set_strategy(ToProto(measurement.strategy));
   header.set_strategy_words(measurement.description);
   header.set_measurement_count(measurement.measured_values);
-  ASSIGN_OR_RETURN(const service::NoiseSummary noise, answers.Noise());
-  *header.mutable_noise() = ToProto(noise);
+  ASSIGN_OR_RETURN(const std::optional<service::NoiseSummary> noise, answers.Noise());
+  if (noise) *header.mutable_noise() = ToProto(*noise);
   RETURN_IF_ERROR(writer.Write(chunk));
   dp::Labels labels(domain, asked);
   int64_t offset = 0;
@@ -127,8 +127,8 @@ absl::Status WriteMarginalSet(const dp::AskedSet& asked, size_t set, service::Re
     ASSIGN_OR_RETURN(const service::AnsweredGroup group, answers.Next());
     v1::Noise proto;
     if (group.is_measured_itself) {
-      ASSIGN_OR_RETURN(const service::NoiseSummary noise, answers.Noise());
-      proto = ToProto(noise);
+      ASSIGN_OR_RETURN(const std::optional<service::NoiseSummary> noise, answers.Noise());
+      proto = ToProto(noise.value());
     }
     RETURN_IF_ERROR(writer.WriteMarginal(marginal.attributes, static_cast<int>(set), group,
                                          group.is_measured_itself ? &proto : nullptr));

@@ -140,7 +140,7 @@ class Attacker {
     }
   }
   void AddSet(v1::QuerySet& set) {
-    set.set_strategy(static_cast<v1::Strategy>(Below(5)));
+    set.set_strategy(static_cast<v1::Strategy>(Below(6)));
     switch (Below(7)) {
       case 0:
         if (OneIn(2)) Fill(*set.mutable_marginals()->mutable_all_k_way());

@@ -126,6 +126,13 @@ absl::Status AddStatistics(const service::WorkloadEstimate& estimate,
   return absl::OkStatus();
 }
 
+void KeepKindAndLevel(v1::Noise& noise) {
+  v1::Noise kept;
+  kept.set_mechanism(noise.mechanism());
+  kept.set_confidence_level(noise.confidence_level());
+  noise = std::move(kept);
+}
+
 absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double level,
                           v1::EstimateWorkloadResponse& response) {
   if (dp::AreStatistics(estimate.asked)) {
@@ -139,7 +146,9 @@ absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double leve
   response.set_total_cells(estimate.plan.shape.measured_values);
   ASSIGN_OR_RETURN(const service::NoiseSummary summary,
                    service::Summarize(estimate.plan.bought.noise, level));
-  const v1::Noise noise = ToProto(summary);
+  v1::Noise noise = ToProto(summary);
+  // That of residuals differs from set to set.
+  if (estimate.plan.residual) KeepKindAndLevel(noise);
   dp::HalfWidths half_widths(estimate.plan.bought.noise, level);
   for (size_t i = 0; i < estimate.asked.size(); ++i) {
     ASSIGN_OR_RETURN(

@@ -76,7 +76,7 @@ dp::WorkloadRelease Residuals() {
   release.asked[0].queries.groups = {{{0, 1}, dp::EveryCell()}};
   release.asked[1].query_class = dp::QueryClass::kRanges;
   release.asked[1].queries = {{{{0}, dp::AllIntervals(3)}}, dp::Strategy::kResidual};
-  release.residual->queries.axes = {{.weights = {1, -1, 0, 1, 1, -70'000}}, {}};
+  release.residual->queries.axes = {{.weights = {1, -1, 0, 1, 1, -70'000}, .variance_factor = 9}, {}};
   release.residual->queries.groups = {{.attributes = {}, .axes = {}},
                                       {.attributes = {0}, .axes = {0}},
                                       {.attributes = {1}, .axes = {1}, .multiplier = 16},

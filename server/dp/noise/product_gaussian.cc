@@ -11,7 +11,8 @@
 // sigma_squared and of each factor, each rounded down, whose errors are carried below; where they leave the
 // trial open, it is decided with the rational z^2, in GMP and MPFR.
 //
-// Range. s <= 2^62, so t < 2^32, and |Y| < 1024 t < 2^42 (see discrete_laplace.cc).
+// Range. s <= 2^102, so t <= 2^52, the largest scale that a proposal may have: |Y| < 2^62 (see
+// discrete_laplace.cc).
 #include "dp/noise/product_gaussian.h"
 
 #include <algorithm>
@@ -33,16 +34,16 @@ namespace {
 constexpr int kZBits = 60;
 
 // The fixed-point z^2 is less than this many units of 2^-58 off. A root of a parameter is a product of at
-// most 9 numbers that are each rounded down, as are the 8 products: it is too small by less than 17 2^-63 of
-// itself. So |Y| / sqrt(2 s), below 8, is too small by at most 17 units of 2^-60, and one for its rounding;
+// most 10 numbers that are each rounded down, as are the 9 products: it is too small by less than 19 2^-63 of
+// itself. So |Y| / sqrt(2 s), below 8, is too small by at most 19 units of 2^-60, and one for its rounding;
 // sqrt(2 s) / (2 t), at most 1, by 4 units, with those of 1/t, its product and its rounding. z is off by at
-// most 18 units either way, z^2 by 2 * 8 * 18 + 1 units of 2^-60, less than 73 of 2^-58, and one for
+// most 20 units either way, z^2 by 2 * 8 * 20 + 1 units of 2^-60, less than 81 of 2^-58, and one for
 // rounding.
-constexpr uint64_t kSquareError = 80;
+constexpr uint64_t kSquareError = 88;
 
 constexpr uint64_t kHalfOfAWord = uint64_t{1} << 63;
 constexpr uint64_t kRootOfTwo = 13043817825332782212U;  // 2^63 sqrt(2), rounded down
-constexpr int kMostSteps = 64;                          // of sqrt(2), up to sqrt(2 s) = 2^31.5
+constexpr int kMostSteps = 103;                         // of sqrt(2), up to sqrt(2 s) = 2^51.5
 
 }  // namespace
 
@@ -103,8 +104,9 @@ absl::Status ProductGaussian::Check(Rational sigma_squared,
   }
   if (sigma_squared.denominator <= 0 || sigma_squared.numerator <= 0 ||
       sigma_squared.numerator * largest >
-          mpz_class(DiscreteGaussian::kMaxSigmaSquared) * sigma_squared.denominator) {
-    return InvalidField("sigma_squared", "must be above 0 and, with all factors, at most 2^62");
+          (mpz_class(1) << kLargestLogParameter) * sigma_squared.denominator) {
+    return InvalidField("sigma_squared", absl::StrCat("must be above 0 and, with all factors, at most 2^",
+                                                      kLargestLogParameter));
   }
   return absl::OkStatus();
 }

@@ -25,10 +25,12 @@ namespace curator::dp {
 // words alone, the same on every machine and in every build.
 class ProductGaussian {
  public:
-  static constexpr size_t kMostAxes = 8;
+  static constexpr size_t kMostAxes = 9;
+  // The largest parameter is 2 to this: such noise is of 51 bits.
+  static constexpr int kLargestLogParameter = 102;
 
   // `factors` has a list for each axis, of a positive integer for each index. Errors: INVALID_ARGUMENT,
-  // naming "sigma_squared", unless all products are positive and at most DiscreteGaussian::kMaxSigmaSquared;
+  // naming "sigma_squared", unless all products are positive and at most 2^kLargestLogParameter;
   // naming "factors" for more than kMostAxes axes, an empty one, and a factor below 1.
   static absl::Status Check(Rational sigma_squared, const std::vector<std::vector<int64_t>>& factors);
 

@@ -34,13 +34,13 @@ TEST(ProductGaussian, RefusesParametersOutsideItsRange) {
     const auto violation = FieldViolationOf(made.status());
     return violation ? violation->field : "";
   };
-  for (const Rational sigma_squared : {Rational{0, 1}, {-1, 1}, {1, 0}, {1, -1}, {kLargestNumber, 1}})
+  for (const Rational sigma_squared : {Rational{0, 1}, {-1, 1}, {1, 0}, {1, -1}})
     EXPECT_EQ(field(sigma_squared, {}), "sigma_squared");
-  EXPECT_EQ(field({int64_t{1} << 32, 1}, {{1, 1 << 20}, {1 << 10}}), "");
-  EXPECT_EQ(field({int64_t{1} << 32, 1}, {{1, 1 << 20}, {1 << 10, 1 << 11}}), "sigma_squared");
+  EXPECT_EQ(field({int64_t{1} << 62, 1}, {{1, 1 << 20}, {1 << 20}}), "");
+  EXPECT_EQ(field({int64_t{1} << 62, 1}, {{1, 1 << 20}, {1 << 20, 1 << 21}}), "sigma_squared");
   EXPECT_EQ(field({1, 1}, {{1}, {}}), "factors");
   EXPECT_EQ(field({1, 1}, {{2, 0}}), "factors");
-  EXPECT_EQ(field({1, 1}, Factors(9, {1})), "factors");
+  EXPECT_EQ(field({1, 1}, Factors(10, {1})), "factors");
 }
 
 TEST(ProductGaussian, HasACellForEachProductOfIndices) {
@@ -111,6 +111,22 @@ TEST(ProductGaussian, CellsHaveTheVarianceOfTheirFactors) {
       const double variance = DiscreteGaussianVariance({5 * first[i] * second[j], 2});
       EXPECT_NEAR(squares[i * second.size() + j] / kRepeats / variance, 1, slack) << i << ", " << j;
     }
+  }
+}
+
+TEST(ProductGaussian, HasItsVarianceAtTheLargestParameterToo) {
+  constexpr size_t kDraws = 20'000;
+  for (const int64_t factor : {1, 1 << 20}) {
+    const ProductGaussian noise =
+        ProductGaussian::Create({int64_t{1} << 62, 1}, {std::vector<int64_t>(kDraws, factor), {1 << 20}})
+            .value();
+    seeded::SeededBits bits(8);
+    std::vector<int64_t> values(noise.cells());
+    noise.Fill(bits, values);
+    double squares = 0;
+    for (const int64_t value : values) squares += static_cast<double>(value) * static_cast<double>(value);
+    const double parameter = std::ldexp(static_cast<double>(factor), 82);
+    EXPECT_NEAR(squares / kDraws / parameter, 1, 5 * std::sqrt(2.0 / kDraws));
   }
 }
 

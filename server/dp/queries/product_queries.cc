@@ -30,6 +30,9 @@ absl::Status CheckAxis(const AxisQueries& queries, int64_t codes) {
     return absl::InvalidArgumentError("a query needs a weight for each code of its attribute");
   if (queries.weights.size() > kMostAxisWeights)
     return absl::InvalidArgumentError(absl::StrCat("an axis has at most ", kMostAxisWeights, " weights"));
+  if (queries.variance_factor < 1 || queries.variance_factor > kLargestVarianceFactor)
+    return absl::InvalidArgumentError(
+        absl::StrCat("a variance factor is not within 1..", kLargestVarianceFactor));
   if (LargestWeightOf(queries, codes) > kLargestWeight)
     return absl::InvalidArgumentError(absl::StrCat("a weight is beyond ", kLargestWeight));
   return absl::OkStatus();
@@ -106,7 +109,7 @@ int64_t NumberOfQueries(const AxisQueries& queries, int64_t codes) {
 }
 
 std::vector<int64_t> VarianceFactors(const AxisQueries& queries, int64_t codes) {
-  std::vector<int64_t> factors(static_cast<size_t>(NumberOfQueries(queries, codes)), 1);
+  std::vector<int64_t> factors(static_cast<size_t>(NumberOfQueries(queries, codes)), queries.variance_factor);
   if (!IsHelmert(queries)) return factors;
   for (int64_t k = 1; k < codes; ++k) factors[static_cast<size_t>(k - 1)] = k * (k + 1);
   return factors;
@@ -137,6 +140,7 @@ std::vector<std::vector<int64_t>> VarianceFactors(const Domain& domain, const Pr
     factors.push_back(
         VarianceFactors(queries.axes[group.axes[i]], domain.attributes()[group.attributes[i]].size()));
   }
+  if (group.multiplier > 1) factors.push_back({group.multiplier * group.multiplier});
   return factors;
 }
 

@@ -31,6 +31,7 @@ TEST(AxisQueries, HelmertContrastsHaveTheSumOfTheirSquaredWeightsAsFactors) {
   EXPECT_THAT(VarianceFactors(AxisQueries(), 4), ElementsAre(2, 6, 12));
   EXPECT_EQ(NumberOfQueries(Weighted(), 3), 2);
   EXPECT_THAT(VarianceFactors(Weighted(), 3), ElementsAre(1, 1));
+  EXPECT_THAT(VarianceFactors(AxisQueries{.weights = {5, -3, -2}, .variance_factor = 9}, 3), ElementsAre(9));
 }
 
 TEST(ProductQueries, AreProductsOfQueriesOverEachAttribute) {
@@ -62,6 +63,8 @@ TEST(ProductQueries, AreMultipliedByTheMultiplierOfTheirGroup) {
               ElementsAre(85));
   EXPECT_THAT(AnswersFromCounts(Products(), queries, queries.groups[1], std::vector<int64_t>{10, 3}),
               ElementsAre(28));
+  EXPECT_THAT(VarianceFactors(Products(), queries, queries.groups[1]),
+              ElementsAre(ElementsAre(2), ElementsAre(16)));
 }
 
 TEST(ProductQueries, MalformedOnesAreRefused) {
@@ -77,6 +80,9 @@ TEST(ProductQueries, MalformedOnesAreRefused) {
   EXPECT_FALSE(is_valid(Of({{{2}, {1}}}))) << "weights of another number of codes";
   EXPECT_FALSE(is_valid(Of({{{0}, {0}}, {{0}, {0}}}))) << "the same attributes twice";
   EXPECT_FALSE(is_valid(Of({{{0}, {0}, 0}}))) << "no positive multiplier";
+  ProductQueries without_noise = Of({{{1}, {1}}});
+  without_noise.axes[1].variance_factor = 0;
+  EXPECT_FALSE(is_valid(without_noise));
   const Domain constant = CodedDomain({1, 2});
   EXPECT_FALSE(ValidateProducts(constant, {.axes = {{}}, .groups = {{{0}, {0}}}}).ok()) << "one code";
   const Domain many = CodedDomain(std::vector<int64_t>(9, 2));

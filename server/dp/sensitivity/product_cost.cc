@@ -38,7 +38,9 @@ AxisNorm NormOf(const AxisQueries& queries, int64_t codes) {
     for (int64_t other = 0; other < one; ++other)
       opposite = std::max(opposite, -Inner(queries.weights, codes, one, other));
   }
-  AxisNorm norm{mpq_class(largest), mpq_class(largest == 0 ? 0 : opposite, largest == 0 ? 1 : largest)};
+  AxisNorm norm{mpq_class(largest, queries.variance_factor),
+                mpq_class(largest == 0 ? 0 : opposite, largest == 0 ? 1 : largest)};
+  norm.largest.canonicalize();
   norm.opposite.canonicalize();
   return norm;
 }
@@ -50,9 +52,8 @@ class ProductNorms {
 
   // N of a group.
   mpq_class Of(const ProductGroup& group) {
-    const mpq_class squared = mpq_class(group.multiplier) * group.multiplier;
-    if (group.attributes.empty()) return squared;
-    mpq_class largest = squared;
+    if (group.attributes.empty()) return 1;
+    mpq_class largest = 1;
     mpq_class opposite = 0;
     for (size_t i = 0; i < group.axes.size(); ++i) {
       const AxisNorm& axis = OfAxis(group.axes[i], domain_.attributes()[group.attributes[i]].size());

@@ -1,19 +1,20 @@
 // What noise of many variances on products of queries costs (dp/queries/product_queries.h).
 //
-// Claim. Let group B have the answers y = R x to the cells x of its marginal, and let answer r get
-// independent discrete Gaussian noise of the parameter s f_r, with s = sigma_squared of the group and f_r the
-// product of its queries' variance factors. Let K(x, y) = sum_r R_rx R_ry / f_r for two cells, and k the
-// records of a unit. Then all groups together are rho-zCDP with rho the sum over the groups of k^2 N / (2 s),
+// Claim. Let group B have the answers m y, y = R x, to the cells x of its marginal, with the multiplier m,
+// and let answer r get independent discrete Gaussian noise of the parameter m^2 s f_r, with s = sigma_squared
+// of the group and f_r the product of its queries' variance factors. Let K(x, y) = sum_r R_rx R_ry / f_r for
+// two cells, and k the records of a unit. Then all groups together are rho-zCDP with rho the sum over the
+// groups of k^2 N / (2 s),
 //
 //   ADD_REMOVE    N = max_x K(x, x) = c
 //   REPLACE_ONE   N = 2 c + 2 max(0, max_i l_i c / c_i)
 //
-// where c = m^2 prod c_i with the group's multiplier m; c_i = max_x K_i(x, x) and l_i = max(0, -min_{x != y}
-// K_i(x, y)) are those of the queries over each attribute. For Helmert contrasts of n codes K_i(x, y) = [x =
-// y] - 1/n, so c_i = (n - 1)/n and l_i/c_i = 1/(n - 1). A group without attributes counts the records, m
-// times each: N = m^2 under both relations.
+// where c = prod c_i, c_i = max_x K_i(x, x), and l_i = max(0, -min_{x != y} K_i(x, y)) are those of the
+// queries over each attribute. For Helmert contrasts of n codes K_i(x, y) = [x = y] - 1/n, so c_i = (n - 1)/n
+// and l_i/c_i = 1/(n - 1). A group without attributes counts the records: N = 1 under both relations. The
+// multiplier has no part in it.
 //
-// Proof. A shift d_r of an answer costs d_r^2 / (2 s f_r) (Canonne, Kamath, Steinke 2020), and independent
+// Proof. A shift m d_r of an answer costs d_r^2 / (2 s f_r) (Canonne, Kamath, Steinke 2020), and independent
 // noises add up: |d|^2 / (2 s) in the norm that divides by f_r. A record adds the column R_x, whose squared
 // norm is K(x, x). K is the product of the K_i, because R and f are products. REPLACE_ONE: pair the records
 // that leave with those that enter, those without a partner with 0. |R_x - R_y|^2 = K(x, x) + K(y, y) - 2

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/errors.h"
+#include "dp/workload/noise_combination.h"
 
 namespace curator::dp {
 namespace {
@@ -31,7 +32,28 @@ Key KeyOf(const AnswerError& error) {
   return {error.terms > 0, error.variance_factor};
 }
 
+double TailUnder(const ForecastNoise& noise, const AnswerError& error, double error_bound) {
+  return std::visit([&](const auto& each) { return TailOf(each, error, error_bound); }, noise);
+}
+
+// A value of weight a adds at least kLeastParameter a^2 to the variance.
+double LargestWeightIn(double variance) {
+  return std::sqrt(variance / GaussianErrors::kLeastParameter);
+}
+
 }  // namespace
+
+double TailOf(const GaussianErrors& noise, const AnswerError& error, double error_bound) {
+  const double variance = noise.variance * error.variance_factor;
+  return TailBoundOfGaussians(GaussianErrors::kLeastParameter, variance, LargestWeightIn(variance),
+                              error_bound);
+}
+
+double HalfWidthOf(const GaussianErrors& noise, const AnswerError& error, double level) {
+  const double variance = noise.variance * error.variance_factor;
+  return HalfWidthBoundOfGaussians(GaussianErrors::kLeastParameter, variance, LargestWeightIn(variance),
+                                   level);
+}
 
 ErrorClasses Merged(std::span<const ErrorClass> classes) {
   std::map<Key, ErrorClass> counted;
@@ -75,7 +97,7 @@ ErrorClasses Classified(std::span<const AnswerError> errors) {
   return Merged(classes);
 }
 
-bool ExceedsTail(const NoiseSpec& noise, const ErrorClasses& classes, double max_error, double allowed) {
+bool ExceedsTail(const ForecastNoise& noise, const ErrorClasses& classes, double max_error, double allowed) {
   double tail = 0;
   for (const bool are_sums : {true, false}) {
     double answers = 0;  // remaining, of this kind
@@ -86,10 +108,10 @@ bool ExceedsTail(const NoiseSpec& noise, const ErrorClasses& classes, double max
     for (size_t i = classes.size(); i-- > 0;) {
       const ErrorClass& each = classes[i];
       if ((each.error.terms > 0) != are_sums) continue;
-      const double own = TailOf(noise, each.error, max_error);
+      const double own = TailUnder(noise, each.error, max_error);
       if (answers * own <= allowed * 1e-6) {
         const AnswerError longest = AtLeast(each.error, std::span(classes).first(i), are_sums);
-        const double rest = longest == each.error ? own : TailOf(noise, longest, max_error);
+        const double rest = longest == each.error ? own : TailUnder(noise, longest, max_error);
         if (answers * rest <= allowed * 1e-6) {
           tail += answers * rest;
           break;
@@ -103,7 +125,7 @@ bool ExceedsTail(const NoiseSpec& noise, const ErrorClasses& classes, double max
   return tail > allowed;
 }
 
-absl::StatusOr<double> SimultaneousError(const NoiseSpec& noise, const ErrorClasses& classes,
+absl::StatusOr<double> SimultaneousError(const ForecastNoise& noise, const ErrorClasses& classes,
                                          double confidence) {
   if (!(confidence > 0 && confidence < 1))
     return InvalidField("confidence_level", "must lie strictly between 0 and 1, e.g. 0.95");
@@ -117,14 +139,17 @@ absl::StatusOr<double> SimultaneousError(const NoiseSpec& noise, const ErrorClas
   return high;
 }
 
-double MeanDeviation(const NoiseSpec& noise, const ErrorClasses& classes) {
+double MeanDeviation(const ForecastNoise& noise, const ErrorClasses& classes) {
+  const auto* measured = std::get_if<NoiseSpec>(&noise);
+  const double deviation = measured != nullptr ? ForecastError(*measured).standard_deviation
+                                               : std::sqrt(std::get<GaussianErrors>(noise).variance);
   double variance = 0;
   double answers = 0;
   for (const ErrorClass& each : classes) {
     variance += each.error.variance_factor * static_cast<double>(each.answers);
     answers += static_cast<double>(each.answers);
   }
-  return std::sqrt(variance / answers) * ForecastError(noise).standard_deviation;
+  return std::sqrt(variance / answers) * deviation;
 }
 
 }  // namespace curator::dp

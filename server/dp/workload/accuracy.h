@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -28,18 +29,34 @@ inline constexpr size_t kMostErrorClasses = 64;
 ErrorClasses Classified(std::span<const AnswerError> errors);
 ErrorClasses Merged(std::span<const ErrorClass> classes);
 
+// Gaussian noise of which nothing shows but its variance: every answer is a combination of discrete Gaussian
+// values of parameters of at least kLeastParameter on lattices of their own.
+struct GaussianErrors {
+  static constexpr double kLeastParameter = 0x1p16;
+  double variance = 0;  // records^2, of an answer whose variance factor is 1
+  bool operator==(const GaussianErrors&) const = default;
+};
+
+// The noise that variance factors are in units of: that of one measured value, or of an answer.
+using ForecastNoise = std::variant<NoiseSpec, GaussianErrors>;
+
+// At least the probability that an answer's error exceeds `error_bound` >= 0 in absolute value, and the half
+// width of an interval that holds the true answer with probability `level`, 0 < level < 1.
+double TailOf(const GaussianErrors& noise, const AnswerError& error, double error_bound);
+double HalfWidthOf(const GaussianErrors& noise, const AnswerError& error, double level);
+
 // Whether the sum over the answers of their own TailOf() at `max_error` exceeds `allowed`: a bound of the
 // probability that some answer errs by more than `max_error`. Terms below a millionth of `allowed` may be
 // rounded up.
-bool ExceedsTail(const NoiseSpec& noise, const ErrorClasses& classes, double max_error, double allowed);
+bool ExceedsTail(const ForecastNoise& noise, const ErrorClasses& classes, double max_error, double allowed);
 
 // The smallest integer error bound that holds for all answers together with probability `confidence`, by
 // ExceedsTail().
 // Errors: INVALID_ARGUMENT ("confidence_level") unless 0 < confidence < 1.
-absl::StatusOr<double> SimultaneousError(const NoiseSpec& noise, const ErrorClasses& classes,
+absl::StatusOr<double> SimultaneousError(const ForecastNoise& noise, const ErrorClasses& classes,
                                          double confidence);
 
 // The square root of the mean variance of all answers, in records.
-double MeanDeviation(const NoiseSpec& noise, const ErrorClasses& classes);
+double MeanDeviation(const ForecastNoise& noise, const ErrorClasses& classes);
 
 }  // namespace curator::dp

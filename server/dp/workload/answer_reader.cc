@@ -75,4 +75,29 @@ int64_t ReadingSteps(const Domain& domain, std::span<const AskedSet> asked, std:
   return steps;
 }
 
+int64_t ResidualReadingSteps(const Domain& domain, std::span<const AskedSet> asked,
+                             const ProductQueries& queries) {
+  constexpr int64_t kWeightsOfAStep = 8;
+  std::map<uint32_t, int64_t> steps_of;  // for each cell along the axis of an attribute
+  for (const ProductGroup& group : queries.groups) {
+    for (size_t i = 0; i < group.axes.size(); ++i) {
+      const bool is_helmert = queries.axes[group.axes[i]].weights.empty();
+      const int64_t codes = domain.attributes()[group.attributes[i]].size();
+      steps_of[group.attributes[i]] = is_helmert ? 1 : 1 + codes / kWeightsOfAStep;
+    }
+  }
+  int64_t steps = 0;
+  const AttributeSet* last = nullptr;
+  for (const AskedSet& set : asked) {
+    for (const QueryGroup& group : set.queries.groups) {
+      if (last != nullptr && *last == group.attributes) continue;
+      last = &group.attributes;
+      int64_t of_cell = 1;
+      for (const uint32_t attribute : group.attributes) of_cell += steps_of[attribute];
+      steps += domain.CellCount(group.attributes).value_or(0) * of_cell;
+    }
+  }
+  return steps;
+}
+
 }  // namespace curator::dp

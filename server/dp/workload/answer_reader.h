@@ -16,6 +16,7 @@
 
 #include "dp/domain/domain.h"
 #include "dp/queries/linear_queries.h"
+#include "dp/queries/product_queries.h"
 #include "dp/workload/asked_set.h"
 #include "dp/workload/interval_tree.h"
 #include "dp/workload/measurement.h"
@@ -71,5 +72,9 @@ class AnswerReader {
 // From public facts: the values are not needed.
 int64_t ReadingSteps(const Domain& domain, std::span<const AskedSet> asked, std::span<const SetPlan> plans,
                      std::span<const QueryGroup> measured);
+
+// The same of groups that are read from residuals (residual/residual_reader.h).
+int64_t ResidualReadingSteps(const Domain& domain, std::span<const AskedSet> asked,
+                             const ProductQueries& queries);
 
 }  // namespace curator::dp

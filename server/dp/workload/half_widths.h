@@ -34,6 +34,8 @@ class HalfWidths {
 
   HalfWidths(const NoiseSpec& noise, double level);
 
+  double level() const { return level_; }
+
   // Of a sum of measured values, or of an estimate that `tree` makes; without a tree, a bound. Errors:
   // INVALID_ARGUMENT ("confidence_level") unless 0 < level < 1.
   absl::StatusOr<double> Of(const AnswerError& error, const IntervalTree* tree);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "dp/domain/attribute_set.h"
+#include "dp/workload/residual/axis_solver.h"
 
 namespace curator::dp {
 namespace {
@@ -19,6 +20,8 @@ constexpr int64_t kPerAnswer = 48;     // its error
 constexpr int64_t kPerTreeBin = 128;   // of the trees with 2, 4, 8, 16 and 32 branches
 constexpr int64_t kPerCell = 40;       // the weights of a record, to find the largest
 constexpr int64_t kBoundsPerSide = 4;
+constexpr int64_t kPerPairOfCodes = 168;  // of an attribute that is solved (residual/axis_choice.h)
+constexpr int64_t kMostOfPairs = int64_t{40} << 20;
 constexpr int64_t kPerGroupCell = 8;       // of statistics: its group, in the set that is measured
 constexpr int64_t kPerConditionCell = 24;  // of their condition, in all copies of a plan
 constexpr int64_t kPerConditionByte = 6;   // of its words, likewise
@@ -46,6 +49,7 @@ int64_t BytesOf(const Domain& domain, const QueryGroup& group) {
 int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
   int64_t bytes = kPerRequest;
   int64_t tree_bins = 0;
+  int64_t pairs = 0;                // of the codes of attributes
   std::set<AttributeSet> weighted;  // the attribute sets of queries
   int64_t cells = 0;                // of these
   int64_t most_bounds = 0;          // of the bins that some box distinguishes
@@ -55,6 +59,10 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
     for (const QueryGroup& group : set.groups) {
       bytes += BytesOf(domain, group);
       if (std::holds_alternative<EveryCell>(group.queries)) continue;
+      for (const uint32_t attribute : group.attributes) {
+        const int64_t codes = domain.attributes()[attribute].size();
+        if (codes <= kMostSolvedCodes) pairs += codes * codes;
+      }
       if (weighted.insert(group.attributes).second) cells += domain.CellCount(group.attributes).value_or(0);
       const auto* boxes = std::get_if<Boxes>(&group.queries);
       are_boxes = are_boxes && boxes != nullptr;
@@ -67,7 +75,8 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
   }
   // Few boxes over one attribute set are counted over the bins that they distinguish (QueriesSensitivity()).
   if (are_boxes && weighted.size() == 1) cells = std::min(cells, most_bounds);
-  return bytes + kPerCell * cells + kPerTreeBin * std::min(tree_bins, kMostTreeBins);
+  return bytes + std::min(kMostOfPairs, kPerPairOfCodes * pairs) + kPerCell * cells +
+         kPerTreeBin * std::min(tree_bins, kMostTreeBins);
 }
 
 int64_t StatisticsPlanningBytes(const Domain& domain, std::span<const AskedStatistics> sets) {

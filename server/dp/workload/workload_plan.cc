@@ -1,6 +1,7 @@
 #include "dp/workload/workload_plan.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <set>
 #include <string>
@@ -12,6 +13,7 @@
 #include "base/status_macros.h"
 #include "base/stop.h"
 #include "dp/queries/marginals.h"
+#include "dp/sensitivity/product_cost.h"
 #include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
@@ -104,23 +106,40 @@ absl::Status CheckMeasured(const Domain& domain, const std::vector<QueryGroup>& 
   return absl::OkStatus();
 }
 
+std::string_view FieldOf(const Target& target) {
+  return target.measure == ErrorMeasure::kMean ? "target.rmse" : "target.max_error";
+}
+
 Spend SpendOf(Mechanism mechanism, int64_t units) {
   if (mechanism == Mechanism::kDiscreteLaplace) return {.epsilon = Epsilon(units)};
   return {.rho = Rho(units)};
 }
 
-absl::StatusOr<NoiseSpec> NoiseAt(Mechanism mechanism, const Sensitivity& sensitivity, int64_t units) {
-  return mechanism == Mechanism::kDiscreteLaplace ? LaplaceNoiseFor(sensitivity, Epsilon(units))
-                                                  : GaussianNoiseFor(sensitivity, Rho(units));
+// None where such noise cannot be represented.
+std::optional<ForecastNoise> NoiseAt(Mechanism mechanism, const WorkloadShape& shape, int64_t units) {
+  if (shape.residual) {
+    constexpr double kRounding = 1e-8;  // of the parameters that a budget buys
+    const double units_per_one = static_cast<double>(kRhoUnitsPerOne) * (1 + kRounding);
+    return GaussianErrors{.variance = units_per_one / static_cast<double>(units)};
+  }
+  const absl::StatusOr<NoiseSpec> noise = mechanism == Mechanism::kDiscreteLaplace
+                                              ? LaplaceNoiseFor(shape.sensitivity, Epsilon(units))
+                                              : GaussianNoiseFor(shape.sensitivity, Rho(units));
+  return noise.ok() ? std::optional<ForecastNoise>(*noise) : std::nullopt;
+}
+
+bool Reaches(const ForecastNoise& noise, const ErrorClasses& classes, const Target& target) {
+  if (target.measure == ErrorMeasure::kMean) return MeanDeviation(noise, classes) <= target.max_error;
+  return !ExceedsTail(noise, classes, target.max_error, 1 - target.confidence);
 }
 
 // The smallest number of units that reaches the target, among those whose noise can be represented.
-absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const Sensitivity& sensitivity,
+absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const WorkloadShape& shape,
                                    const ErrorClasses& classes, const Target& target,
                                    const std::stop_token& stop) {
   const auto reaches = [&](int64_t units) {
-    const absl::StatusOr<NoiseSpec> noise = NoiseAt(mechanism, sensitivity, units);
-    return noise.ok() && !ExceedsTail(*noise, classes, target.max_error, 1 - target.confidence);
+    const std::optional<ForecastNoise> noise = NoiseAt(mechanism, shape, units);
+    return noise && Reaches(*noise, classes, target);
   };
   int64_t high = kEpsilonUnitsPerOne / 1'000'000;
   while (high < kMostBudgetUnits && !reaches(high)) {
@@ -128,7 +147,7 @@ absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const Sensitivity& sensi
     high *= 2;
   }
   if (high >= kMostBudgetUnits)
-    return InvalidField("target.max_error",
+    return InvalidField(FieldOf(target),
                         "is smaller than any budget can reach; ask fewer queries or allow a larger error");
   // A few budgets in between may fail only because their noise cannot be represented exactly: then the result
   // still reaches the target and is the smallest locally.
@@ -143,7 +162,7 @@ absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const Sensitivity& sensi
 
 absl::Status CheckTarget(const Target& target) {
   if (!(target.max_error >= 0) || target.max_error > 0x1p50)
-    return InvalidField("target.max_error", "must be a number of records, at least 0");
+    return InvalidField(FieldOf(target), "must be a number of records, at least 0");
   if (!(target.confidence > 0 && target.confidence < 1))
     return InvalidField("target.confidence", "must lie strictly between 0 and 1, e.g. 0.95");
   return absl::OkStatus();
@@ -175,17 +194,98 @@ ErrorClasses ClassesOfSet(const Domain& domain, const WorkloadShape& shape, size
   return Merged(all);
 }
 
+// ---- By residuals
+
+bool AllHave(std::span<const QuerySet> sets, std::initializer_list<Strategy> strategies) {
+  return std::ranges::all_of(sets, [&](const QuerySet& set) {
+    return std::ranges::find(strategies, set.strategy) != strategies.end();
+  });
+}
+
+// Of a set that says that it is measured by residuals.
+std::optional<std::string> PathOfResiduals(std::span<const QuerySet> sets) {
+  for (size_t i = 0; i < sets.size(); ++i) {
+    if (sets[i].strategy == Strategy::kResidual) return PathOf(i) + ".strategy";
+  }
+  return std::nullopt;
+}
+
+WorkloadShape ShapeByResiduals(const Domain& domain, ResidualShape residual, std::span<const QuerySet> sets) {
+  Measurement measurement;
+  measurement.plan.strategy = Strategy::kResidual;
+  WorkloadShape shape;
+  shape.asked.assign(sets.begin(), sets.end());
+  shape.measurements.assign(sets.size(), measurement);
+  shape.joint.plans.assign(sets.size(), measurement.plan);
+  for (const QuerySet& set : sets) {
+    for (const QueryGroup& group : set.groups) shape.answers += NumberOfQueries(domain, group);
+  }
+  shape.measured_values = residual.measured_values;
+  shape.residual = std::move(residual);
+  return shape;
+}
+
+absl::Status NotByResiduals(const std::string& path) {
+  return InvalidField(
+      path,
+      "residuals measure all sets of a request or none: marginals, ranges, prefixes and predicates over "
+      "one attribute each or boxes, of attributes of 2 to 256 codes, in an account that counts rho; leave "
+      "the strategy to be chosen");
+}
+
+// The shapes that a plan chooses from: at least one.
+absl::StatusOr<std::vector<WorkloadShape>> CandidatesFor(const Domain& domain, const UnitBound& unit,
+                                                         Mechanism mechanism, ErrorMeasure measure,
+
+                                                         const std::vector<QuerySet>& sets,
+                                                         const std::stop_token& stop) {
+  std::vector<WorkloadShape> candidates;
+  const std::optional<std::string> path = PathOfResiduals(sets);
+  if (path && mechanism == Mechanism::kDiscreteGaussian &&
+      AllHave(sets, {Strategy::kAuto, Strategy::kResidual})) {
+    RETURN_IF_ERROR(MarginalsSensitivity(unit, 1).status());
+    RETURN_IF_ERROR(ValidateSets(domain, sets));
+    ASSIGN_OR_RETURN(std::optional<ResidualShape> residual,
+                     ResidualShapeOf(domain, unit, sets, measure, stop));
+    if (residual) candidates.push_back(ShapeByResiduals(domain, *std::move(residual), sets));
+  }
+  if (path && candidates.empty()) return NotByResiduals(*path);
+  if (path) return candidates;
+  absl::StatusOr<WorkloadShape> shape = ShapeOf(domain, unit, mechanism, measure, sets, {}, stop);
+  if (shape.ok()) {
+    candidates.push_back(*std::move(shape));
+  } else if (candidates.empty() || absl::IsCancelled(shape.status())) {
+    return shape.status();
+  }
+  return candidates;
+}
+
+double ForecastErrorOf(const Domain& domain, const WorkloadShape& shape, const NoisePurchase& bought,
+                       ErrorMeasure measure) {
+  const ForecastNoise noise = ForecastNoiseOf(shape, bought);
+  if (shape.residual) return shape.residual->error * std::get<GaussianErrors>(noise).variance;
+  const double deviation = ForecastError(bought.noise).standard_deviation;
+  double error = 0;
+  for (size_t i = 0; i < shape.asked.size(); ++i) {
+    const double of_set =
+        shape.asked[i].weight * ErrorOfSet(domain, shape.asked[i], shape.measurements[i], measure);
+    error = measure == ErrorMeasure::kMean ? error + of_set : std::max(error, of_set);
+  }
+  return error * deviation * deviation;
+}
+
 absl::StatusOr<WorkloadPlan> CheapestWith(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
-                                          std::vector<QuerySet> sets, const Target& target,
-                                          Mechanism mechanism, const std::stop_token& stop) {
-  ASSIGN_OR_RETURN(WorkloadShape shape,
-                   ShapeOf(domain, unit, mechanism, ErrorMeasure::kLargest, std::move(sets), {}, stop));
+                                          WorkloadShape shape, const Target& target, Mechanism mechanism,
+                                          const std::stop_token& stop) {
   std::vector<ErrorClasses> classes = ErrorClassesOf(domain, shape);
-  ASSIGN_OR_RETURN(const int64_t units,
-                   LeastUnits(mechanism, shape.sensitivity, OfAllSets(classes), target, stop));
+  ASSIGN_OR_RETURN(const int64_t units, LeastUnits(mechanism, shape, OfAllSets(classes), target, stop));
   const Spend spend = SpendOf(mechanism, units);
-  ASSIGN_OR_RETURN(NoisePurchase bought, BuyNoise(rule, spend, shape.sensitivity, shape.removal, mechanism));
-  return WorkloadPlan{std::move(shape), spend, std::move(bought), std::move(classes)};
+  ASSIGN_OR_RETURN(CountsPurchase purchase, BuyCounts(domain, unit, rule, spend, shape, mechanism));
+  return WorkloadPlan{.shape = std::move(shape),
+                      .spend = spend,
+                      .bought = std::move(purchase.bought),
+                      .residual = std::move(purchase.residual),
+                      .classes = std::move(classes)};
 }
 
 }  // namespace
@@ -222,16 +322,73 @@ absl::StatusOr<WorkloadShape> ShapeOf(const Domain& domain, const UnitBound& uni
   return shape;
 }
 
+absl::StatusOr<CountsPurchase> BuyCounts(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                         const Spend& spend, const WorkloadShape& shape,
+                                         std::optional<Mechanism> mechanism) {
+  if (!shape.residual) {
+    ASSIGN_OR_RETURN(NoisePurchase bought,
+                     BuyNoise(rule, spend, shape.sensitivity, shape.removal, mechanism));
+    return CountsPurchase{.bought = std::move(bought), .residual = std::nullopt};
+  }
+  ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
+  const auto* zcdp = std::get_if<ZcdpBudget>(&budget);
+  if (zcdp == nullptr) return CheckBuys(Mechanism::kDiscreteLaplace, Mechanism::kDiscreteGaussian);
+  if (mechanism) RETURN_IF_ERROR(CheckBuys(Mechanism::kDiscreteGaussian, *mechanism));
+  absl::StatusOr<ResidualMeasurement> measurement = MeasurementFor(domain, unit, *shape.residual, zcdp->rho);
+  if (!measurement.ok()) return WithinField("spend", measurement.status());
+  const auto cost = [&](const UnitBound& bound) {
+    return CostOfProducts(domain, bound, measurement->queries, measurement->sigma_squared);
+  };
+  ASSIGN_OR_RETURN(const Rho rho, cost(unit));
+  ASSIGN_OR_RETURN(const Rho removal,
+                   cost({.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records}));
+  std::vector<CountedEvent> draws = {{.event = {ZcdpEvent{rho}}, .count = 1}};
+  ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, draws, std::nullopt));
+  NoisePurchase bought{.noise = {.mechanism = Mechanism::kDiscreteGaussian, .parameter = {}},
+                       .draws = draws,
+                       .event = std::move(event)};
+  bought.linear = LinearDraws{.draws = std::move(draws), .removals = {{{ZcdpEvent{removal}}, 1}}};
+  return CountsPurchase{.bought = std::move(bought), .residual = *std::move(measurement)};
+}
+
+ForecastNoise ForecastNoiseOf(const WorkloadShape& shape, const NoisePurchase& bought) {
+  if (!shape.residual) return bought.noise;
+  const Rho rho = std::get<ZcdpEvent>(bought.draws.front().event.what).rho;
+  return GaussianErrors{.variance = static_cast<double>(kRhoUnitsPerOne) / static_cast<double>(rho.units())};
+}
+
 absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                           std::vector<QuerySet> sets, const Spend& spend,
-                                          std::optional<Mechanism> mechanism, const std::stop_token& stop) {
+                                          std::optional<Mechanism> mechanism, ErrorMeasure measure,
+                                          const std::stop_token& stop) {
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
   const bool is_pure = std::holds_alternative<PureBudget>(budget);
-  ASSIGN_OR_RETURN(WorkloadShape shape,
-                   ShapeOf(domain, unit, is_pure ? Mechanism::kDiscreteLaplace : Mechanism::kDiscreteGaussian,
-                           ErrorMeasure::kMean, std::move(sets), {}, stop));
-  ASSIGN_OR_RETURN(NoisePurchase bought, BuyNoise(rule, spend, shape.sensitivity, shape.removal, mechanism));
-  return WorkloadPlan{std::move(shape), spend, std::move(bought)};
+  ASSIGN_OR_RETURN(
+      std::vector<WorkloadShape> candidates,
+      CandidatesFor(domain, unit, is_pure ? Mechanism::kDiscreteLaplace : Mechanism::kDiscreteGaussian,
+                    measure, sets, stop));
+  std::optional<WorkloadPlan> best;
+  double least_error = 0;
+  absl::Status refused;
+  for (WorkloadShape& shape : candidates) {
+    absl::StatusOr<CountsPurchase> purchase = BuyCounts(domain, unit, rule, spend, shape, mechanism);
+    if (!purchase.ok()) {
+      refused = purchase.status();
+      continue;
+    }
+    const bool is_only = candidates.size() == 1;
+    const double error = is_only ? 0 : ForecastErrorOf(domain, shape, purchase->bought, measure);
+    // Measured answers are whole numbers: what is as good as they are is not better.
+    constexpr double kRounding = 1e-6;
+    if (best && error > least_error * (1 + kRounding)) continue;
+    least_error = error;
+    best = WorkloadPlan{.shape = std::move(shape),
+                        .spend = spend,
+                        .bought = std::move(purchase->bought),
+                        .residual = std::move(purchase->residual)};
+  }
+  if (!best) return refused;
+  return *std::move(best);
 }
 
 namespace {
@@ -290,20 +447,33 @@ absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound
   RETURN_IF_ERROR(CheckTarget(target));
   std::optional<WorkloadPlan> cheapest;
   int64_t least_cost = 0;
+  absl::Status refused;
   for (const Mechanism each : MechanismsOf(rule, mechanism)) {
-    ASSIGN_OR_RETURN(WorkloadPlan plan, CheapestWith(domain, unit, rule, sets, target, each, stop));
-    ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, plan.bought.event));
-    if (cheapest && cost.front().amount >= least_cost) continue;
-    least_cost = cost.front().amount;
-    cheapest = std::move(plan);
+    ASSIGN_OR_RETURN(std::vector<WorkloadShape> candidates,
+                     CandidatesFor(domain, unit, each, target.measure, sets, stop));
+    for (WorkloadShape& shape : candidates) {
+      absl::StatusOr<WorkloadPlan> plan =
+          CheapestWith(domain, unit, rule, std::move(shape), target, each, stop);
+      if (!plan.ok() && !absl::IsInvalidArgument(plan.status())) return plan.status();
+      if (!plan.ok()) {
+        refused = plan.status();
+        continue;
+      }
+      ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, plan->bought.event));
+      if (cheapest && cost.front().amount >= least_cost) continue;
+      least_cost = cost.front().amount;
+      cheapest = *std::move(plan);
+    }
   }
   if (cheapest) return *std::move(cheapest);
+  if (!refused.ok()) return refused;
   return InvalidField("mechanism",
                       absl::StrCat("the rule ", std::string(RuleName(rule.kind)), " has no budget for ",
                                    std::string(MechanismName(*mechanism)), " noise alone"));
 }
 
 std::vector<ErrorClasses> ErrorClassesOf(const Domain& domain, const WorkloadShape& shape) {
+  if (shape.residual) return shape.residual->classes;
   std::vector<ErrorClasses> sets;
   for (size_t position = 0; position < shape.asked.size(); ++position)
     sets.push_back(ClassesOfSet(domain, shape, position));

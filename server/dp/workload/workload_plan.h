@@ -34,6 +34,8 @@
 #include "dp/sensitivity/spend.h"
 #include "dp/workload/accuracy.h"
 #include "dp/workload/measurement.h"
+#include "dp/workload/residual/residual_measurement.h"
+#include "dp/workload/residual/residual_plan.h"
 #include "dp/workload/statistics/statistics_plan.h"
 #include "dp/workload/strategy_choice.h"
 
@@ -55,7 +57,8 @@ struct PlanLimits {
 absl::Status ValidateSets(const Domain& domain, std::span<const QuerySet> sets,
                           const PlanLimits& limits = {});
 
-// A plan without its noise.
+// A plan without its noise. Where all sets are measured by residuals, their measurements and plans have that
+// strategy and no sources, nothing else is measured, and the sensitivities are those of nothing.
 struct WorkloadShape {
   std::vector<QuerySet> asked;
   std::vector<Measurement> measurements;  // of each set, for display
@@ -64,6 +67,7 @@ struct WorkloadShape {
   Sensitivity removal;      // the same under ADD_REMOVE
   int64_t answers = 0;
   int64_t measured_values = 0;
+  std::optional<ResidualShape> residual = {};
 };
 
 // Chooses the strategies for noise of `mechanism`. Errors: those of ValidateSets() and ChooseMeasurements();
@@ -73,10 +77,26 @@ absl::StatusOr<WorkloadShape> ShapeOf(const Domain& domain, const UnitBound& uni
                                       ErrorMeasure measure, std::vector<QuerySet> sets,
                                       const PlanLimits& limits = {}, const std::stop_token& stop = {});
 
+// What a spend buys of a shape. The noise of residuals differs from set to set: it is in `residual`, and
+// `bought.noise` has its mechanism alone.
+struct CountsPurchase {
+  NoisePurchase bought;
+  std::optional<ResidualMeasurement> residual;
+};
+// Errors: those of BuyNoise(); INVALID_ARGUMENT ("spend") for noise that residuals cannot have
+// (MeasurementFor()), and for a spend that buys Laplace noise.
+absl::StatusOr<CountsPurchase> BuyCounts(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
+                                         const Spend& spend, const WorkloadShape& shape,
+                                         std::optional<Mechanism> mechanism);
+
+// The noise that the errors of a shape (ErrorClassesOf()) are in units of, as it was bought.
+ForecastNoise ForecastNoiseOf(const WorkloadShape& shape, const NoisePurchase& bought);
+
 struct WorkloadPlan {
   WorkloadShape shape;
   Spend spend;
   NoisePurchase bought;
+  std::optional<ResidualMeasurement> residual = {};
   // The errors of the answers of each set, counted, in a plan that was chosen by them (PlanForTarget()).
   std::vector<ErrorClasses> classes = {};
   // Of a workload of statistics, whose shape is empty: its draws, each bought by itself.
@@ -84,10 +104,13 @@ struct WorkloadPlan {
   std::vector<BoughtDraw> bought_draws = {};
 };
 
-// What `spend` buys for `sets`. Errors: those of ShapeOf() and BuyNoise().
+// What `spend` buys for `sets`: by residuals where a set says so, as ShapeOf() says where none does. Errors:
+// those of ShapeOf() and BuyCounts(); INVALID_ARGUMENT ("workload.query_sets[i].strategy") where a set has
+// the strategy of residuals and not all can.
 absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                           std::vector<QuerySet> sets, const Spend& spend,
                                           std::optional<Mechanism> mechanism,
+                                          ErrorMeasure measure = ErrorMeasure::kMean,
                                           const std::stop_token& stop = {});
 
 // What `spend` buys for sets of statistics, each valid: the same share for each draw, and the costs of draws
@@ -107,18 +130,22 @@ absl::StatusOr<DrawsPurchase> BuyDraws(const Domain& domain, const UnitBound& un
                                        std::span<const AskedStatistics> sets,
                                        std::span<const StatisticsDraw> draws, const Spend& spend);
 
-// The error that a request is to reach: all answers of the request together stay within `max_error` of the
-// truth with at least the probability `confidence`.
+// The error that a request is to reach. kLargest: all answers of the request together stay within `max_error`
+// of the truth with at least the probability `confidence`. kMean: the root of the mean variance of all
+// answers is at most `max_error`.
 struct Target {
   double max_error = 0;
   double confidence = 0.95;
+  ErrorMeasure measure = ErrorMeasure::kLargest;
   bool operator==(const Target&) const = default;
 };
 
 // The plan of least cost that reaches the target, in integer units of the budget: epsilon or rho under ZCDP
 // and RDP, whichever costs less (or what `mechanism` says); epsilon under PURE and ADVANCED. The probability
-// is bounded answer by answer (accuracy.h) for the strategies that make the worst answer's variance least.
-// Errors: INVALID_ARGUMENT ("target.max_error", "target.confidence") also when no budget reaches it.
+// is bounded answer by answer (accuracy.h) for the strategies that make the error by the target's measure
+// least; by residuals where a set says so.
+// Errors: INVALID_ARGUMENT ("target.max_error", "target.rmse", "target.confidence") also when no budget
+// reaches it.
 absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                            std::vector<QuerySet> sets, const Target& target,
                                            std::optional<Mechanism> mechanism,

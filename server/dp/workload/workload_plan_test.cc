@@ -129,7 +129,8 @@ TEST(PlanWorkload, EndsWhenItsClientHasGone) {
   std::stop_source client;
   client.request_stop();
   const auto plan = PlanWorkload(Facts(), kRecord, Rule(RuleKind::kPure), Mixture(),
-                                 {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt, client.get_token());
+                                 {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt, ErrorMeasure::kMean,
+                                 client.get_token());
   EXPECT_TRUE(absl::IsCancelled(plan.status())) << plan.status();
   const auto cheapest = PlanForTarget(Facts(), kRecord, Rule(RuleKind::kPure), Mixture(), {.max_error = 40},
                                       std::nullopt, client.get_token());
@@ -142,11 +143,18 @@ TEST(PlanForTarget, FindsTheLeastBudgetThatReachesIt) {
     const WorkloadPlan plan =
         PlanForTarget(Facts(), kRecord, Rule(kind), Mixture(), target, std::nullopt).value();
     const ErrorClasses classes = OfAllSets(ErrorClassesOf(Facts(), plan.shape));
-    EXPECT_LE(SimultaneousTail(plan.bought.noise, classes, 40), 0.1);
+    const ForecastNoise noise = ForecastNoiseOf(plan.shape, plan.bought);
+    EXPECT_LE(SimultaneousTail(noise, classes, 40), 0.1);
     const bool is_pure = plan.spend.epsilon.has_value();
-    const NoiseSpec worse =
-        is_pure ? LaplaceNoiseFor(plan.shape.sensitivity, Epsilon(plan.spend.epsilon->units() - 1)).value()
-                : GaussianNoiseFor(plan.shape.sensitivity, Rho(plan.spend.rho->units() - 1)).value();
+    // The noise of residuals is known to a few parts in 10^9.
+    ForecastNoise worse = GaussianErrors{.variance = 1};
+    if (is_pure) {
+      worse = LaplaceNoiseFor(plan.shape.sensitivity, Epsilon(plan.spend.epsilon->units() - 1)).value();
+    } else if (plan.shape.residual) {
+      worse = GaussianErrors{.variance = std::get<GaussianErrors>(noise).variance * (1 + 1e-7)};
+    } else {
+      worse = GaussianNoiseFor(plan.shape.sensitivity, Rho(plan.spend.rho->units() - 1)).value();
+    }
     EXPECT_TRUE(ExceedsTail(worse, classes, 40, 0.1));
     EXPECT_EQ(is_pure, kind == RuleKind::kPure) << "Gaussian noise is cheaper for many answers";
   }

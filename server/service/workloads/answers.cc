@@ -23,12 +23,43 @@ MeasurementSummary SummaryOf(const dp::Domain& domain, const dp::Measurement& me
   return summary;
 }
 
+MeasurementSummary SummaryOf(const dp::Domain& domain, const dp::ProductQueries& residuals) {
+  MeasurementSummary summary{.strategy = dp::Strategy::kResidual,
+                             .description = dp::DescribeResiduals(domain, residuals)};
+  for (const dp::ProductGroup& group : residuals.groups)
+    summary.measured_values += dp::NumberOfQueries(domain, residuals, group);
+  return summary;
+}
+
 bool IsMarginals(const dp::AskedSet& asked) {
   return asked.query_class == dp::QueryClass::kMarginals;
 }
 
-std::vector<dp::MeasuredShape> MarginalShapesOf(const dp::Domain& domain,
-                                                const dp::WorkloadRelease& release) {
+// The mean variance of the answers of a group.
+double MeanVarianceOf(const std::vector<dp::ResidualError>& errors) {
+  double sum = 0;
+  for (const dp::ResidualError& error : errors) sum += error.variance;
+  return sum / static_cast<double>(errors.size());
+}
+
+absl::StatusOr<std::vector<dp::MeasuredShape>> ResidualShapesOf(const dp::Domain& domain,
+                                                                const dp::WorkloadRelease& release) {
+  ASSIGN_OR_RETURN(const dp::ResidualErrors errors, dp::ResidualErrors::Create(domain, *release.residual));
+  std::vector<dp::MeasuredShape> shapes;
+  for (const dp::AskedSet& asked : release.asked) {
+    if (!IsMarginals(asked)) continue;
+    for (const dp::QueryGroup& group : asked.queries.groups) {
+      if (!errors.CanRead(group))
+        return absl::DataLossError("a stored release lacks residuals of its answers");
+      shapes.push_back({group.attributes, MeanVarianceOf(errors.ErrorsOf(group))});
+    }
+  }
+  return shapes;
+}
+
+absl::StatusOr<std::vector<dp::MeasuredShape>> MarginalShapesOf(const dp::Domain& domain,
+                                                                const dp::WorkloadRelease& release) {
+  if (release.residual) return ResidualShapesOf(domain, release);
   const double deviation = dp::ForecastError(release.noise).standard_deviation;
   std::vector<dp::MeasuredShape> shapes;
   for (size_t i = 0; i < release.asked.size(); ++i) {
@@ -80,22 +111,45 @@ TableShape TableShapeOf(const dp::Domain& domain, const dp::AskedSet& asked) {
   return shape;
 }
 
+namespace {
+
+dp::AnswerError WorstOf(const dp::ErrorClasses& classes) {
+  dp::AnswerError worst{.variance_factor = 0, .terms = 0};
+  for (const dp::ErrorClass& each : classes) {
+    if (each.error.variance_factor >= worst.variance_factor) worst = each.error;
+  }
+  return worst;
+}
+
+SetForecast ResidualForecastOf(const dp::Domain& domain, const dp::WorkloadPlan& plan, size_t set,
+                               double level) {
+  SetForecast forecast{.measurement = SummaryOf(domain, plan.shape.residual->queries)};
+  const dp::ErrorClasses& classes = plan.classes[set];
+  for (const dp::ErrorClass& each : classes) forecast.answers += each.answers;
+  const dp::ForecastNoise noise = dp::ForecastNoiseOf(plan.shape, plan.bought);
+  const dp::AnswerError worst = WorstOf(classes);
+  forecast.standard_deviation = dp::MeanDeviation(noise, classes);
+  forecast.largest_standard_deviation = dp::MeanDeviation(noise, {{worst, 1}});
+  forecast.half_width = dp::HalfWidthOf(std::get<dp::GaussianErrors>(noise), worst, level);
+  return forecast;
+}
+
+}  // namespace
+
 absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
                                        const dp::WorkloadPlan& plan, size_t set,
                                        dp::HalfWidths& half_widths) {
   const dp::Measurement& measurement = plan.shape.measurements[set];
   const dp::NoiseSpec& noise = plan.bought.noise;
+  if (plan.shape.residual) return ResidualForecastOf(domain, plan, set, half_widths.level());
   SetForecast forecast;
   forecast.is_measured_marginals =
       IsMarginals(asked[set]) && measurement.plan.strategy == dp::Strategy::kDirect;
   if (forecast.is_measured_marginals) return forecast;
   forecast.measurement = SummaryOf(domain, measurement);
   const dp::ErrorClasses& classes = plan.classes[set];
-  dp::AnswerError worst{.variance_factor = 0, .terms = 0};
-  for (const dp::ErrorClass& each : classes) {
-    forecast.answers += each.answers;
-    if (each.error.variance_factor >= worst.variance_factor) worst = each.error;
-  }
+  for (const dp::ErrorClass& each : classes) forecast.answers += each.answers;
+  const dp::AnswerError worst = WorstOf(classes);
   forecast.standard_deviation = dp::MeanDeviation(noise, classes);
   forecast.largest_standard_deviation = dp::MeanDeviation(noise, {{worst, 1}});
   std::optional<dp::IntervalTree> tree;
@@ -116,7 +170,7 @@ absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRel
         "is of counts; statistics come as they were computed from what was measured: leave it "
         "out");
   }
-  const std::vector<dp::MeasuredShape> shapes = MarginalShapesOf(domain, release);
+  ASSIGN_OR_RETURN(const std::vector<dp::MeasuredShape> shapes, MarginalShapesOf(domain, release));
   return shapes.empty() ? absl::OkStatus() : dp::CheckPostProcessing(domain, shapes, steps);
 }
 
@@ -153,18 +207,24 @@ absl::StatusOr<ReleaseAnswers> ReleaseAnswers::Create(const dp::Domain& domain,
                                                       const dp::PostProcessing& steps,
                                                       std::stop_token client_left) {
   ReleaseAnswers answers(domain, release, level, steps, std::move(client_left));
+  if (release.residual) {
+    ASSIGN_OR_RETURN(answers.residuals_,
+                     dp::ResidualReader::Create(domain, *release.residual, release.values));
+  }
   if (steps.any()) RETURN_IF_ERROR(answers.ProcessMarginals());
   return answers;
 }
 
 dp::GroupAnswers ReleaseAnswers::StoredAnswers(size_t set, size_t group) {
+  if (residuals_)
+    return {.counts = {}, .estimates = residuals_->AnswersOf(release_.asked[set].queries.groups[group])};
   const dp::SetPlan& plan = release_.plans[set];
   return reader_.AnswersOf(release_.asked[set].queries.groups[group], plan, plan.sources[group]);
 }
 
 // The marginals of all sets in order after the steps, which make them agree with each other.
 absl::Status ReleaseAnswers::ProcessMarginals() {
-  const std::vector<dp::MeasuredShape> shapes = MarginalShapesOf(domain_, release_);
+  ASSIGN_OR_RETURN(const std::vector<dp::MeasuredShape> shapes, MarginalShapesOf(domain_, release_));
   if (shapes.empty()) return absl::OkStatus();
   std::vector<dp::MeasuredMarginal> marginals;
   for (size_t i = 0; i < release_.asked.size(); ++i) {
@@ -179,15 +239,17 @@ absl::Status ReleaseAnswers::ProcessMarginals() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<NoiseSummary> ReleaseAnswers::Noise() {
+absl::StatusOr<std::optional<NoiseSummary>> ReleaseAnswers::Noise() {
+  if (residuals_) return std::nullopt;
   // Once for all: the mean absolute error of Gaussian noise is a long sum.
   if (!noise_) {
     ASSIGN_OR_RETURN(noise_, Summarize(release_.noise, level_));
   }
-  return *noise_;
+  return noise_;
 }
 
 MeasurementSummary ReleaseAnswers::MeasurementOf(size_t set) {
+  if (residuals_) return SummaryOf(domain_, release_.residual->queries);
   const dp::SetPlan& plan = release_.plans[set];
   // Once for many sets that are answered from one large tree: its intervals are copied and counted.
   const auto [summary, is_first] = measurements_.try_emplace({plan.strategy, plan.branching, plan.sources});
@@ -213,7 +275,6 @@ absl::StatusOr<AnsweredGroup> ReleaseAnswers::Next() {
     next_group_ = 0;
   }
   const dp::AskedSet& asked = release_.asked[next_set_];
-  const dp::SetPlan& plan = release_.plans[next_set_];
   dp::GroupAnswers answers;
   if (steps_.any() && IsMarginals(asked)) {
     answers = Processed(std::move(processed_marginals_[next_marginal_++]), steps_);
@@ -227,18 +288,32 @@ absl::StatusOr<AnsweredGroup> ReleaseAnswers::Next() {
     }
   }
   AnsweredGroup group{.counts = std::move(answers.counts), .estimates = std::move(answers.estimates)};
-  const dp::QueryGroup& queries = asked.queries.groups[next_group_];
-  const size_t source = plan.sources[next_group_];
+  const size_t position = next_group_++;
+  RETURN_IF_ERROR(AddErrors(asked.queries.groups[position], position, group));
+  return group;
+}
+
+absl::Status ReleaseAnswers::AddErrors(const dp::QueryGroup& queries, size_t group_in_set,
+                                       AnsweredGroup& group) {
+  if (residuals_) {
+    for (const dp::ResidualError& error : residuals_->errors().ErrorsOf(queries)) {
+      group.standard_deviations.push_back(std::sqrt(error.variance));
+      group.half_widths.push_back(dp::ResidualErrors::HalfWidthOf(error, level_));
+    }
+    return absl::OkStatus();
+  }
+  const dp::SetPlan& plan = release_.plans[next_set_];
+  const size_t source = plan.sources[group_in_set];
   const std::vector<dp::AnswerError> errors = reader_.ErrorsOf(queries, plan, source);
   const dp::IntervalTree* tree = reader_.TreeOf(queries, plan, source);
-  ++next_group_;
-  group.is_measured_itself = IsMarginals(asked) && errors.size() == 1 && errors.front().terms == 1;
-  if (group.is_measured_itself) return group;
+  group.is_measured_itself =
+      IsMarginals(release_.asked[next_set_]) && errors.size() == 1 && errors.front().terms == 1;
+  if (group.is_measured_itself) return absl::OkStatus();
   for (const dp::AnswerError& error : errors) {
     group.standard_deviations.push_back(deviation_ * std::sqrt(error.variance_factor));
     ASSIGN_OR_RETURN(group.half_widths.emplace_back(), half_widths_.Of(error, tree));
   }
-  return group;
+  return absl::OkStatus();
 }
 
 }  // namespace curator::service

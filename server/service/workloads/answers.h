@@ -23,6 +23,7 @@
 #include "dp/workload/measurement.h"
 #include "dp/workload/post_processing.h"
 #include "dp/workload/release.h"
+#include "dp/workload/residual/residual_reader.h"
 #include "dp/workload/workload_plan.h"
 #include "service/memory_budget.h"
 
@@ -109,8 +110,9 @@ class ReleaseAnswers {
                                                double level, const dp::PostProcessing& steps,
                                                std::stop_token client_left = {});
 
-  // The noise of the measured values. Errors: those of Summarize().
-  absl::StatusOr<NoiseSummary> Noise();
+  // The noise of the measured values; none where it differs among them (residuals). Errors: those of
+  // Summarize().
+  absl::StatusOr<std::optional<NoiseSummary>> Noise();
 
   MeasurementSummary MeasurementOf(size_t set);
 
@@ -129,6 +131,8 @@ class ReleaseAnswers {
   ReleaseAnswers(const dp::Domain& domain, const dp::WorkloadRelease& release, double level,
                  const dp::PostProcessing& steps, std::stop_token client_left);
 
+  absl::Status AddErrors(const dp::QueryGroup& queries, size_t group_in_set, AnsweredGroup& group);
+
   dp::GroupAnswers StoredAnswers(size_t set, size_t group);
   absl::Status ProcessMarginals();
 
@@ -139,6 +143,7 @@ class ReleaseAnswers {
   const double deviation_;  // of the noise in one measured value
   const std::stop_token client_left_;
   dp::AnswerReader reader_;
+  std::optional<dp::ResidualReader> residuals_;  // of a release that was measured by residuals
   dp::HalfWidths half_widths_;
   const std::vector<dp::AskedStatistics> statistics_;  // the sets, of a release of statistics
   std::optional<NoiseSummary> noise_;

@@ -14,7 +14,9 @@
 #include "codec/release_codec.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/workload/accuracy.h"
+#include "dp/workload/answer_reader.h"
 #include "dp/workload/memory_forecast.h"
+#include "dp/workload/residual/residual_errors.h"
 #include "dp/workload/sum_out.h"
 
 namespace curator::service {
@@ -302,8 +304,28 @@ double NoiseOf(const dp::StatisticsRelease& statistics) {
   return noise;
 }
 
-double DeviationOf(const dp::Domain& domain, const dp::WorkloadRelease& answer) {
+// The largest mean variance of a set's answers.
+double ResidualVariance(const dp::Domain& domain, const dp::WorkloadRelease& answer) {
+  const absl::StatusOr<dp::ResidualErrors> errors = dp::ResidualErrors::Create(domain, *answer.residual);
+  double worst = 0;
+  for (const dp::AskedSet& set : answer.asked) {
+    double sum = 0;
+    double answers = 0;
+    for (const dp::QueryGroup& group : set.queries.groups) {
+      const std::vector<dp::ResidualError> of_group = errors->ErrorsOf(group);
+      const auto count = static_cast<double>(dp::NumberOfQueries(domain, group));
+      for (const dp::ResidualError& error : of_group)
+        sum += error.variance * count / static_cast<double>(of_group.size());
+      answers += count;
+    }
+    worst = std::max(worst, sum / answers);
+  }
+  return worst;
+}
+
+double VarianceOf(const dp::Domain& domain, const dp::WorkloadRelease& answer) {
   if (dp::AreStatistics(answer.asked)) return NoiseOf(answer.statistics);
+  if (answer.residual) return ResidualVariance(domain, answer);
   double worst = 0;
   const double own = dp::ForecastError(answer.noise).standard_deviation;
   for (size_t i = 0; i < answer.asked.size(); ++i) {
@@ -338,12 +360,38 @@ std::optional<dp::WorkloadRelease> StatisticsAnsweredBy(const dp::WorkloadReleas
   return answer;
 }
 
+// Groups of which all subsets were measured.
+std::optional<dp::WorkloadRelease> ResidualsAnsweredBy(const dp::Domain& domain,
+                                                       const dp::WorkloadRelease& stored,
+                                                       const std::vector<dp::AskedSet>& asked,
+                                                       SearchEffort& effort) {
+  constexpr size_t kStepsOfAGroup = 16;
+  if (!effort.Take(kStepsOfAGroup * stored.values.size())) return std::nullopt;
+  const absl::StatusOr<dp::ResidualErrors> errors = dp::ResidualErrors::Create(domain, *stored.residual);
+  if (!errors.ok()) return std::nullopt;
+  for (const dp::AskedSet& set : asked) {
+    for (const dp::QueryGroup& group : set.queries.groups) {
+      if (!effort.Take(kStepsOfAGroup) || !errors->CanRead(group)) return std::nullopt;
+    }
+  }
+  if (!effort.Take(static_cast<size_t>(dp::ResidualReadingSteps(domain, asked, stored.residual->queries))))
+    return std::nullopt;
+  return dp::WorkloadRelease{
+      .asked = asked,
+      .plans = std::vector<dp::SetPlan>(asked.size(), {.strategy = dp::Strategy::kResidual}),
+      .measured = {},
+      .noise = stored.noise,
+      .values = stored.values,
+      .residual = stored.residual};
+}
+
 }  // namespace
 
 std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp::WorkloadRelease& stored,
                                               const std::vector<dp::AskedSet>& asked, SearchEffort& effort) {
   if (dp::AreStatistics(asked)) return StatisticsAnsweredBy(stored, asked, effort);
   if (dp::AreStatistics(stored.asked)) return std::nullopt;
+  if (stored.residual) return ResidualsAnsweredBy(domain, stored, asked, effort);
   StoredMeasurements numbers(domain, stored, effort);
   std::vector<dp::SetPlan> plans;
   for (const dp::AskedSet& set : asked) {
@@ -362,6 +410,13 @@ std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
   for (const dp::QueryGroup& group : release.measured) {
     if (sets.size() == kMostSets) break;
     sets.insert(group.attributes);
+  }
+  // Of residuals, the sets that were asked; their subsets are found by their attributes.
+  for (const dp::AskedSet& asked : release.asked) {
+    for (const dp::QueryGroup& group : asked.queries.groups) {
+      if (!release.residual || sets.size() == kMostSets) break;
+      sets.insert(group.attributes);
+    }
   }
   for (const dp::AskedSet& asked : release.asked) {
     if (sets.size() == kMostSets) break;
@@ -498,9 +553,9 @@ absl::StatusOr<std::optional<FreeAnswer>> FindFreeAnswer(Services& services, con
                      AnswerOf(services, principal, *candidate, to_read_one, memory));
     std::optional<dp::WorkloadRelease> answer = AnsweredBy(dataset.schema.domain, *stored, asked, effort);
     if (!answer) continue;
-    const double deviation = DeviationOf(dataset.schema.domain, *answer);
-    if (best && deviation >= least) continue;
-    least = deviation;
+    const double variance = VarianceOf(dataset.schema.domain, *answer);
+    if (best && variance >= least) continue;
+    least = variance;
     best = FreeAnswer{candidate->head.id, *std::move(answer)};
   }
   RETURN_IF_ERROR(CheckGoesOn(client_left));

@@ -37,6 +37,11 @@ class Shop {
 
   bool SellsStatistics() const { return !statistics_.empty(); }
 
+  // What the errors of the plan are in units of.
+  dp::ForecastNoise NoiseOf(const dp::NoisePurchase& bought) const {
+    return dp::ForecastNoiseOf(estimate_.plan.shape, bought);
+  }
+
   absl::StatusOr<Purchase> Buy(const dp::Spend& spend) const {
     const DatasetView& dataset = estimate_.dataset();
     const dp::WorkloadPlan& plan = estimate_.plan;
@@ -47,8 +52,9 @@ class Shop {
       purchase.bought = std::move(draws.bought);
       purchase.draws = std::move(draws.draws);
     } else {
-      ASSIGN_OR_RETURN(purchase.bought,
-                       dp::BuyNoise(rule_, spend, plan.shape.sensitivity, plan.shape.removal, std::nullopt));
+      ASSIGN_OR_RETURN(dp::CountsPurchase counts, dp::BuyCounts(dataset.schema.domain, dataset.unit_bound,
+                                                                rule_, spend, plan.shape, std::nullopt));
+      purchase.bought = std::move(counts.bought);
     }
     ASSIGN_OR_RETURN(purchase.price, PriceOf(dataset, estimate_.scope.accounts, purchase.bought.event,
                                              purchase.bought.linear));
@@ -69,8 +75,9 @@ absl::StatusOr<SpendChoice> ChoiceFor(const Shop& shop, const dp::ErrorClasses& 
   SpendChoice choice{.spend = spend, .price = std::move(purchase.price)};
   choice.bought_draws = std::move(purchase.draws);
   if (shop.SellsStatistics()) return choice;
-  choice.standard_deviation = dp::MeanDeviation(purchase.bought.noise, classes);
-  ASSIGN_OR_RETURN(choice.max_error, dp::SimultaneousError(purchase.bought.noise, classes, confidence));
+  const dp::ForecastNoise noise = shop.NoiseOf(purchase.bought);
+  choice.standard_deviation = dp::MeanDeviation(noise, classes);
+  ASSIGN_OR_RETURN(choice.max_error, dp::SimultaneousError(noise, classes, confidence));
   return choice;
 }
 
@@ -205,7 +212,7 @@ absl::StatusOr<SpendChoices> SpendChoicesFor(const WorkloadEstimate& estimate, d
   if (!estimate.ladder.empty()) return result;
   if (!shop.SellsStatistics()) {
     ASSIGN_OR_RETURN(result.max_error,
-                     dp::SimultaneousError(estimate.plan.bought.noise, classes, confidence));
+                     dp::SimultaneousError(shop.NoiseOf(estimate.plan.bought), classes, confidence));
   }
   for (const int64_t quarters : {1, 2, 4, 8, 16}) {
     dp::Spend spend = estimate.plan.spend;  // its delta stays: only epsilon and rho are varied

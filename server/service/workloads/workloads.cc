@@ -37,7 +37,9 @@ dp::WorkloadRelease ReleaseOf(const WorkloadEstimate& estimate) {
           .plans = plan.shape.joint.plans,
           .measured = plan.shape.joint.measured,
           .noise = plan.bought.noise,
-          .values = std::vector<std::vector<int64_t>>(plan.shape.joint.measured.size()),
+          .values = std::vector<std::vector<int64_t>>(plan.residual ? plan.residual->queries.groups.size()
+                                                                    : plan.shape.joint.measured.size()),
+          .residual = plan.residual,
           .statistics = {.draws = plan.statistics,
                          .bought = plan.bought_draws,
                          .values = std::vector<std::vector<int64_t>>(plan.statistics.size())}};
@@ -96,7 +98,8 @@ codec::DrawIdentity IdentityOf(const WorkloadEstimate& estimate) {
           .draws = estimate.plan.bought.draws,
           .drawn_from = {estimate.plan.shape.joint.measured},
           .statistics = dp::StatisticsOf(estimate.asked),
-          .statistics_draws = estimate.plan.statistics};
+          .statistics_draws = estimate.plan.statistics,
+          .residual = estimate.plan.residual};
 }
 
 absl::StatusOr<Drawn> DrawAnswer(Services& services, const WorkloadEstimate& estimate,
@@ -110,6 +113,9 @@ absl::StatusOr<Drawn> DrawAnswer(Services& services, const WorkloadEstimate& est
   dp::WorkloadRelease release = ReleaseOf(estimate);
   if (dp::AreStatistics(release.asked)) {
     RETURN_IF_ERROR(MeasureStatistics(kernel, release));
+  } else if (release.residual) {
+    ASSIGN_OR_RETURN(release.values,
+                     kernel.NoisyProducts(release.residual->queries, release.residual->sigma_squared));
   } else {
     ASSIGN_OR_RETURN(release.values, Measure(kernel, release.measured, release.noise));
   }
@@ -126,7 +132,8 @@ std::string FingerprintOf(const DatasetView& dataset, const RequestScope& scope,
                            .queries = asked,
                            .spend = request.spend,
                            .target = request.target,
-                           .mechanism = request.mechanism});
+                           .mechanism = request.mechanism,
+                           .measure = request.measure});
 }
 
 ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& request,
@@ -177,6 +184,7 @@ int64_t EncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& 
                      const dp::WorkloadPlan& plan) {
   if (dp::AreStatistics(asked))
     return codec::MostEncodedBytes(domain, dp::StatisticsOf(asked), plan.statistics);
+  if (plan.residual) return codec::MostEncodedBytes(domain, asked, *plan.residual);
   return codec::MostEncodedBytes(domain, asked, plan.shape.joint.plans, plan.shape.joint.measured);
 }
 
@@ -239,8 +247,11 @@ constexpr int64_t kMostReadingSteps = int64_t{1} << 28;
 absl::Status CheckReadingSteps(const WorkloadEstimate& estimate) {
   if (dp::AreStatistics(estimate.asked)) return absl::OkStatus();  // their limits are those of their values
   const dp::JointMeasurement& joint = estimate.plan.shape.joint;
+  const dp::Domain& domain = estimate.dataset().schema.domain;
   const int64_t steps =
-      dp::ReadingSteps(estimate.dataset().schema.domain, estimate.asked, joint.plans, joint.measured);
+      estimate.plan.residual
+          ? dp::ResidualReadingSteps(domain, estimate.asked, estimate.plan.residual->queries)
+          : dp::ReadingSteps(domain, estimate.asked, joint.plans, joint.measured);
   if (steps <= kMostReadingSteps) return absl::OkStatus();
   return InvalidField(
       "workload",
@@ -266,7 +277,7 @@ absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp
   return request.target ? dp::PlanForTarget(domain, unit, rule, QuerySetsOf(asked), *request.target,
                                             request.mechanism, request.client_left)
                         : dp::PlanWorkload(domain, unit, rule, QuerySetsOf(asked), spend, request.mechanism,
-                                           request.client_left);
+                                           request.measure, request.client_left);
 }
 
 absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, const dp::Spend& spend,
@@ -287,7 +298,7 @@ RuledRequest RuledBy(const WorkloadEstimate& estimate, const WorkloadRequest& re
     AddAttributesOf(set.queries.groups, attributes);
     if (set.statistics) AddAttributesOf(estimate.dataset().schema.domain, *set.statistics, attributes);
   }
-  AddAttributesOf(estimate.plan.shape.joint.measured, attributes);
+  AddAttributesOf(estimate.plan.shape.joint.measured, attributes);  // of residuals: those that are asked
   if (!request.parts.empty()) AddPartitionAttribute(estimate.dataset(), attributes);
   return {.principal = request.principal,
           .kind = codec::kRuledWorkload,

@@ -171,6 +171,7 @@ absl::StatusOr<AxisReading> AxisReading::Create(const AxisQueries& queries, int6
     sums.row(code + 1) = sums.row(code) + inverse->row(code).head(codes - 1);
   }
   const AxisMatrix products = sums * sums.transpose();
+  reading.variance_factor_ = static_cast<double>(queries.variance_factor);
   reading.inner_products_.assign(products.data(), products.data() + products.size());
   return reading;
 }
@@ -186,11 +187,11 @@ AxisError AxisReading::ErrorOf(const CodeInterval& interval) const {
   const size_t from = interval.first;
   const size_t to = size_t{interval.last} + 1;
   if (from == 0 && to + 1 == side) return {.spread = 0, .level = 1, .largest_spread = 0};  // 1^T P = 0
-  const double spread =
+  const double squares =
       std::max(0.0, inner_products_[to * side + to] - 2 * inner_products_[from * side + to] +
                         inner_products_[from * side + from]);
   const double level = offset_sums_[to] - offset_sums_[from];
-  return {.spread = spread, .level = level * level, .largest_spread = std::sqrt(spread)};
+  return {.spread = variance_factor_ * squares, .level = level * level, .largest_spread = std::sqrt(squares)};
 }
 
 AxisError AxisReading::ErrorOf(std::span<const double> weights) const {
@@ -201,7 +202,7 @@ AxisError AxisReading::ErrorOf(std::span<const double> weights) const {
     if (weights[code] != 0) read += weights[code] * inverse.row(static_cast<Eigen::Index>(code));
   }
   const auto parts = read.head(codes_ - 1);
-  return {.spread = parts.squaredNorm(),
+  return {.spread = variance_factor_ * parts.squaredNorm(),
           .level = read(codes_ - 1) * read(codes_ - 1),
           .largest_spread = parts.cwiseAbs().maxCoeff()};
 }

@@ -7,7 +7,8 @@
 //
 // For the Helmert contrasts c = 1/n for n codes, and column k of P is the k-th contrast divided by k (k + 1),
 // its sum of squares, because contrasts are orthogonal. The variance factor of the k-th is k (k + 1) as well,
-// so with F the diagonal matrix of the factors, P F P^T = I - 1 1^T / n: the spread of q is |q|^2 - (q 1)^2/n.
+// so with F the diagonal matrix of the factors, P F P^T = I - 1 1^T / n: the spread of q is
+// |q|^2 - (q 1)^2 / n.
 //
 // Immutable: thread-safe.
 #pragma once
@@ -50,8 +51,8 @@ class AxisReading {
   // the table: [P | c] along the axis. Takes a step for each place, or `codes` steps with a matrix.
   void Expand(std::span<double> values, size_t outer, size_t inner) const;
 
-  // Of the query with weight 1 on these codes, 0 <= first <= last < codes(). Takes a few steps. With a matrix,
-  // `largest_spread` is the root of `spread`.
+  // Of the query with weight 1 on these codes, 0 <= first <= last < codes(). Takes a few steps. With a
+  // matrix, `largest_spread` is the root of the sum of squares.
   AxisError ErrorOf(const CodeInterval& interval) const;
   // Of one with a weight for each code. With a matrix, takes `codes` steps for each weight that is not 0.
   AxisError ErrorOf(std::span<const double> weights) const;
@@ -64,10 +65,11 @@ class AxisReading {
   // For the Helmert contrasts alone: 1/k for k = 1 .. codes, from place 1.
   std::vector<double> reciprocals_;
   // For others alone.
+  double variance_factor_ = 1;
   std::vector<double> inverse_;      // [P | c], codes x codes, row-major
   std::vector<double> offset_sums_;  // of the first b codes, for b = 0 .. codes
-  std::vector<double>
-      inner_products_;  // of Q_a and Q_b, a, b = 0 .. codes: Q_b is the sum of P's first b rows
+  // Of Q_a and Q_b, a, b = 0 .. codes, where Q_b is the sum of the first b rows of P.
+  std::vector<double> inner_products_;
 };
 
 }  // namespace curator::dp

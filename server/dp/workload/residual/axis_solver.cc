@@ -374,9 +374,12 @@ absl::StatusOr<IntegerAxis> Rounded(const SolvedAxis& solved, int64_t scale) {
   MatrixXd rows = RowsOf(solved);
   const VectorXd c = ToVector(exact);
   rows -= (rows * c) * (c / c.squaredNorm()).transpose();
-  rows *= static_cast<double>(scale - 1) / rows.cwiseAbs().maxCoeff();
+  const double scaled_by = static_cast<double>(scale - 1) / rows.cwiseAbs().maxCoeff();
+  rows *= scaled_by;
   MatrixXd rounded(rows.rows(), rows.cols());
   AxisQueries queries;
+  queries.variance_factor =
+      std::clamp<int64_t>(std::llround(scaled_by * scaled_by), 1, kLargestVarianceFactor);
   for (Index k = 0; k < rows.rows(); ++k) {
     const std::optional<Integers> row = RoundedRow(rows.row(k), offset, scale);
     if (!row) return absl::InternalError("no integer query is close to one of the best queries");

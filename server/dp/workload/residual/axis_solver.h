@@ -73,6 +73,7 @@ class AxisSolver {
 // rounded so that they are exactly 0 on an integer offset close to c; on c itself where it is from
 // OffsetAt(). Then the variance of 100 codes' prefixes or ranges grows by 0.05% to 0.3% with scale = 2^10, by
 // 0.001% to 0.03% with 2^15.
+// The variance factor is near the square of what R was scaled by.
 struct IntegerAxis {
   AxisQueries queries;
   std::vector<double> offset;  // the exact offset of the queries: integers divided by their sum

@@ -121,11 +121,14 @@ absl::Status ResidualErrors::AddGroups(const ResidualMeasurement& measurement) {
     const ProductGroup& group = groups[position];
     positions_.try_emplace(KeyOf(group.attributes, SubsetsOfSize(group.attributes.size()) - 1), position);
     const double parameter = ParameterOf(measurement.sigma_squared[position]);
-    const double weight = 1 / static_cast<double>(group.multiplier);
-    Noise noise{.variance = parameter * weight * weight, .weight = weight, .least_parameter = parameter};
-    for (const uint32_t axis : group.axes) {
+    const auto multiplier = static_cast<double>(group.multiplier);
+    Noise noise{.variance = parameter,
+                .weight = 1 / multiplier,
+                .least_parameter = parameter * multiplier * multiplier};
+    for (const uint32_t position_of_axis : group.axes) {
       // The least variance factor of Helmert contrasts is that of the first one.
-      if (measurement.queries.axes[axis].weights.empty()) noise.least_parameter *= 2;
+      const AxisQueries& axis = measurement.queries.axes[position_of_axis];
+      noise.least_parameter *= axis.weights.empty() ? 2 : static_cast<double>(axis.variance_factor);
     }
     noises_.push_back(noise);
   }

@@ -1,7 +1,7 @@
 // The errors of answers that are read from measured residuals (residual_measurement.h), from public facts.
 //
-// The parameters of the noise are those of the measured values divided by the square of the group's
-// multiplier, by which the values are divided first.
+// The values of a group are divided by its multiplier first, so that a parameter of the measurement is that
+// of the noise in them, but for the variance factors of the axes.
 //
 // Immutable: thread-safe.
 #pragma once
@@ -72,7 +72,7 @@ class ResidualErrors {
  private:
   // What of a group's error does not depend on the query.
   struct Noise {
-    double variance = 0;         // of the values divided by the multiplier
+    double variance = 0;         // the parameter
     double weight = 0;           // 1 / multiplier
     double least_parameter = 0;  // of the values
   };

@@ -151,16 +151,17 @@ TEST(ResidualErrors, OfHelmertContrastsHaveTheLargestWeightAndTheLeastParameterT
   }
 }
 
-TEST(ResidualErrorsCanary, AnotherMultiplierGivesAnotherError) {
+TEST(ResidualErrorsCanary, TwiceTheVarianceFactorGivesAnotherError) {
   std::mt19937_64 random(3);
   ResidualMeasurement measurement = Mixed(random);
-  const QueryGroup group{{1, 2}, EveryCell()};
+  LinearQuery measured;  // a query that is read from one value
+  for (uint32_t code = 0; code < 3; ++code)
+    measured.push_back({code, measurement.queries.axes[0].weights[code]});
+  const QueryGroup group{{0}, std::vector<LinearQuery>{measured}};
   const double before = ErrorsByDefinition(Small(), measurement, group)[0].variance;
-  for (ProductGroup& each : measurement.queries.groups) {
-    if (each.attributes == AttributeSet{1, 2}) ++each.multiplier;
-  }
+  measurement.queries.axes[0].variance_factor *= 2;
   const double after = ResidualErrors::Create(Small(), measurement).value().ErrorsOf(group)[0].variance;
-  EXPECT_GT(std::abs(after - before), 1e-3 * before);
+  EXPECT_NEAR(after, 2 * before, 1e-9 * before);
 }
 
 TEST(SummedFactors, TimesTheParametersAreTheSumOfTheVariances) {
@@ -175,9 +176,8 @@ TEST(SummedFactors, TimesTheParametersAreTheSumOfTheVariances) {
       double sum = 0;
       for (size_t subset = 0; subset < sums.size(); ++subset) {
         const Rational& parameter = measurement.sigma_squared[subsets[subset]];
-        const int64_t multiplier = measurement.queries.groups[subsets[subset]].multiplier;
         sum += sums[subset] * static_cast<double>(parameter.numerator) /
-               static_cast<double>(parameter.denominator * multiplier * multiplier);
+               static_cast<double>(parameter.denominator);
       }
       double exact = 0;
       for (const ResidualError& each : ErrorsByDefinition(Small(), measurement, group))

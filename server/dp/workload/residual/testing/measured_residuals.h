@@ -20,7 +20,7 @@ inline int64_t RandomInteger(std::mt19937_64& random, int64_t least, int64_t mos
 inline AxisQueries RandomAxis(std::mt19937_64& random, int64_t codes) {
   std::vector<int64_t> offset;
   for (int64_t code = 0; code < codes; ++code) offset.push_back(RandomInteger(random, 1, 9));
-  AxisQueries queries;
+  AxisQueries queries{.weights = {}, .variance_factor = RandomInteger(random, 1, 50)};
   for (int64_t row = 0; row + 1 < codes; ++row) {
     int64_t sum = 0;  // of weights times offsets, which the first weight takes away
     for (size_t code = 1; code < offset.size(); ++code) {
