@@ -211,12 +211,7 @@ void NameOptions(const WorkloadChoice& choice, int place, FieldOptions& fields) 
     fields.Add(absl::StrCat(path, ".predicates.predicates[", i, "]"), Given("--where", choice.where[i]));
 }
 
-// Whether marginals are measured so when --strategy asks for it.
-bool IsOfMarginals(v1::Strategy strategy) {
-  return strategy == v1::STRATEGY_DIRECT || strategy == v1::STRATEGY_RESIDUAL;
-}
-
-// Whether short options ask for something else than marginals and statistics: any --strategy is of it.
+// Whether short options ask for sets that take any --strategy: others than marginals and statistics.
 bool AsksCounts(const WorkloadChoice& choice) {
   return !choice.ranges.empty() || !choice.prefixes.empty() || !choice.thresholds.empty() ||
          choice.parities > 0 || (!choice.where.empty() && !choice.statistics.asks());
@@ -316,9 +311,10 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need,
        {"histogram", v1::STRATEGY_BASE_HISTOGRAM},
        {"tree", v1::STRATEGY_TREE},
        {"residual", v1::STRATEGY_RESIDUAL}},
-      "Where noise is added: to each answer, to the cells that are summed, to a tree of "
-      "intervals, or to orthogonal parts of marginals. Marginals are measured directly or by "
-      "residuals: histogram and tree are not of them. Default: auto, the least expected error");
+      "Where noise is added: to each answer, to the cells that are summed, to a tree of intervals, or "
+      "(residual, for all queries of a request or none) to orthogonal parts of marginals. Marginals are "
+      "measured directly unless it is residual. Default: auto, the one of direct, histogram and tree with "
+      "the least expected error");
   command->footer(absl::StrCat(command->get_footer(), "\n\n", kBeforeFileExample, kWorkloadFileExample,
                                kAfterFileExample));
   if (asked_of == AskedOf::kRecords)
@@ -362,7 +358,7 @@ absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::
   RETURN_IF_ERROR(AddStatisticsTo(choice, schema, workload));
   for (v1::QuerySet& set : *workload.mutable_query_sets()) {
     if (set.strategy() != v1::STRATEGY_UNSPECIFIED) continue;
-    if (set.has_marginals() && !IsOfMarginals(choice.strategy)) continue;
+    if (set.has_marginals() && choice.strategy != v1::STRATEGY_RESIDUAL) continue;
     set.set_strategy(set.has_statistics() ? choice.statistics.quantiles_by : choice.strategy);
   }
   return workload;

@@ -55,7 +55,7 @@ void CheckWorkload(const WorkloadChoice& workload);
 
 // The query sets of the file, then those of the short options in the order marginals, ranges, prefixes,
 // thresholds, parities, where or statistics. The strategy is set for those that have none, of
-// marginals when it is direct or residual; of statistics it is that of --quantiles-by.
+// marginals only when it is residual; of statistics it is that of --quantiles-by.
 // Intervals are checked against `schema`. Errors: INVALID_ARGUMENT (conditions), those
 // of ReadWorkload().
 absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::Schema& schema);

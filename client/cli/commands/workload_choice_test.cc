@@ -54,7 +54,7 @@ TEST(WorkloadChoice, AFileComesFirstAndKeepsItsStrategies) {
   std::ofstream(choice.file) << R"({"query_sets": [{"marginals": {"sets": [{"names": ["a"]}]}},
       {"ranges": {"attributes": ["age"]}, "strategy": "STRATEGY_TREE"}, {"prefixes": {"attribute": "b"}}]})";
   EXPECT_EQ(JsonOf(WorkloadOf(choice, {})),
-            R"({"querySets":[{"marginals":{"sets":[{"names":["a"]}]},"strategy":"STRATEGY_DIRECT"},)"
+            R"({"querySets":[{"marginals":{"sets":[{"names":["a"]}]}},)"
             R"({"ranges":{"attributes":["age"]},"strategy":"STRATEGY_TREE"},)"
             R"({"prefixes":{"attribute":"b"},"strategy":"STRATEGY_DIRECT"},)"
             R"({"prefixes":{"attribute":"age"},"strategy":"STRATEGY_DIRECT"}]})");
@@ -62,7 +62,7 @@ TEST(WorkloadChoice, AFileComesFirstAndKeepsItsStrategies) {
   EXPECT_THAT(JsonOf(WorkloadOf(choice, {})), HasSubstr("histograms"));
 }
 
-TEST(WorkloadChoice, MarginalsAreMeasuredDirectlyOrByResidualsAndNotByOtherStrategies) {
+TEST(WorkloadChoice, MarginalsHaveNoStrategyButResidual) {
   const auto strategies = [](v1::Strategy strategy) {
     WorkloadChoice choice;
     choice.marginals = 1;
@@ -71,10 +71,10 @@ TEST(WorkloadChoice, MarginalsAreMeasuredDirectlyOrByResidualsAndNotByOtherStrat
     const v1::Workload workload = WorkloadOf(choice, {}).value();
     return std::pair(workload.query_sets(0).strategy(), workload.query_sets(1).strategy());
   };
-  for (const v1::Strategy strategy : {v1::STRATEGY_UNSPECIFIED, v1::STRATEGY_DIRECT, v1::STRATEGY_RESIDUAL})
-    EXPECT_EQ(strategies(strategy), std::pair(strategy, strategy));
-  for (const v1::Strategy strategy : {v1::STRATEGY_BASE_HISTOGRAM, v1::STRATEGY_TREE})
+  for (const v1::Strategy strategy :
+       {v1::STRATEGY_UNSPECIFIED, v1::STRATEGY_DIRECT, v1::STRATEGY_BASE_HISTOGRAM, v1::STRATEGY_TREE})
     EXPECT_EQ(strategies(strategy), std::pair(v1::STRATEGY_UNSPECIFIED, strategy));
+  EXPECT_EQ(strategies(v1::STRATEGY_RESIDUAL), std::pair(v1::STRATEGY_RESIDUAL, v1::STRATEGY_RESIDUAL));
 }
 
 TEST(WorkloadChoice, ATargetTakesTheConfidenceOfTheCommand) {

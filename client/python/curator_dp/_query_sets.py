@@ -46,7 +46,6 @@ _STRATEGIES = {
     "selection": workload_pb2.STRATEGY_SELECTION,
 }
 _OF_QUANTILES = ("tree", "selection")
-_OF_MARGINALS = ("direct", "residual")
 
 
 def names_of(names: Names, order: Sequence[str] = ()) -> tuple[str, ...]:
@@ -292,12 +291,12 @@ def _has_quantiles(wire: workload_pb2.QuerySet) -> bool:
 
 
 def _strategy_of(wire: workload_pb2.QuerySet, strategy: str) -> Any:
-    """Marginals are measured directly or by residuals, and of statistics only quantiles can be measured in several ways."""
+    """Marginals are measured directly unless residuals are asked for; of statistics only quantiles can be measured in several ways."""
     kind = wire.WhichOneof("queries")
     if kind == "statistics":
         fits = strategy in _OF_QUANTILES and _has_quantiles(wire)
     elif kind == "marginals":
-        fits = strategy in _OF_MARGINALS
+        fits = strategy == "residual"
     else:
         fits = strategy != "selection"
     return _STRATEGIES[strategy if fits else "auto"]

@@ -51,8 +51,9 @@ class Question:
         dataset: the Dataset that it is about.
         sets: what is counted.
         parts: of a partitioned dataset; all sealed ones when empty, as without of_parts().
-        strategy: "auto", "direct", "histogram", "tree" or "residual": what noise is added to; of marginals "auto", "direct" or "residual";
-            of quantiles "auto", "tree" or "selection".
+        strategy: what noise is added to: "auto" (the one of the next three with the least expected error), "direct", "histogram", "tree",
+            or "residual", which measures all sets of a question. Marginals are measured directly unless it is "residual". Of quantiles
+            "auto", "tree" or "selection".
         mechanism: "auto", "laplace" or "gaussian".
     """
 

@@ -128,10 +128,6 @@ def run_curator(recorder: Recorder, *arguments: str) -> None:
             lambda d: (d.marginals(1) + d.ranges("age")).measured(strategy="tree", mechanism="gaussian"),
             ["--marginals", "1", "--ranges", "age", "--strategy", "tree", "--mechanism", "gaussian"],
         ),
-        (
-            lambda d: (d.marginals(1) + d.ranges("age")).measured(strategy="direct"),
-            ["--marginals", "1", "--ranges", "age", "--strategy", "direct"],
-        ),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )
