@@ -1,6 +1,5 @@
 #include "codec/fingerprint.h"
 
-#include <algorithm>
 #include <variant>
 
 #include "base/canonical_bytes.h"
@@ -85,19 +84,6 @@ void WriteAsked(CanonicalWriter& writer, std::span<const dp::AskedSet> asked) {
   }
 }
 
-// What of a request's answers matters more. Nothing where all weigh the same and their mean error counts:
-// such requests have the bytes that they had before others existed.
-void WriteObjective(CanonicalWriter& writer, const AskedWorkload& request) {
-  const bool has_weights =
-      std::ranges::any_of(request.queries, [](const dp::AskedSet& set) { return set.queries.weight != 1; });
-  const bool has_mean_target = request.target && request.target->measure == dp::ErrorMeasure::kMean;
-  if (!has_weights && !has_mean_target && request.measure == dp::ErrorMeasure::kMean) return;
-  writer.Text("objective");
-  writer.Integer(request.measure == dp::ErrorMeasure::kMean ? 1 : 2);
-  writer.Integer(has_mean_target ? 1 : 2);
-  for (const dp::AskedSet& set : request.queries) writer.Real(set.queries.weight);
-}
-
 }  // namespace
 
 std::string FingerprintOf(const AskedWorkload& request) {
@@ -114,7 +100,6 @@ std::string FingerprintOf(const AskedWorkload& request) {
   WriteOptional(writer, request.mechanism ? std::optional<int64_t>(
                                                 *request.mechanism == dp::Mechanism::kDiscreteLaplace ? 1 : 2)
                                           : std::nullopt);
-  WriteObjective(writer, request);
   return Sha256(std::move(writer).Take());
 }
 

@@ -34,7 +34,6 @@ struct AskedWorkload {
   dp::Spend spend;
   std::optional<dp::Target> target;
   std::optional<dp::Mechanism> mechanism;
-  dp::ErrorMeasure measure = dp::ErrorMeasure::kMean;
 };
 std::string FingerprintOf(const AskedWorkload& request);
 

@@ -5,62 +5,11 @@
 #include "base/canonical_bytes.h"
 #include "codec/fingerprint.h"
 #include "codec/residual_codec.h"
+#include "codec/testing/example_releases.h"
 #include "dp/domain/testing_domain.h"
-#include "dp/queries/testing/all_intervals.h"
 
 namespace curator::codec {
 namespace {
-
-const dp::NoiseSpec kNoise{dp::Mechanism::kDiscreteLaplace, {3, 2}};
-
-dp::WorkloadRelease Marginals() {
-  dp::WorkloadRelease release{
-      .asked = {dp::AskedSet()},
-      .plans = {{.strategy = dp::Strategy::kDirect, .branching = 0, .sources = {0, 1}}},
-      .measured = {{{0}, dp::EveryCell()}, {{1, 2}, dp::EveryCell()}},
-      .noise = kNoise,
-      .values = {{5, -1}, {7, 8, 9}},
-      .event = "noise"};
-  release.asked[0].queries.groups = release.measured;
-  return release;
-}
-
-dp::WorkloadRelease Mixture() {
-  dp::WorkloadRelease release{
-      .asked = {dp::AskedSet(), dp::AskedSet()},
-      .plans = {{dp::Strategy::kTree, 2, {0}}, {dp::Strategy::kBaseHistogram, 0, {1, 1}}},
-      .measured = {{{0}, dp::Boxes{{{0, 0}, {1, 1}}}}, {{1, 2}, dp::EveryCell()}},
-      .noise = kNoise,
-      .values = {{5, -1}, {7, 8, 9, 10}},
-      .event = "noise"};
-  release.asked[0].query_class = dp::QueryClass::kRanges;
-  release.asked[0].queries = {{{{0}, dp::AllIntervals(2)}}, dp::Strategy::kTree};
-  release.asked[1].query_class = dp::QueryClass::kPredicates;
-  release.asked[1].queries.groups = {{{1}, std::vector<dp::LinearQuery>{{{0, 1}, {1, -1}}}},
-                                     {{1, 2}, dp::Boxes{{{0, 0}, {1, 1}}}}};
-  release.asked[1].words = {"one", "another"};
-  return release;
-}
-
-// Ranges of an attribute of 3 codes by weights, beside one of 2 codes by Helmert contrasts.
-dp::WorkloadRelease Residuals() {
-  dp::WorkloadRelease release{
-      .asked = {dp::AskedSet(), dp::AskedSet()},
-      .plans = {{.strategy = dp::Strategy::kResidual}, {.strategy = dp::Strategy::kResidual}},
-      .values = {{40}, {-3, 1}, {7}, {2, -9}},
-      .residual = dp::ResidualMeasurement(),
-      .event = "noise"};
-  release.asked[0].queries.groups = {{{0, 1}, dp::EveryCell()}};
-  release.asked[1].query_class = dp::QueryClass::kRanges;
-  release.asked[1].queries = {{{{0}, dp::AllIntervals(3)}}, dp::Strategy::kResidual};
-  release.residual->queries.axes = {{.weights = {1, -1, 0, 1, 1, -70'000}, .variance_factor = 9}, {}};
-  release.residual->queries.groups = {{.attributes = {}, .axes = {}},
-                                      {.attributes = {0}, .axes = {0}},
-                                      {.attributes = {1}, .axes = {1}, .multiplier = 16},
-                                      {.attributes = {0, 1}, .axes = {0, 1}, .multiplier = 3}};
-  release.residual->sigma_squared = {{5, 1}, {3, 2}, {7, 4}, {1, 9}};
-  return release;
-}
 
 // The bytes as the first program wrote them, by hand.
 std::string FirstVersion() {
@@ -72,18 +21,18 @@ std::string FirstVersion() {
 }
 
 TEST(ReleaseCodec, WritesAndReadsMarginalsAsTheFirstVersionDid) {
-  EXPECT_EQ(EncodeRelease(Marginals()), FirstVersion());
-  EXPECT_EQ(DecodeWorkloadRelease(FirstVersion()).value(), Marginals());
+  EXPECT_EQ(EncodeRelease(ExampleMarginals()), FirstVersion());
+  EXPECT_EQ(DecodeWorkloadRelease(FirstVersion()).value(), ExampleMarginals());
 }
 
 TEST(ReleaseCodec, KeepsAMixtureWhole) {
-  EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(Mixture())).value(), Mixture());
+  EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(ExampleMixture())).value(), ExampleMixture());
 }
 
 TEST(ReleaseCodec, KeepsResidualsWhole) {
-  EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(Residuals())).value(), Residuals());
-  EXPECT_FALSE(IsPlainMarginals(Residuals()));
-  dp::WorkloadRelease marginals = Residuals();
+  EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(ExampleResiduals())).value(), ExampleResiduals());
+  EXPECT_FALSE(IsPlainMarginals(ExampleResiduals()));
+  dp::WorkloadRelease marginals = ExampleResiduals();
   marginals.asked.pop_back();
   marginals.plans.pop_back();
   EXPECT_FALSE(IsPlainMarginals(marginals));
@@ -91,14 +40,14 @@ TEST(ReleaseCodec, KeepsResidualsWhole) {
 }
 
 TEST(ReleaseCodec, WritesEqualParametersOfResidualsInLowestTerms) {
-  dp::WorkloadRelease release = Residuals();
+  dp::WorkloadRelease release = ExampleResiduals();
   release.residual->sigma_squared[1] = {6, 4};
-  EXPECT_EQ(EncodeRelease(release), EncodeRelease(Residuals()));
+  EXPECT_EQ(EncodeRelease(release), EncodeRelease(ExampleResiduals()));
 }
 
 // Whatever byte is changed, in each of its bits and in all: what is still read is what is written.
 TEST(ReleaseCodec, ReadsOnlyTheBytesThatItWouldWrite) {
-  for (const dp::WorkloadRelease& release : {Marginals(), Mixture(), Residuals()}) {
+  for (const dp::WorkloadRelease& release : {ExampleMarginals(), ExampleMixture(), ExampleResiduals()}) {
     const std::string bytes = EncodeRelease(release);
     int read = 0;
     for (size_t at = 0; at < bytes.size(); ++at) {
@@ -119,13 +68,13 @@ TEST(ReleaseCodec, ReadsOnlyTheBytesThatItWouldWrite) {
 }
 
 TEST(ReleaseCodec, RefusesWhatItDidNotWrite) {
-  for (const dp::WorkloadRelease& release : {Marginals(), Mixture(), Residuals()}) {
+  for (const dp::WorkloadRelease& release : {ExampleMarginals(), ExampleMixture(), ExampleResiduals()}) {
     const std::string bytes = EncodeRelease(release);
     for (size_t length = 0; length < bytes.size(); length += 7)
       EXPECT_EQ(DecodeWorkloadRelease(bytes.substr(0, length)).status().code(), absl::StatusCode::kDataLoss);
     EXPECT_EQ(DecodeWorkloadRelease(bytes + "x").status().code(), absl::StatusCode::kDataLoss);
   }
-  dp::WorkloadRelease elsewhere = Mixture();
+  dp::WorkloadRelease elsewhere = ExampleMixture();
   elsewhere.plans[0].sources = {9};
   EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(elsewhere)).status().code(), absl::StatusCode::kDataLoss);
 }
@@ -141,7 +90,7 @@ TEST(ReleaseCodec, RefusesMarginalsInTheFormOfAMixture) {
 // The broken releases are encoded as they are: only a reader can refuse them.
 TEST(ReleaseCodec, RefusesWhatNoPlanCouldHaveMade) {
   const auto is_refused = [](const auto& breaks) {
-    dp::WorkloadRelease release = Mixture();
+    dp::WorkloadRelease release = ExampleMixture();
     breaks(release);
     return absl::IsDataLoss(DecodeWorkloadRelease(EncodeRelease(release)).status());
   };
@@ -161,7 +110,7 @@ TEST(ReleaseCodec, RefusesWhatNoPlanCouldHaveMade) {
 
 TEST(ReleaseCodec, RefusesResidualsThatAreValidOverNoDomain) {
   const auto is_refused = [](const auto& breaks) {
-    dp::WorkloadRelease release = Residuals();
+    dp::WorkloadRelease release = ExampleResiduals();
     breaks(release, release.residual->queries);
     return absl::IsDataLoss(DecodeWorkloadRelease(EncodeRelease(release)).status());
   };
@@ -202,7 +151,7 @@ TEST(ReleaseCodec, RefusesResidualsThatAreValidOverNoDomain) {
 
 TEST(ReleaseCodec, RefusesResidualsOfOtherRequestsOrWithOtherValues) {
   const auto is_refused = [](const auto& breaks) {
-    dp::WorkloadRelease release = Residuals();
+    dp::WorkloadRelease release = ExampleResiduals();
     breaks(release);
     return absl::IsDataLoss(DecodeWorkloadRelease(EncodeRelease(release)).status());
   };
@@ -218,7 +167,7 @@ TEST(ReleaseCodec, RefusesResidualsOfOtherRequestsOrWithOtherValues) {
   EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.asked[1].queries.strategy = dp::Strategy::kTree; }));
   EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.residual.reset(); })) << "what its plans are of";
   const auto mixture = [](const auto& breaks) {
-    dp::WorkloadRelease release = Mixture();
+    dp::WorkloadRelease release = ExampleMixture();
     breaks(release);
     return absl::IsDataLoss(DecodeWorkloadRelease(EncodeRelease(release)).status());
   };
@@ -227,7 +176,7 @@ TEST(ReleaseCodec, RefusesResidualsOfOtherRequestsOrWithOtherValues) {
 }
 
 TEST(ReleaseCodec, RefusesParametersOfResidualsThatAreNotInLowestTerms) {
-  std::string bytes = EncodeRelease(Residuals());
+  std::string bytes = EncodeRelease(ExampleResiduals());
   const auto replace = [&](std::pair<int64_t, int64_t> from, std::pair<int64_t, int64_t> to) {
     const auto bytes_of = [](std::pair<int64_t, int64_t> numbers) {
       CanonicalWriter writer("", 0);
@@ -263,7 +212,7 @@ TEST(ReleaseCodec, RefusesWeightsOfResidualsThatAreNotWhole) {
 }
 
 TEST(ReleaseCodec, KnowsTheSizeOfResidualsBeforeTheyAreDrawn) {
-  const dp::WorkloadRelease release = Residuals();
+  const dp::WorkloadRelease release = ExampleResiduals();
   const int64_t left_for_the_event = 4096 - static_cast<int64_t>(release.event.size());
   EXPECT_EQ(MostEncodedBytes(dp::CodedDomain({3, 2}), release.asked, *release.residual),
             static_cast<int64_t>(EncodeRelease(release).size()) + left_for_the_event);
@@ -274,9 +223,10 @@ TEST(ReleaseCodec, KnowsTheSizeOfAReleaseBeforeItIsMade) {
   const auto most = [&](const dp::WorkloadRelease& release) {
     return MostEncodedBytes(domain, release.asked, release.plans, release.measured);
   };
-  const int64_t left_for_the_event = 4096 - static_cast<int64_t>(Mixture().event.size());
-  EXPECT_EQ(most(Mixture()), static_cast<int64_t>(EncodeRelease(Mixture()).size()) + left_for_the_event);
-  EXPECT_GE(most(Marginals()), static_cast<int64_t>(EncodeRelease(Marginals()).size()));
+  const int64_t left_for_the_event = 4096 - static_cast<int64_t>(ExampleMixture().event.size());
+  EXPECT_EQ(most(ExampleMixture()),
+            static_cast<int64_t>(EncodeRelease(ExampleMixture()).size()) + left_for_the_event);
+  EXPECT_GE(most(ExampleMarginals()), static_cast<int64_t>(EncodeRelease(ExampleMarginals()).size()));
 }
 
 TEST(WorkloadFingerprint, TellsApartWhateverIsDrawnOrMadeOfIt) {
@@ -284,16 +234,16 @@ TEST(WorkloadFingerprint, TellsApartWhateverIsDrawnOrMadeOfIt) {
   const auto fingerprint = [&](const dp::WorkloadRelease& release) {
     return EarlierWorkloadFingerprint("d", 1, {}, release, event);
   };
-  dp::WorkloadRelease other = Mixture();
+  dp::WorkloadRelease other = ExampleMixture();
   other.plans[0].branching = 4;
-  EXPECT_NE(fingerprint(Mixture()), fingerprint(other));
-  other = Mixture();
+  EXPECT_NE(fingerprint(ExampleMixture()), fingerprint(other));
+  other = ExampleMixture();
   other.asked[1].words[0] = "two";
-  EXPECT_NE(fingerprint(Mixture()), fingerprint(other));
-  other = Mixture();
+  EXPECT_NE(fingerprint(ExampleMixture()), fingerprint(other));
+  other = ExampleMixture();
   other.asked[1].queries.groups[1].queries = dp::Boxes{{{0, 0}, {0, 1}}};
-  EXPECT_NE(fingerprint(Mixture()), fingerprint(other));
-  EXPECT_EQ(fingerprint(Mixture()), fingerprint(Mixture()));
+  EXPECT_NE(fingerprint(ExampleMixture()), fingerprint(other));
+  EXPECT_EQ(fingerprint(ExampleMixture()), fingerprint(ExampleMixture()));
 }
 
 }  // namespace

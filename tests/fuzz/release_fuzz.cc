@@ -1,59 +1,12 @@
 // The decoders of stored releases, of workloads and of synthesis: one release has one encoding. Statistics
 // are read from what was decoded.
 #include "codec/release_codec.h"
+#include "codec/testing/example_releases.h"
 #include "dp/domain/testing_domain.h"
-#include "dp/queries/testing/all_intervals.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace curator::fuzz {
 namespace {
-
-const dp::NoiseSpec kNoise{dp::Mechanism::kDiscreteLaplace, {3, 2}};
-
-dp::WorkloadRelease Marginals() {
-  dp::WorkloadRelease release{
-      .asked = {dp::AskedSet()},
-      .plans = {{.strategy = dp::Strategy::kDirect, .branching = 0, .sources = {0, 1}}},
-      .measured = {{{0}, dp::EveryCell()}, {{1, 2}, dp::EveryCell()}},
-      .noise = kNoise,
-      .values = {{5, -1}, {7, 8, 9}},
-      .event = "noise"};
-  release.asked[0].queries.groups = release.measured;
-  return release;
-}
-
-dp::WorkloadRelease Mixture() {
-  dp::WorkloadRelease release{
-      .asked = {dp::AskedSet(), dp::AskedSet()},
-      .plans = {{dp::Strategy::kTree, 2, {0}}, {dp::Strategy::kBaseHistogram, 0, {1, 1}}},
-      .measured = {{{0}, dp::Boxes{{{0, 0}, {1, 1}}}}, {{1, 2}, dp::EveryCell()}},
-      .noise = kNoise,
-      .values = {{5, -1}, {7, 8, 9, 10}},
-      .event = "noise"};
-  release.asked[0].query_class = dp::QueryClass::kRanges;
-  release.asked[0].queries = {{{{0}, dp::AllIntervals(2)}}, dp::Strategy::kTree};
-  release.asked[1].query_class = dp::QueryClass::kPredicates;
-  release.asked[1].queries.groups = {{{1}, std::vector<dp::LinearQuery>{{{0, 1}, {1, -1}}}},
-                                     {{1, 2}, dp::Boxes{{{0, 0}, {1, 1}}}}};
-  release.asked[1].words = {"one", "another"};
-  return release;
-}
-
-// Two attributes of 2 codes, one by weights and one by Helmert contrasts.
-dp::WorkloadRelease Residuals() {
-  dp::WorkloadRelease release{.asked = {dp::AskedSet()},
-                              .plans = {{.strategy = dp::Strategy::kResidual}},
-                              .values = {{40}, {-3}, {7}},
-                              .residual = dp::ResidualMeasurement(),
-                              .event = "noise"};
-  release.asked[0].queries = {{{{1}, dp::EveryCell()}}, dp::Strategy::kResidual};
-  release.residual->queries.axes = {{.weights = {1, -1}}, {}};
-  release.residual->queries.groups = {{.attributes = {}, .axes = {}},
-                                      {.attributes = {0}, .axes = {0}},
-                                      {.attributes = {1}, .axes = {1}, .multiplier = 16}};
-  release.residual->sigma_squared = {{5, 1}, {3, 2}, {7, 4}};
-  return release;
-}
 
 // A mean and a quantile of an integer from 0 to 6, of which 7 records have a value each.
 const dp::Domain& Integers() {
@@ -68,7 +21,7 @@ dp::WorkloadRelease Statistics(dp::Statistic statistic, std::vector<dp::Statisti
   release.asked.emplace_back().query_class = dp::QueryClass::kStatistics;
   release.asked[0].statistics = dp::AskedStatistics{.statistics = {statistic}};
   release.event = "noise";
-  release.statistics.bought.resize(draws.size(), {.noise = kNoise, .epsilon = {}});
+  release.statistics.bought.resize(draws.size(), {.noise = codec::kExampleNoise, .epsilon = {}});
   release.statistics.draws = std::move(draws);
   release.statistics.values = std::move(values);
   return release;
@@ -122,9 +75,12 @@ void ReadAnswers(const dp::WorkloadRelease& release, std::string_view bytes) {
 }  // namespace
 
 std::vector<std::string> Seeds() {
-  return {codec::EncodeRelease(Marginals()), codec::EncodeRelease(Mixture()),
-          codec::EncodeRelease(Mean()),      codec::EncodeRelease(Median()),
-          codec::EncodeRelease(Residuals()), codec::EncodeRelease(Synthesis())};
+  return {codec::EncodeRelease(codec::ExampleMarginals()),
+          codec::EncodeRelease(codec::ExampleMixture()),
+          codec::EncodeRelease(Mean()),
+          codec::EncodeRelease(Median()),
+          codec::EncodeRelease(codec::ExampleResiduals()),
+          codec::EncodeRelease(Synthesis())};
 }
 
 bool Try(std::string_view bytes) {

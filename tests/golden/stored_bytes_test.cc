@@ -13,39 +13,14 @@
 #include "absl/strings/escaping.h"
 #include "codec/draw_identity.h"
 #include "codec/release_codec.h"
-#include "dp/queries/testing/all_intervals.h"
+#include "codec/testing/example_releases.h"
 
 namespace curator::golden {
 namespace {
 
-const dp::NoiseSpec kStoredNoise{dp::Mechanism::kDiscreteLaplace, {3, 2}};
-
-dp::WorkloadRelease Marginals() {
-  dp::WorkloadRelease release{
-      .asked = {dp::AskedSet()},
-      .plans = {{.strategy = dp::Strategy::kDirect, .branching = 0, .sources = {0, 1}}},
-      .measured = {{{0}, dp::EveryCell()}, {{1, 2}, dp::EveryCell()}},
-      .noise = kStoredNoise,
-      .values = {{5, -1}, {7, 8, 9}},
-      .event = "noise"};
-  release.asked[0].queries.groups = release.measured;
-  return release;
-}
-
-dp::WorkloadRelease Mixture() {
-  dp::WorkloadRelease release{
-      .asked = {dp::AskedSet(), dp::AskedSet()},
-      .plans = {{dp::Strategy::kTree, 2, {0}}, {dp::Strategy::kBaseHistogram, 0, {1, 1}}},
-      .measured = {{{0}, dp::Boxes{{{0, 0}, {1, 1}}}}, {{1, 2}, dp::EveryCell()}},
-      .noise = kStoredNoise,
-      .values = {{5, -1}, {7, 8, 9, 10}},
-      .event = "noise"};
-  release.asked[0].query_class = dp::QueryClass::kRanges;
-  release.asked[0].queries = {{{{0}, dp::AllIntervals(2)}}, dp::Strategy::kTree};
-  release.asked[1].query_class = dp::QueryClass::kPredicates;
-  release.asked[1].queries.groups = {{{1}, std::vector<dp::LinearQuery>{{{0, 1}, {1, -1}}}},
-                                     {{1, 2}, dp::Boxes{{{0, 0}, {1, 1}}}}};
-  release.asked[1].words = {"one", "another"};
+// The shared example, with predicates of each value of an attribute.
+dp::WorkloadRelease StoredMixture() {
+  dp::WorkloadRelease release = codec::ExampleMixture();
   release.asked[1].by = {2};
   return release;
 }
@@ -60,34 +35,16 @@ dp::WorkloadRelease Mean() {
   release.statistics.draws = {
       {.set = 0, .what = dp::SumDraw{{}, {.kind = Kind::kValue, .column = 0, .centre = 3}}},
       {.set = 0, .what = dp::SumDraw()}};
-  release.statistics.bought.resize(2, {.noise = kStoredNoise, .epsilon = {}});
+  release.statistics.bought.resize(2, {.noise = codec::kExampleNoise, .epsilon = {}});
   release.statistics.values = {{-2}, {7}};
   return release;
 }
 
-// Ranges of an attribute of 3 codes by weights, beside one of 2 codes by Helmert contrasts.
-dp::WorkloadRelease Residuals() {
-  dp::WorkloadRelease release{
-      .asked = {dp::AskedSet(), dp::AskedSet()},
-      .plans = {{.strategy = dp::Strategy::kResidual}, {.strategy = dp::Strategy::kResidual}},
-      .values = {{40}, {-3, 1}, {7}, {2, -9}},
-      .residual = dp::ResidualMeasurement(),
-      .event = "noise"};
-  release.asked[0].queries.groups = {{{0, 1}, dp::EveryCell()}};
-  release.asked[1].query_class = dp::QueryClass::kRanges;
-  release.asked[1].queries = {{{{0}, dp::AllIntervals(3)}}, dp::Strategy::kResidual};
-  release.residual->queries.axes = {{.weights = {1, -1, 0, 1, 1, -70'000}, .variance_factor = 9}, {}};
-  release.residual->queries.groups = {{.attributes = {}, .axes = {}},
-                                      {.attributes = {0}, .axes = {0}},
-                                      {.attributes = {1}, .axes = {1}, .multiplier = 16},
-                                      {.attributes = {0, 1}, .axes = {0, 1}, .multiplier = 3}};
-  release.residual->sigma_squared = {{5, 1}, {3, 2}, {7, 4}, {1, 9}};
-  return release;
-}
-
 std::map<std::string, dp::WorkloadRelease> Releases() {
-  return {
-      {"marginals", Marginals()}, {"a mixture", Mixture()}, {"a mean", Mean()}, {"residuals", Residuals()}};
+  return {{"marginals", codec::ExampleMarginals()},
+          {"a mixture", StoredMixture()},
+          {"a mean", Mean()},
+          {"residuals", codec::ExampleResiduals()}};
 }
 
 std::map<std::string, codec::DrawIdentity> Draws() {
@@ -103,7 +60,7 @@ std::map<std::string, codec::DrawIdentity> Draws() {
   statistics.statistics_draws = Mean().statistics.draws;
   codec::DrawIdentity residuals = counts;
   residuals.drawn_from.clear();
-  residuals.residual = Residuals().residual;
+  residuals.residual = codec::ExampleResiduals().residual;
   return {{"counts", counts}, {"statistics", statistics}, {"residuals", residuals}};
 }
 

@@ -33,8 +33,6 @@ enum class Strategy {
 struct QuerySet {
   std::vector<QueryGroup> groups;
   Strategy strategy = Strategy::kAuto;
-  // How much the squared errors of its answers count beside those of other sets; positive.
-  double weight = 1;
   bool operator==(const QuerySet&) const = default;
 };
 

@@ -48,6 +48,11 @@ const QueryGroup kBoxes{{0, 2}, Boxes{{{3, 9}, {0, 1}, {0, 19}, {2, 2}}}};
 const QueryGroup kParity{{1}, std::vector<LinearQuery>{{{0, 1}, {1, -1}}}};
 const QueryGroup kWhole{{1, 2}, EveryCell()};
 
+TEST(MeasurementsFor, ResidualsAreNoWayToMeasureASetAlone) {
+  const QuerySet set{{{{0}, EveryCell()}}, Strategy::kResidual};
+  EXPECT_EQ(MeasurementsFor(CodedDomain({3}), set).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(MeasurementsFor, EveryWayGivesTheExactAnswersFromExactValues) {
   const std::vector<int64_t> joint = RandomJoint();
   for (const QuerySet& set :

@@ -5,7 +5,8 @@
 #include <set>
 
 #include "dp/domain/attribute_set.h"
-#include "dp/workload/residual/axis_solver.h"
+#include "dp/queries/product_queries.h"
+#include "dp/workload/residual/axis_choice.h"
 
 namespace curator::dp {
 namespace {
@@ -20,8 +21,15 @@ constexpr int64_t kPerAnswer = 48;     // its error
 constexpr int64_t kPerTreeBin = 128;   // of the trees with 2, 4, 8, 16 and 32 branches
 constexpr int64_t kPerCell = 40;       // the weights of a record, to find the largest
 constexpr int64_t kBoundsPerSide = 4;
-constexpr int64_t kPerPairOfCodes = 168;  // of an attribute that is solved (residual/axis_choice.h)
+// Of what is measured by residuals: planning (residual/residual_plan.h) each set of attributes, each number
+// of the Gram matrices and the solver (residual/axis_choice.h), and each error of the worst answer; and
+// reading.
+constexpr int64_t kPerClosedSet = 600;
+constexpr int64_t kMostClosedSets = int64_t{1} << 18;
+constexpr int64_t kPerPairOfCodes = 168;
 constexpr int64_t kMostOfPairs = int64_t{40} << 20;
+constexpr int64_t kOfForms = int64_t{24} << 20;
+constexpr int64_t kPerReadAnswer = 80;
 constexpr int64_t kPerGroupCell = 8;       // of statistics: its group, in the set that is measured
 constexpr int64_t kPerConditionCell = 24;  // of their condition, in all copies of a plan
 constexpr int64_t kPerConditionByte = 6;   // of its words, likewise
@@ -44,12 +52,31 @@ int64_t BytesOf(const Domain& domain, const QueryGroup& group) {
   return bytes;
 }
 
+// 0 where no set is measured so.
+int64_t ResidualPlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
+  if (std::ranges::none_of(sets, [](const QuerySet& set) { return set.strategy == Strategy::kResidual; }))
+    return 0;
+  int64_t closed = 1;
+  int64_t pairs = 0;
+  for (const QuerySet& set : sets) {
+    for (const QueryGroup& group : set.groups) {
+      closed += int64_t{1} << std::min(group.attributes.size(), kMostProductAxes);
+      if (std::holds_alternative<EveryCell>(group.queries)) continue;
+      for (const uint32_t attribute : group.attributes) {
+        const int64_t codes = std::min(kMostChosenCodes, domain.attributes()[attribute].size());
+        pairs += codes * codes;
+      }
+    }
+  }
+  return kPerClosedSet * std::min(kMostClosedSets, closed) + std::min(kMostOfPairs, kPerPairOfCodes * pairs) +
+         kOfForms;
+}
+
 }  // namespace
 
 int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
   int64_t bytes = kPerRequest;
   int64_t tree_bins = 0;
-  int64_t pairs = 0;                // of the codes of attributes
   std::set<AttributeSet> weighted;  // the attribute sets of queries
   int64_t cells = 0;                // of these
   int64_t most_bounds = 0;          // of the bins that some box distinguishes
@@ -59,10 +86,6 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
     for (const QueryGroup& group : set.groups) {
       bytes += BytesOf(domain, group);
       if (std::holds_alternative<EveryCell>(group.queries)) continue;
-      for (const uint32_t attribute : group.attributes) {
-        const int64_t codes = domain.attributes()[attribute].size();
-        if (codes <= kMostSolvedCodes) pairs += codes * codes;
-      }
       if (weighted.insert(group.attributes).second) cells += domain.CellCount(group.attributes).value_or(0);
       const auto* boxes = std::get_if<Boxes>(&group.queries);
       are_boxes = are_boxes && boxes != nullptr;
@@ -75,7 +98,7 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
   }
   // Few boxes over one attribute set are counted over the bins that they distinguish (QueriesSensitivity()).
   if (are_boxes && weighted.size() == 1) cells = std::min(cells, most_bounds);
-  return bytes + std::min(kMostOfPairs, kPerPairOfCodes * pairs) + kPerCell * cells +
+  return bytes + ResidualPlanningBytes(domain, sets) + kPerCell * cells +
          kPerTreeBin * std::min(tree_bins, kMostTreeBins);
 }
 
@@ -97,13 +120,24 @@ int64_t StatisticsPlanningBytes(const Domain& domain, std::span<const AskedStati
 }
 
 int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes) {
-  return kPerRequest + std::min(kMostOfCounters, kCountersOfASet * std::ssize(shape.joint.measured)) +
+  const int64_t counted =
+      shape.residual ? std::ssize(shape.residual->queries.groups) : std::ssize(shape.joint.measured);
+  return kPerRequest + std::min(kMostOfCounters, kCountersOfASet * counted) +
          kPerMeasuredValue * shape.measured_values + kCopiesOfARelease * encoded_bytes;
 }
 
 int64_t StoredAnswerBytes(int64_t stored_bytes) {
   // A stored value has eight bytes.
   return kPerRequest + (kCopiesOfARelease + kPerMeasuredValue / 8) * stored_bytes;
+}
+
+int64_t ResidualReadingBytes(const Domain& domain, std::span<const AskedSet> asked) {
+  int64_t most = 0;  // answers of a group, or cells that they are read from
+  for (const AskedSet& set : asked) {
+    for (const QueryGroup& group : set.queries.groups)
+      most = std::max({most, NumberOfQueries(domain, group), domain.CellCount(group.attributes).value_or(0)});
+  }
+  return kPerReadAnswer * most;
 }
 
 int64_t ConditionBytes(int64_t cells) {

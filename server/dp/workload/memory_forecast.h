@@ -8,6 +8,7 @@
 #include <span>
 
 #include "dp/domain/domain.h"
+#include "dp/workload/asked_set.h"
 #include "dp/workload/measurement.h"
 #include "dp/workload/statistics/asked_statistics.h"
 #include "dp/workload/workload_plan.h"
@@ -25,9 +26,10 @@ int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes);
 
 // Bytes for reading a stored answer of `stored_bytes` and answering from it, and for reading a stored model.
 // What that of an answer of statistics takes beside is that of the cells of its conditions, which are stored
-// as runs, and StatisticsReadingBytes().
+// as runs, and StatisticsReadingBytes(); of one that was measured by residuals, ResidualReadingBytes().
 int64_t StoredAnswerBytes(int64_t stored_bytes);
 int64_t ConditionBytes(int64_t cells);
+int64_t ResidualReadingBytes(const Domain& domain, std::span<const AskedSet> asked);
 int64_t StoredModelBytes(int64_t stored_bytes);
 
 }  // namespace curator::dp

@@ -15,10 +15,40 @@
 #include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
+namespace {
 
+constexpr int kMostPasses = 4;
+constexpr size_t kMostSampledAnswers = size_t{1} << 14;
+
+// A measurement that several sets may share: a whole marginal, or a tree.
+using Shared = std::tuple<AttributeSet, int64_t>;
+std::optional<Shared> SharedKey(const SetPlan& plan, const QueryGroup& group) {
+  if (std::holds_alternative<EveryCell>(group.queries)) return Shared{group.attributes, 0};
+  if (plan.strategy == Strategy::kTree) return Shared{group.attributes, plan.branching};
+  return std::nullopt;
+}
+
+// The figures of one measurement of one set.
+struct CandidatePlan {
+  const Measurement* measurement = nullptr;
+  double error = 0;            // in units of the noise's variance
+  double own_sensitivity = 0;  // L1 or squared L2, of measurements that no other set can share
+  std::vector<std::pair<Shared, double>> shared;  // and of those that others can
+};
+
+double Norm(Mechanism mechanism, const Sensitivity& sensitivity) {
+  return static_cast<double>(mechanism == Mechanism::kDiscreteLaplace ? sensitivity.l1
+                                                                      : sensitivity.l2_squared);
+}
+
+// The noise's variance at equal cost, up to a factor.
+double Spread(Mechanism mechanism, double norm) {
+  return mechanism == Mechanism::kDiscreteLaplace ? norm * norm : norm;
+}
+
+// The error of a set by `measure`, from an evenly spaced sample of its answers where there are many.
 double ErrorOfSet(const Domain& domain, const QuerySet& set, const Measurement& measurement,
                   ErrorMeasure measure) {
-  constexpr size_t kMostSampledAnswers = size_t{1} << 14;
   double sum = 0;
   double largest = 0;
   double answers = 0;
@@ -46,43 +76,13 @@ double ErrorOfSet(const Domain& domain, const QuerySet& set, const Measurement& 
   return measure == ErrorMeasure::kLargest ? largest : sum / answers;
 }
 
-namespace {
-
-constexpr int kMostPasses = 4;
-
-// A measurement that several sets may share: a whole marginal, or a tree.
-using Shared = std::tuple<AttributeSet, int64_t>;
-std::optional<Shared> SharedKey(const SetPlan& plan, const QueryGroup& group) {
-  if (std::holds_alternative<EveryCell>(group.queries)) return Shared{group.attributes, 0};
-  if (plan.strategy == Strategy::kTree) return Shared{group.attributes, plan.branching};
-  return std::nullopt;
-}
-
-// The figures of one measurement of one set.
-struct CandidatePlan {
-  const Measurement* measurement = nullptr;
-  double error = 0;            // in units of the noise's variance, times the set's weight
-  double own_sensitivity = 0;  // L1 or squared L2, of measurements that no other set can share
-  std::vector<std::pair<Shared, double>> shared;  // and of those that others can
-};
-
-double Norm(Mechanism mechanism, const Sensitivity& sensitivity) {
-  return static_cast<double>(mechanism == Mechanism::kDiscreteLaplace ? sensitivity.l1
-                                                                      : sensitivity.l2_squared);
-}
-
-// The noise's variance at equal cost, up to a factor.
-double Spread(Mechanism mechanism, double norm) {
-  return mechanism == Mechanism::kDiscreteLaplace ? norm * norm : norm;
-}
-
 // `shared_norms` has those that were computed before: sets that share a tree share its sensitivity.
 absl::StatusOr<CandidatePlan> CandidatePlanOf(const Domain& domain, const UnitBound& unit,
                                               Mechanism mechanism, const QuerySet& set,
                                               const Measurement& measurement, ErrorMeasure measure,
                                               std::map<Shared, double>& shared_norms) {
   CandidatePlan plan{.measurement = &measurement,
-                     .error = set.weight * ErrorOfSet(domain, set, measurement, measure),
+                     .error = ErrorOfSet(domain, set, measurement, measure),
                      .own_sensitivity = 0,
                      .shared = {}};
   std::vector<QueryGroup> own;

@@ -17,8 +17,8 @@ namespace curator::dp {
 
 // The objective.
 enum class ErrorMeasure {
-  kMean,     // the mean variance of a set's answers times the set's weight, added up over the sets
-  kLargest,  // the variance of the worst answer of all, times the weight of its set
+  kMean,     // the mean variance of a set's answers, added up over the sets
+  kLargest,  // the variance of the worst answer of all
 };
 
 // For each set one of MeasurementsFor(). All measurements share one noise, whose variance grows
@@ -32,11 +32,6 @@ absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain
                                                             std::span<const QuerySet> sets,
                                                             ErrorMeasure measure,
                                                             const std::stop_token& stop = {});
-
-// The error of a set's answers by `measure`, in units of the variance of one measured value; from an evenly
-// spaced sample of them where there are many.
-double ErrorOfSet(const Domain& domain, const QuerySet& set, const Measurement& measurement,
-                  ErrorMeasure measure);
 
 // The distinct groups of several measurements, and each measurement's plan with its sources among them. Whole
 // marginals and trees that occur twice are measured once.

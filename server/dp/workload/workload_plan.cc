@@ -1,7 +1,6 @@
 #include "dp/workload/workload_plan.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <limits>
 #include <set>
 #include <string>
@@ -15,6 +14,7 @@
 #include "dp/queries/marginals.h"
 #include "dp/sensitivity/product_cost.h"
 #include "dp/sensitivity/sensitivity.h"
+#include "dp/workload/residual/axis_choice.h"
 
 namespace curator::dp {
 namespace {
@@ -106,10 +106,6 @@ absl::Status CheckMeasured(const Domain& domain, const std::vector<QueryGroup>& 
   return absl::OkStatus();
 }
 
-std::string_view FieldOf(const Target& target) {
-  return target.measure == ErrorMeasure::kMean ? "target.rmse" : "target.max_error";
-}
-
 Spend SpendOf(Mechanism mechanism, int64_t units) {
   if (mechanism == Mechanism::kDiscreteLaplace) return {.epsilon = Epsilon(units)};
   return {.rho = Rho(units)};
@@ -128,18 +124,13 @@ std::optional<ForecastNoise> NoiseAt(Mechanism mechanism, const WorkloadShape& s
   return noise.ok() ? std::optional<ForecastNoise>(*noise) : std::nullopt;
 }
 
-bool Reaches(const ForecastNoise& noise, const ErrorClasses& classes, const Target& target) {
-  if (target.measure == ErrorMeasure::kMean) return MeanDeviation(noise, classes) <= target.max_error;
-  return !ExceedsTail(noise, classes, target.max_error, 1 - target.confidence);
-}
-
 // The smallest number of units that reaches the target, among those whose noise can be represented.
 absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const WorkloadShape& shape,
                                    const ErrorClasses& classes, const Target& target,
                                    const std::stop_token& stop) {
   const auto reaches = [&](int64_t units) {
     const std::optional<ForecastNoise> noise = NoiseAt(mechanism, shape, units);
-    return noise && Reaches(*noise, classes, target);
+    return noise && !ExceedsTail(*noise, classes, target.max_error, 1 - target.confidence);
   };
   int64_t high = kEpsilonUnitsPerOne / 1'000'000;
   while (high < kMostBudgetUnits && !reaches(high)) {
@@ -147,7 +138,7 @@ absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const WorkloadShape& sha
     high *= 2;
   }
   if (high >= kMostBudgetUnits)
-    return InvalidField(FieldOf(target),
+    return InvalidField("target.max_error",
                         "is smaller than any budget can reach; ask fewer queries or allow a larger error");
   // A few budgets in between may fail only because their noise cannot be represented exactly: then the result
   // still reaches the target and is the smallest locally.
@@ -162,18 +153,28 @@ absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const WorkloadShape& sha
 
 absl::Status CheckTarget(const Target& target) {
   if (!(target.max_error >= 0) || target.max_error > 0x1p50)
-    return InvalidField(FieldOf(target), "must be a number of records, at least 0");
+    return InvalidField("target.max_error", "must be a number of records, at least 0");
   if (!(target.confidence > 0 && target.confidence < 1))
     return InvalidField("target.confidence", "must lie strictly between 0 and 1, e.g. 0.95");
   return absl::OkStatus();
 }
 
-// The kinds of noise that the rule counts in a budget of one number.
-std::vector<Mechanism> MechanismsOf(const RuleSpec& rule, std::optional<Mechanism> wanted) {
+// Of a set that says that it is measured by residuals.
+std::optional<std::string> PathOfResiduals(std::span<const QuerySet> sets) {
+  for (size_t i = 0; i < sets.size(); ++i) {
+    if (sets[i].strategy == Strategy::kResidual) return PathOf(i) + ".strategy";
+  }
+  return std::nullopt;
+}
+
+// The kinds of noise that the rule counts in a budget of one number, and that all sets can have.
+std::vector<Mechanism> MechanismsOf(const RuleSpec& rule, std::optional<Mechanism> wanted,
+                                    std::span<const QuerySet> sets) {
   std::vector<Mechanism> all = {Mechanism::kDiscreteLaplace};
   if (rule.kind == RuleKind::kZcdp || rule.kind == RuleKind::kRdp)
     all.push_back(Mechanism::kDiscreteGaussian);
   if (wanted) std::erase_if(all, [&](Mechanism each) { return each != *wanted; });
+  if (PathOfResiduals(sets)) std::erase(all, Mechanism::kDiscreteLaplace);
   return all;
 }
 
@@ -196,87 +197,54 @@ ErrorClasses ClassesOfSet(const Domain& domain, const WorkloadShape& shape, size
 
 // ---- By residuals
 
-bool AllHave(std::span<const QuerySet> sets, std::initializer_list<Strategy> strategies) {
-  return std::ranges::all_of(sets, [&](const QuerySet& set) {
-    return std::ranges::find(strategies, set.strategy) != strategies.end();
+absl::Status NotByResiduals(const std::string& path) {
+  return InvalidField(
+      path, absl::StrCat(
+                "residuals measure all sets of a request or none, with Gaussian noise (a spend of rho, or of "
+                "epsilon and delta): marginals, ranges, prefixes, and predicates over one attribute or that "
+                "are intervals of each, over attributes of 2 codes or more, and of at most ",
+                kMostChosenCodes, " where more than single codes are asked; leave the strategy out"));
+}
+
+absl::StatusOr<WorkloadShape> ShapeByResiduals(const Domain& domain, const UnitBound& unit,
+                                               Mechanism mechanism, ErrorMeasure measure,
+                                               std::vector<QuerySet> sets, const std::string& path,
+                                               const std::stop_token& stop) {
+  const bool may_be = std::ranges::all_of(sets, [](const QuerySet& set) {
+    return set.strategy == Strategy::kResidual || set.strategy == Strategy::kAuto;
   });
-}
-
-// Of a set that says that it is measured by residuals.
-std::optional<std::string> PathOfResiduals(std::span<const QuerySet> sets) {
-  for (size_t i = 0; i < sets.size(); ++i) {
-    if (sets[i].strategy == Strategy::kResidual) return PathOf(i) + ".strategy";
-  }
-  return std::nullopt;
-}
-
-WorkloadShape ShapeByResiduals(const Domain& domain, ResidualShape residual, std::span<const QuerySet> sets) {
+  if (!may_be || mechanism != Mechanism::kDiscreteGaussian) return NotByResiduals(path);
+  RETURN_IF_ERROR(ValidateSets(domain, sets));
+  ASSIGN_OR_RETURN(std::optional<ResidualShape> residual, ResidualShapeOf(domain, unit, sets, measure, stop));
+  if (!residual) return NotByResiduals(path);
   Measurement measurement;
   measurement.plan.strategy = Strategy::kResidual;
   WorkloadShape shape;
-  shape.asked.assign(sets.begin(), sets.end());
   shape.measurements.assign(sets.size(), measurement);
   shape.joint.plans.assign(sets.size(), measurement.plan);
   for (const QuerySet& set : sets) {
     for (const QueryGroup& group : set.groups) shape.answers += NumberOfQueries(domain, group);
   }
-  shape.measured_values = residual.measured_values;
+  shape.measured_values = residual->measured_values;
   shape.residual = std::move(residual);
+  shape.asked = std::move(sets);
   return shape;
 }
 
-absl::Status NotByResiduals(const std::string& path) {
-  return InvalidField(
-      path,
-      "residuals measure all sets of a request or none: marginals, ranges, prefixes and predicates over "
-      "one attribute each or boxes, of attributes of 2 to 256 codes, in an account that counts rho; leave "
-      "the strategy to be chosen");
-}
-
-// The shapes that a plan chooses from: at least one.
-absl::StatusOr<std::vector<WorkloadShape>> CandidatesFor(const Domain& domain, const UnitBound& unit,
-                                                         Mechanism mechanism, ErrorMeasure measure,
-
-                                                         const std::vector<QuerySet>& sets,
-                                                         const std::stop_token& stop) {
-  std::vector<WorkloadShape> candidates;
-  const std::optional<std::string> path = PathOfResiduals(sets);
-  if (path && mechanism == Mechanism::kDiscreteGaussian &&
-      AllHave(sets, {Strategy::kAuto, Strategy::kResidual})) {
-    RETURN_IF_ERROR(MarginalsSensitivity(unit, 1).status());
-    RETURN_IF_ERROR(ValidateSets(domain, sets));
-    ASSIGN_OR_RETURN(std::optional<ResidualShape> residual,
-                     ResidualShapeOf(domain, unit, sets, measure, stop));
-    if (residual) candidates.push_back(ShapeByResiduals(domain, *std::move(residual), sets));
-  }
-  if (path && candidates.empty()) return NotByResiduals(*path);
-  if (path) return candidates;
-  absl::StatusOr<WorkloadShape> shape = ShapeOf(domain, unit, mechanism, measure, sets, {}, stop);
-  if (shape.ok()) {
-    candidates.push_back(*std::move(shape));
-  } else if (candidates.empty() || absl::IsCancelled(shape.status())) {
-    return shape.status();
-  }
-  return candidates;
-}
-
-double ForecastErrorOf(const Domain& domain, const WorkloadShape& shape, const NoisePurchase& bought,
-                       ErrorMeasure measure) {
-  const ForecastNoise noise = ForecastNoiseOf(shape, bought);
-  if (shape.residual) return shape.residual->error * std::get<GaussianErrors>(noise).variance;
-  const double deviation = ForecastError(bought.noise).standard_deviation;
-  double error = 0;
-  for (size_t i = 0; i < shape.asked.size(); ++i) {
-    const double of_set =
-        shape.asked[i].weight * ErrorOfSet(domain, shape.asked[i], shape.measurements[i], measure);
-    error = measure == ErrorMeasure::kMean ? error + of_set : std::max(error, of_set);
-  }
-  return error * deviation * deviation;
+// By residuals where a set says so.
+absl::StatusOr<WorkloadShape> AskedShape(const Domain& domain, const UnitBound& unit, Mechanism mechanism,
+                                         ErrorMeasure measure, std::vector<QuerySet> sets,
+                                         const std::stop_token& stop) {
+  if (const std::optional<std::string> path = PathOfResiduals(sets))
+    return ShapeByResiduals(domain, unit, mechanism, measure, std::move(sets), *path, stop);
+  return ShapeOf(domain, unit, mechanism, measure, std::move(sets), {}, stop);
 }
 
 absl::StatusOr<WorkloadPlan> CheapestWith(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
-                                          WorkloadShape shape, const Target& target, Mechanism mechanism,
-                                          const std::stop_token& stop) {
+                                          std::vector<QuerySet> sets, const Target& target,
+                                          Mechanism mechanism, const std::stop_token& stop) {
+  ASSIGN_OR_RETURN(WorkloadShape shape,
+                   AskedShape(domain, unit, mechanism, ErrorMeasure::kLargest, std::move(sets), stop));
   std::vector<ErrorClasses> classes = ErrorClassesOf(domain, shape);
   ASSIGN_OR_RETURN(const int64_t units, LeastUnits(mechanism, shape, OfAllSets(classes), target, stop));
   const Spend spend = SpendOf(mechanism, units);
@@ -332,23 +300,20 @@ absl::StatusOr<CountsPurchase> BuyCounts(const Domain& domain, const UnitBound& 
   }
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
   const auto* zcdp = std::get_if<ZcdpBudget>(&budget);
-  if (zcdp == nullptr) return CheckBuys(Mechanism::kDiscreteLaplace, Mechanism::kDiscreteGaussian);
+  if (zcdp == nullptr) return InvalidField("spend", "buys Laplace noise, which residuals do not have");
   if (mechanism) RETURN_IF_ERROR(CheckBuys(Mechanism::kDiscreteGaussian, *mechanism));
-  absl::StatusOr<ResidualMeasurement> measurement = MeasurementFor(domain, unit, *shape.residual, zcdp->rho);
-  if (!measurement.ok()) return WithinField("spend", measurement.status());
-  const auto cost = [&](const UnitBound& bound) {
-    return CostOfProducts(domain, bound, measurement->queries, measurement->sigma_squared);
-  };
-  ASSIGN_OR_RETURN(const Rho rho, cost(unit));
-  ASSIGN_OR_RETURN(const Rho removal,
-                   cost({.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records}));
-  std::vector<CountedEvent> draws = {{.event = {ZcdpEvent{rho}}, .count = 1}};
+  absl::StatusOr<PricedResiduals> priced = MeasurementFor(domain, unit, *shape.residual, zcdp->rho);
+  if (!priced.ok()) return WithinField("spend", priced.status());
+  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
+  ASSIGN_OR_RETURN(const Rho removal, CostOfProducts(domain, leaving, priced->measurement.queries,
+                                                     priced->measurement.sigma_squared));
+  std::vector<CountedEvent> draws = {{.event = {ZcdpEvent{priced->cost}}, .count = 1}};
   ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, draws, std::nullopt));
   NoisePurchase bought{.noise = {.mechanism = Mechanism::kDiscreteGaussian, .parameter = {}},
                        .draws = draws,
                        .event = std::move(event)};
   bought.linear = LinearDraws{.draws = std::move(draws), .removals = {{{ZcdpEvent{removal}}, 1}}};
-  return CountsPurchase{.bought = std::move(bought), .residual = *std::move(measurement)};
+  return CountsPurchase{.bought = std::move(bought), .residual = std::move(priced->measurement)};
 }
 
 ForecastNoise ForecastNoiseOf(const WorkloadShape& shape, const NoisePurchase& bought) {
@@ -359,36 +324,18 @@ ForecastNoise ForecastNoiseOf(const WorkloadShape& shape, const NoisePurchase& b
 
 absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                           std::vector<QuerySet> sets, const Spend& spend,
-                                          std::optional<Mechanism> mechanism, ErrorMeasure measure,
-                                          const std::stop_token& stop) {
+                                          std::optional<Mechanism> mechanism, const std::stop_token& stop) {
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
   const bool is_pure = std::holds_alternative<PureBudget>(budget);
   ASSIGN_OR_RETURN(
-      std::vector<WorkloadShape> candidates,
-      CandidatesFor(domain, unit, is_pure ? Mechanism::kDiscreteLaplace : Mechanism::kDiscreteGaussian,
-                    measure, sets, stop));
-  std::optional<WorkloadPlan> best;
-  double least_error = 0;
-  absl::Status refused;
-  for (WorkloadShape& shape : candidates) {
-    absl::StatusOr<CountsPurchase> purchase = BuyCounts(domain, unit, rule, spend, shape, mechanism);
-    if (!purchase.ok()) {
-      refused = purchase.status();
-      continue;
-    }
-    const bool is_only = candidates.size() == 1;
-    const double error = is_only ? 0 : ForecastErrorOf(domain, shape, purchase->bought, measure);
-    // Measured answers are whole numbers: what is as good as they are is not better.
-    constexpr double kRounding = 1e-6;
-    if (best && error > least_error * (1 + kRounding)) continue;
-    least_error = error;
-    best = WorkloadPlan{.shape = std::move(shape),
-                        .spend = spend,
-                        .bought = std::move(purchase->bought),
-                        .residual = std::move(purchase->residual)};
-  }
-  if (!best) return refused;
-  return *std::move(best);
+      WorkloadShape shape,
+      AskedShape(domain, unit, is_pure ? Mechanism::kDiscreteLaplace : Mechanism::kDiscreteGaussian,
+                 ErrorMeasure::kMean, std::move(sets), stop));
+  ASSIGN_OR_RETURN(CountsPurchase purchase, BuyCounts(domain, unit, rule, spend, shape, mechanism));
+  return WorkloadPlan{.shape = std::move(shape),
+                      .spend = spend,
+                      .bought = std::move(purchase.bought),
+                      .residual = std::move(purchase.residual)};
 }
 
 namespace {
@@ -447,26 +394,15 @@ absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound
   RETURN_IF_ERROR(CheckTarget(target));
   std::optional<WorkloadPlan> cheapest;
   int64_t least_cost = 0;
-  absl::Status refused;
-  for (const Mechanism each : MechanismsOf(rule, mechanism)) {
-    ASSIGN_OR_RETURN(std::vector<WorkloadShape> candidates,
-                     CandidatesFor(domain, unit, each, target.measure, sets, stop));
-    for (WorkloadShape& shape : candidates) {
-      absl::StatusOr<WorkloadPlan> plan =
-          CheapestWith(domain, unit, rule, std::move(shape), target, each, stop);
-      if (!plan.ok() && !absl::IsInvalidArgument(plan.status())) return plan.status();
-      if (!plan.ok()) {
-        refused = plan.status();
-        continue;
-      }
-      ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, plan->bought.event));
-      if (cheapest && cost.front().amount >= least_cost) continue;
-      least_cost = cost.front().amount;
-      cheapest = *std::move(plan);
-    }
+  for (const Mechanism each : MechanismsOf(rule, mechanism, sets)) {
+    ASSIGN_OR_RETURN(WorkloadPlan plan, CheapestWith(domain, unit, rule, sets, target, each, stop));
+    ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, plan.bought.event));
+    if (cheapest && cost.front().amount >= least_cost) continue;
+    least_cost = cost.front().amount;
+    cheapest = std::move(plan);
   }
   if (cheapest) return *std::move(cheapest);
-  if (!refused.ok()) return refused;
+  if (const std::optional<std::string> path = PathOfResiduals(sets)) return NotByResiduals(*path);
   return InvalidField("mechanism",
                       absl::StrCat("the rule ", std::string(RuleName(rule.kind)), " has no budget for ",
                                    std::string(MechanismName(*mechanism)), " noise alone"));

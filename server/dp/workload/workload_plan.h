@@ -110,7 +110,6 @@ struct WorkloadPlan {
 absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                           std::vector<QuerySet> sets, const Spend& spend,
                                           std::optional<Mechanism> mechanism,
-                                          ErrorMeasure measure = ErrorMeasure::kMean,
                                           const std::stop_token& stop = {});
 
 // What `spend` buys for sets of statistics, each valid: the same share for each draw, and the costs of draws
@@ -130,22 +129,19 @@ absl::StatusOr<DrawsPurchase> BuyDraws(const Domain& domain, const UnitBound& un
                                        std::span<const AskedStatistics> sets,
                                        std::span<const StatisticsDraw> draws, const Spend& spend);
 
-// The error that a request is to reach. kLargest: all answers of the request together stay within `max_error`
-// of the truth with at least the probability `confidence`. kMean: the root of the mean variance of all
-// answers is at most `max_error`.
+// The error that a request is to reach: all answers of the request together stay within `max_error` of the
+// truth with at least the probability `confidence`.
 struct Target {
   double max_error = 0;
   double confidence = 0.95;
-  ErrorMeasure measure = ErrorMeasure::kLargest;
   bool operator==(const Target&) const = default;
 };
 
 // The plan of least cost that reaches the target, in integer units of the budget: epsilon or rho under ZCDP
 // and RDP, whichever costs less (or what `mechanism` says); epsilon under PURE and ADVANCED. The probability
-// is bounded answer by answer (accuracy.h) for the strategies that make the error by the target's measure
-// least; by residuals where a set says so.
-// Errors: INVALID_ARGUMENT ("target.max_error", "target.rmse", "target.confidence") also when no budget
-// reaches it.
+// is bounded answer by answer (accuracy.h) for the strategies that make the worst answer's variance least; by
+// residuals where a set says so. Errors: INVALID_ARGUMENT ("target.max_error", "target.confidence") also when
+// no budget reaches it; that of PlanWorkload() for a set that says so in vain.
 absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                            std::vector<QuerySet> sets, const Target& target,
                                            std::optional<Mechanism> mechanism,

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "dp/domain/testing_domain.h"
 #include "dp/queries/testing/all_intervals.h"
+#include "dp/sensitivity/product_cost.h"
 #include "dp/sensitivity/sensitivity.h"
 #include "dp/workload/testing/simultaneous_tail.h"
 
@@ -54,6 +55,76 @@ TEST(PlanWorkload, PricesMarginalsAsItAlwaysDid) {
                                 .value();
   EXPECT_EQ(plan.bought.event,
             (Event{DiscreteLaplaceEvent{.scale = {4, 1}, .l1_sensitivity = 4, .linf_sensitivity = 1}}));
+}
+
+// ---- By residuals, where a set says so
+
+std::vector<QuerySet> ByResiduals() {
+  return {{{{{0, 1}, EveryCell()}, {{1, 2}, EveryCell()}}, Strategy::kResidual}, {{{{0}, AllIntervals(50)}}}};
+}
+
+constexpr Spend kTenthOfRho{.rho = Rho(kRhoUnitsPerOne / 10)};
+
+absl::StatusOr<WorkloadPlan> PlanOf(const std::vector<QuerySet>& sets, RuleKind rule, const Spend& spend,
+                                    std::optional<Mechanism> mechanism = std::nullopt) {
+  return PlanWorkload(Facts(), kRecord, Rule(rule), sets, spend, mechanism);
+}
+
+TEST(PlanWorkload, MeasuresAllSetsByResidualsWhereOneSaysSo) {
+  const WorkloadPlan plan = PlanOf(ByResiduals(), RuleKind::kZcdp, kTenthOfRho).value();
+  ASSERT_TRUE(plan.residual.has_value());
+  for (const SetPlan& each : plan.shape.joint.plans) EXPECT_EQ(each.strategy, Strategy::kResidual);
+  EXPECT_EQ(plan.shape.answers, 100 + 6 + 1275);
+  EXPECT_EQ(plan.shape.measured_values, 1 + 49 + 1 + 2 + 49 + 2) << "of the sets and all of their subsets";
+  EXPECT_FALSE(PlanOf(Mixture(), RuleKind::kZcdp, kTenthOfRho)->residual.has_value());
+}
+
+TEST(PlanWorkload, PricesResidualsByTheirCostWhichIsAtMostTheSpend) {
+  const WorkloadPlan plan = PlanOf(ByResiduals(), RuleKind::kZcdp, kTenthOfRho).value();
+  const Rho cost =
+      CostOfProducts(Facts(), kRecord, plan.residual->queries, plan.residual->sigma_squared).value();
+  EXPECT_EQ(plan.bought.event, Event{ZcdpEvent{cost}});
+  EXPECT_EQ(plan.bought.draws, (std::vector<CountedEvent>{{Event{ZcdpEvent{cost}}, 1}}));
+  EXPECT_LE(cost, *kTenthOfRho.rho);
+  EXPECT_GT(cost.units(), kTenthOfRho.rho->units() * 99 / 100);
+}
+
+TEST(PlanWorkload, MeasuresResidualsForEpsilonAndDeltaToo) {
+  const auto plan = PlanOf(ByResiduals(), RuleKind::kAdvanced,
+                           {.epsilon = Epsilon(kEpsilonUnitsPerOne), .delta = Delta(1'000'000)});
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_TRUE(plan->residual.has_value());
+}
+
+TEST(PlanWorkload, NamesTheSetWhoseResidualsCannotBeMeasured) {
+  const auto field = [](const absl::StatusOr<WorkloadPlan>& plan) {
+    return FieldViolationOf(plan.status()).value_or(FieldViolation{}).field;
+  };
+  const std::string first = "workload.query_sets[0].strategy";
+  EXPECT_EQ(field(PlanOf(ByResiduals(), RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)})), first);
+  EXPECT_EQ(field(PlanForTarget(Facts(), kRecord, Rule(RuleKind::kPure), ByResiduals(), {.max_error = 40},
+                                std::nullopt)),
+            first);
+  std::vector<QuerySet> sets = ByResiduals();
+  sets[1].strategy = Strategy::kTree;
+  EXPECT_EQ(field(PlanOf(sets, RuleKind::kZcdp, kTenthOfRho)), first);
+  sets[1] = {{{{0, 1}, std::vector<LinearQuery>{{{0, 1}, {99, 1}}}}}};
+  EXPECT_EQ(field(PlanOf(sets, RuleKind::kZcdp, kTenthOfRho)), first) << "no product over two attributes";
+  EXPECT_EQ(field(PlanOf(ByResiduals(), RuleKind::kZcdp, {.rho = Rho(1)})), "spend");
+  EXPECT_EQ(field(PlanOf(ByResiduals(), RuleKind::kZcdp, kTenthOfRho, Mechanism::kDiscreteLaplace)),
+            "mechanism");
+}
+
+TEST(PlanForTarget, OfResidualsFindsTheLeastBudgetThatReachesIt) {
+  const Target target{.max_error = 40, .confidence = 0.9};
+  const WorkloadPlan plan =
+      PlanForTarget(Facts(), kRecord, Rule(RuleKind::kZcdp), ByResiduals(), target, std::nullopt).value();
+  ASSERT_TRUE(plan.residual.has_value());
+  const ErrorClasses classes = OfAllSets(plan.classes);
+  const auto noise = std::get<GaussianErrors>(ForecastNoiseOf(plan.shape, plan.bought));
+  EXPECT_FALSE(ExceedsTail(noise, classes, 40, 0.1));
+  // Parameters are known to a few parts in 10^9.
+  EXPECT_TRUE(ExceedsTail(GaussianErrors{noise.variance * (1 + 1e-7)}, classes, 40, 0.1));
 }
 
 // ---- Statistics: many draws for one spend
@@ -129,8 +200,7 @@ TEST(PlanWorkload, EndsWhenItsClientHasGone) {
   std::stop_source client;
   client.request_stop();
   const auto plan = PlanWorkload(Facts(), kRecord, Rule(RuleKind::kPure), Mixture(),
-                                 {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt, ErrorMeasure::kMean,
-                                 client.get_token());
+                                 {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt, client.get_token());
   EXPECT_TRUE(absl::IsCancelled(plan.status())) << plan.status();
   const auto cheapest = PlanForTarget(Facts(), kRecord, Rule(RuleKind::kPure), Mixture(), {.max_error = 40},
                                       std::nullopt, client.get_token());
@@ -143,18 +213,11 @@ TEST(PlanForTarget, FindsTheLeastBudgetThatReachesIt) {
     const WorkloadPlan plan =
         PlanForTarget(Facts(), kRecord, Rule(kind), Mixture(), target, std::nullopt).value();
     const ErrorClasses classes = OfAllSets(ErrorClassesOf(Facts(), plan.shape));
-    const ForecastNoise noise = ForecastNoiseOf(plan.shape, plan.bought);
-    EXPECT_LE(SimultaneousTail(noise, classes, 40), 0.1);
+    EXPECT_LE(SimultaneousTail(plan.bought.noise, classes, 40), 0.1);
     const bool is_pure = plan.spend.epsilon.has_value();
-    // The noise of residuals is known to a few parts in 10^9.
-    ForecastNoise worse = GaussianErrors{.variance = 1};
-    if (is_pure) {
-      worse = LaplaceNoiseFor(plan.shape.sensitivity, Epsilon(plan.spend.epsilon->units() - 1)).value();
-    } else if (plan.shape.residual) {
-      worse = GaussianErrors{.variance = std::get<GaussianErrors>(noise).variance * (1 + 1e-7)};
-    } else {
-      worse = GaussianNoiseFor(plan.shape.sensitivity, Rho(plan.spend.rho->units() - 1)).value();
-    }
+    const NoiseSpec worse =
+        is_pure ? LaplaceNoiseFor(plan.shape.sensitivity, Epsilon(plan.spend.epsilon->units() - 1)).value()
+                : GaussianNoiseFor(plan.shape.sensitivity, Rho(plan.spend.rho->units() - 1)).value();
     EXPECT_TRUE(ExceedsTail(worse, classes, 40, 0.1));
     EXPECT_EQ(is_pure, kind == RuleKind::kPure) << "Gaussian noise is cheaper for many answers";
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "base/stop.h"
@@ -24,35 +25,42 @@ MeasurementSummary SummaryOf(const dp::Domain& domain, const dp::Measurement& me
 }
 
 MeasurementSummary SummaryOf(const dp::Domain& domain, const dp::ProductQueries& residuals) {
-  MeasurementSummary summary{.strategy = dp::Strategy::kResidual,
-                             .description = dp::DescribeResiduals(domain, residuals)};
-  for (const dp::ProductGroup& group : residuals.groups)
-    summary.measured_values += dp::NumberOfQueries(domain, residuals, group);
-  return summary;
+  const int64_t values = dp::NumberOfValues(domain, residuals);
+  return {.strategy = dp::Strategy::kResidual,
+          .description = absl::StrCat("the residuals of ", residuals.groups.size(), " sets of attributes, ",
+                                      values, " values"),
+          .measured_values = values};
 }
 
 bool IsMarginals(const dp::AskedSet& asked) {
   return asked.query_class == dp::QueryClass::kMarginals;
 }
 
-// The mean variance of the answers of a group.
-double MeanVarianceOf(const std::vector<dp::ResidualError>& errors) {
-  double sum = 0;
-  for (const dp::ResidualError& error : errors) sum += error.variance;
-  return sum / static_cast<double>(errors.size());
+absl::Status CheckReadsResiduals(const dp::WorkloadRelease& release, const dp::ResidualErrors& errors) {
+  for (const dp::AskedSet& asked : release.asked) {
+    for (const dp::QueryGroup& group : asked.queries.groups) {
+      if (!errors.CanRead(group))
+        return absl::DataLossError("a stored release lacks residuals of its answers");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DamagedResiduals(const absl::Status& status) {
+  return absl::DataLossError(
+      absl::StrCat("the residuals of a stored release are damaged: ", std::string(status.message())));
 }
 
 absl::StatusOr<std::vector<dp::MeasuredShape>> ResidualShapesOf(const dp::Domain& domain,
                                                                 const dp::WorkloadRelease& release) {
-  ASSIGN_OR_RETURN(const dp::ResidualErrors errors, dp::ResidualErrors::Create(domain, *release.residual));
+  const absl::StatusOr<dp::ResidualErrors> errors = dp::ResidualErrors::Create(domain, *release.residual);
+  if (!errors.ok()) return DamagedResiduals(errors.status());
+  RETURN_IF_ERROR(CheckReadsResiduals(release, *errors));
   std::vector<dp::MeasuredShape> shapes;
   for (const dp::AskedSet& asked : release.asked) {
     if (!IsMarginals(asked)) continue;
-    for (const dp::QueryGroup& group : asked.queries.groups) {
-      if (!errors.CanRead(group))
-        return absl::DataLossError("a stored release lacks residuals of its answers");
-      shapes.push_back({group.attributes, MeanVarianceOf(errors.ErrorsOf(group))});
-    }
+    for (const dp::QueryGroup& group : asked.queries.groups)
+      shapes.push_back({group.attributes, errors->MeanVarianceOf(group)});
   }
   return shapes;
 }
@@ -174,8 +182,9 @@ absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRel
   return shapes.empty() ? absl::OkStatus() : dp::CheckPostProcessing(domain, shapes, steps);
 }
 
-absl::Status AddForStatistics(const dp::Domain& domain, const dp::WorkloadRelease& release,
-                              RequestMemory& memory) {
+absl::Status AddForReading(const dp::Domain& domain, const dp::WorkloadRelease& release,
+                           RequestMemory& memory) {
+  if (release.residual) return memory.AddUpToAll(dp::ResidualReadingBytes(domain, release.asked));
   if (!dp::AreStatistics(release.asked)) return absl::OkStatus();
   const std::vector<dp::AskedStatistics> sets = dp::StatisticsOf(release.asked);
   RETURN_IF_ERROR(dp::CheckOfDomain(domain, sets, release.statistics));
@@ -186,7 +195,7 @@ absl::StatusOr<dp::WorkloadRelease> DecodeAnswer(const dp::Domain& domain, std::
                                                  RequestMemory& memory) {
   RETURN_IF_ERROR(memory.AddUpToAll(dp::ConditionBytes(codec::ConditionCells(payload))));
   ASSIGN_OR_RETURN(dp::WorkloadRelease release, codec::DecodeWorkloadRelease(payload));
-  RETURN_IF_ERROR(AddForStatistics(domain, release, memory));
+  RETURN_IF_ERROR(AddForReading(domain, release, memory));
   return release;
 }
 
@@ -208,8 +217,11 @@ absl::StatusOr<ReleaseAnswers> ReleaseAnswers::Create(const dp::Domain& domain,
                                                       std::stop_token client_left) {
   ReleaseAnswers answers(domain, release, level, steps, std::move(client_left));
   if (release.residual) {
-    ASSIGN_OR_RETURN(answers.residuals_,
-                     dp::ResidualReader::Create(domain, *release.residual, release.values));
+    absl::StatusOr<dp::ResidualReader> reader =
+        dp::ResidualReader::Create(domain, *release.residual, release.values);
+    if (!reader.ok()) return DamagedResiduals(reader.status());
+    RETURN_IF_ERROR(CheckReadsResiduals(release, reader->errors()));
+    answers.residuals_ = *std::move(reader);
   }
   if (steps.any()) RETURN_IF_ERROR(answers.ProcessMarginals());
   return answers;
@@ -296,7 +308,10 @@ absl::StatusOr<AnsweredGroup> ReleaseAnswers::Next() {
 absl::Status ReleaseAnswers::AddErrors(const dp::QueryGroup& queries, size_t group_in_set,
                                        AnsweredGroup& group) {
   if (residuals_) {
-    for (const dp::ResidualError& error : residuals_->errors().ErrorsOf(queries)) {
+    const std::vector<dp::ResidualError> errors = residuals_->errors().ErrorsOf(queries);
+    group.standard_deviations.reserve(errors.size());
+    group.half_widths.reserve(errors.size());
+    for (const dp::ResidualError& error : errors) {
       group.standard_deviations.push_back(std::sqrt(error.variance));
       group.half_widths.push_back(dp::ResidualErrors::HalfWidthOf(error, level_));
     }

@@ -91,21 +91,22 @@ struct AnsweredGroup {
 };
 
 // Decodes a stored answer, for whose bytes `memory` was taken (dp::StoredAnswerBytes()), and takes what its
-// conditions and its statistics need beside them. Errors: DATA_LOSS for a damaged one; those of
+// conditions and AddForReading() need beside them. Errors: DATA_LOSS for a damaged one; those of
 // RequestMemory::AddUpToAll().
 absl::StatusOr<dp::WorkloadRelease> DecodeAnswer(const dp::Domain& domain, std::string_view payload,
                                                  RequestMemory& memory);
 
-// Takes what answering from a decoded release of statistics needs; nothing for others. Errors: likewise.
-absl::Status AddForStatistics(const dp::Domain& domain, const dp::WorkloadRelease& release,
-                              RequestMemory& memory);
+// Takes what answering from a decoded release of statistics or of residuals needs beside its stored bytes;
+// nothing for others. Errors: likewise.
+absl::Status AddForReading(const dp::Domain& domain, const dp::WorkloadRelease& release,
+                           RequestMemory& memory);
 
 // Reads the answers of a stored release, one query group after another. The same release gives the same
 // numbers each time. Holds references to the arguments of Create(). Not thread-safe.
 class ReleaseAnswers {
  public:
-  // `level` is that of the half widths. Errors: those of CheckPostProcessing(); CANCELLED when the client has
-  // gone, which is asked before each group is answered.
+  // `level` is that of the half widths. Errors: DATA_LOSS for residuals that do not fit; those of
+  // CheckPostProcessing(); CANCELLED when the client has gone, which is asked before each group is answered.
   static absl::StatusOr<ReleaseAnswers> Create(const dp::Domain& domain, const dp::WorkloadRelease& release,
                                                double level, const dp::PostProcessing& steps,
                                                std::stop_token client_left = {});

@@ -312,10 +312,8 @@ double ResidualVariance(const dp::Domain& domain, const dp::WorkloadRelease& ans
     double sum = 0;
     double answers = 0;
     for (const dp::QueryGroup& group : set.queries.groups) {
-      const std::vector<dp::ResidualError> of_group = errors->ErrorsOf(group);
       const auto count = static_cast<double>(dp::NumberOfQueries(domain, group));
-      for (const dp::ResidualError& error : of_group)
-        sum += error.variance * count / static_cast<double>(of_group.size());
+      sum += count * errors->MeanVarianceOf(group);
       answers += count;
     }
     worst = std::max(worst, sum / answers);

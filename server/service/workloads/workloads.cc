@@ -132,8 +132,7 @@ std::string FingerprintOf(const DatasetView& dataset, const RequestScope& scope,
                            .queries = asked,
                            .spend = request.spend,
                            .target = request.target,
-                           .mechanism = request.mechanism,
-                           .measure = request.measure});
+                           .mechanism = request.mechanism});
 }
 
 ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& request,
@@ -225,6 +224,7 @@ absl::Status AddForAnswering(RequestMemory& memory, const WorkloadEstimate& esti
   int64_t answer = dp::AnswerBytes(estimate.plan.shape, encoded);
   if (dp::AreStatistics(estimate.asked))
     answer += dp::StatisticsBytes(domain, dp::StatisticsOf(estimate.asked), estimate.plan.statistics);
+  if (estimate.plan.residual) answer += dp::ResidualReadingBytes(domain, estimate.asked);
   const int64_t bytes = memory.bytes() + answer;
   if (bytes > kMostPaidBytes)
     return TakesTooMuch("workload", "to answer", bytes, kMostPaidBytes, kAskForLess);
@@ -277,7 +277,7 @@ absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp
   return request.target ? dp::PlanForTarget(domain, unit, rule, QuerySetsOf(asked), *request.target,
                                             request.mechanism, request.client_left)
                         : dp::PlanWorkload(domain, unit, rule, QuerySetsOf(asked), spend, request.mechanism,
-                                           request.measure, request.client_left);
+                                           request.client_left);
 }
 
 absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, const dp::Spend& spend,
@@ -298,7 +298,7 @@ RuledRequest RuledBy(const WorkloadEstimate& estimate, const WorkloadRequest& re
     AddAttributesOf(set.queries.groups, attributes);
     if (set.statistics) AddAttributesOf(estimate.dataset().schema.domain, *set.statistics, attributes);
   }
-  AddAttributesOf(estimate.plan.shape.joint.measured, attributes);  // of residuals: those that are asked
+  AddAttributesOf(estimate.plan.shape.joint.measured, attributes);
   if (!request.parts.empty()) AddPartitionAttribute(estimate.dataset(), attributes);
   return {.principal = request.principal,
           .kind = codec::kRuledWorkload,
@@ -556,7 +556,7 @@ class AnsweredCall {
     RETURN_IF_ERROR(
         CheckAcceptsRequest(services_.ledger, question.dataset().record, request_.principal, request_id_));
     RETURN_IF_ERROR(CheckPostProcessing(question.dataset().schema.domain, free.answer, steps_));
-    RETURN_IF_ERROR(AddForStatistics(question.dataset().schema.domain, free.answer, free.memory));
+    RETURN_IF_ERROR(AddForReading(question.dataset().schema.domain, free.answer, free.memory));
     return WorkloadAnswer{.known = std::move(question.known),
                           .answer = std::move(free.answer),
                           .request_id = request_id_,

@@ -17,16 +17,12 @@ namespace {
 constexpr double kSearchGap = 1e-2;
 constexpr double kFinalGap = 1e-4;
 constexpr int kSearchSteps = 6;
-// Of all solved axes together, codes^3: each is solved some 150 rounds in all.
-constexpr int64_t kMostSolvedCubes = int64_t{6'000'000};
+constexpr int64_t kMostCubes = kMostChosenCodes * kMostChosenCodes * kMostChosenCodes;
+static_assert(kMostChosenCodes <= kMostSolvedCodes);
 // Of what the groups ask of all solved axes, 8 bytes each.
 constexpr int64_t kMostGramNumbers = int64_t{1} << 21;
 
 // ---- What groups ask of one attribute
-
-bool IsOneCode(const CodeInterval& interval) {
-  return interval.first == interval.last;
-}
 
 // Whether every query of the group asks one code of the attribute at this position.
 bool AsksSingleCodes(const QueryGroup& group, size_t position) {
@@ -34,7 +30,7 @@ bool AsksSingleCodes(const QueryGroup& group, size_t position) {
   const auto* boxes = std::get_if<Boxes>(&group.queries);
   if (boxes == nullptr) return false;
   for (size_t at = position; at < boxes->sides.size(); at += group.attributes.size()) {
-    if (!IsOneCode(boxes->sides[at])) return false;
+    if (boxes->sides[at].first != boxes->sides[at].last) return false;
   }
   return true;
 }
@@ -140,6 +136,7 @@ class AxisSearch {
     AxisChoice choice{.axes = {AxisQueries()},
                       .of_attribute = std::vector<uint32_t>(domain_.attributes().size(), 0)};
     if (solvers_.empty()) return choice;
+    for (const WeightedGroup& each : groups_) subsets_.push_back(sets_.SubsetsOf(each.group->attributes));
     ASSIGN_OR_RETURN(choice.evenness, BestEvenness());
     ASSIGN_OR_RETURN(const std::vector<SolvedAxis> solved, SolveAll(choice.evenness, kFinalGap));
     const int64_t scale = Scale();
@@ -172,14 +169,14 @@ class AxisSearch {
     std::map<std::pair<int64_t, Gram>, size_t> known;
     for (const uint32_t attribute : solved) {
       const int64_t codes = CodesOfAttribute(attribute);
-      if (codes > kMostSolvedCodes) return false;
+      if (codes > kMostChosenCodes) return false;
       const std::optional<Gram> total = TotalGram(attribute);
       if (!total) return false;
       const auto [found, is_new] = known.try_emplace({codes, *total}, solvers_.size());
       solver_of_[attribute] = found->second;
       if (!is_new) continue;
       cubes += codes * codes * codes;
-      if (cubes > kMostSolvedCubes) return false;
+      if (cubes > kMostCubes) return false;
       solvers_.emplace_back(codes, found->first.second);
     }
     return true;
@@ -288,7 +285,7 @@ class AxisSearch {
     const QueryGroup& group = *groups_[g].group;
     std::vector<AxisFactors> of_axes;
     for (size_t i = 0; i < group.attributes.size(); ++i) of_axes.push_back(FactorsOfAxis(g, i, trial));
-    const std::vector<uint32_t> subsets = sets_.SubsetsOf(group.attributes);
+    const std::vector<uint32_t>& subsets = subsets_[g];
     const double weight = groups_[g].weight * static_cast<double>(NumberOfQueries(domain_, group));
     for (size_t subset = 0; subset < subsets.size(); ++subset) {
       double factor = weight;
@@ -351,7 +348,8 @@ class AxisSearch {
   std::map<GramKey, Gram> grams_;
   int64_t gram_numbers_ = 0;
   std::vector<AxisSolver> solvers_;
-  std::map<uint32_t, size_t> solver_of_;  // of each attribute that is solved
+  std::map<uint32_t, size_t> solver_of_;        // of each attribute that is solved
+  std::vector<std::vector<uint32_t>> subsets_;  // of each group, in sets_
 };
 
 }  // namespace

@@ -47,8 +47,11 @@ AxisCost AxisCostOf(const AxisQueries& queries, int64_t codes);
 // parameter of its noise is its part of rho: for plans. Their price is CostOfProducts().
 double CostFactorOf(const UnitBound& unit, std::span<const AxisCost> axes);
 
-// None where an attribute is not fit for it: of one code, or of more than kMostSolvedCodes where other
-// queries than single codes are asked; or where solving would take more than a second. `sets` are the subsets
+// Of an attribute of which more than single codes are asked; the cubes of these attributes' codes, each Gram
+// matrix once, sum to at most the cube of this, so that they are solved within about a second.
+inline constexpr int64_t kMostChosenCodes = 180;
+
+// None where an attribute is not fit for it: of one code, or beyond kMostChosenCodes. `sets` are the subsets
 // of the groups' attributes; each group CanReadFromResiduals(). Errors: CANCELLED soon after `stop` is
 // requested.
 absl::StatusOr<std::optional<AxisChoice>> ChooseAxes(const Domain& domain, const UnitBound& unit,

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "dp/domain/attribute_set.h"
+#include "dp/workload/residual/set_positions.h"
 
 namespace curator::dp {
 
@@ -23,20 +23,12 @@ class ClosedSets {
   // Each once, smaller ones first, those of one size in lexicographic order. The first is the empty one.
   const std::vector<AttributeSet>& sets() const { return sets_; }
 
-  // The positions of all subsets of `set`, which is one of sets(): at each number the subset whose attributes
-  // its bits choose, the first attribute by the lowest bit.
-  std::vector<uint32_t> SubsetsOf(const AttributeSet& set) const;
+  // The positions of all subsets of `set`, which is one of sets(): SetPositions::SubsetsOf().
+  std::vector<uint32_t> SubsetsOf(const AttributeSet& set) const { return positions_.SubsetsOf(set); }
 
  private:
-  struct Hash {
-    size_t operator()(const AttributeSet& set) const;
-  };
-
   std::vector<AttributeSet> sets_;
-  std::unordered_map<AttributeSet, uint32_t, Hash> positions_;
+  SetPositions positions_;
 };
-
-// The attributes of `set` that the bits of `subset` choose.
-AttributeSet SubsetOf(const AttributeSet& set, size_t subset);
 
 }  // namespace curator::dp

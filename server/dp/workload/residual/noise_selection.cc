@@ -9,14 +9,13 @@ namespace {
 // A set on which nothing depends that is asked gets this share of the budget's root, not infinite noise.
 constexpr double kLeastShare = 1e-9;
 
-std::vector<double> WeightedVariances(std::span<const WeightedAnswers> answers,
-                                      std::span<const double> parameters) {
+std::vector<double> VariancesOf(std::span<const ErrorForm> forms, std::span<const double> parameters) {
   std::vector<double> variances;
-  variances.reserve(answers.size());
-  for (const WeightedAnswers& each : answers) {
+  variances.reserve(forms.size());
+  for (const ErrorForm& each : forms) {
     double variance = 0;
     for (size_t i = 0; i < each.sets.size(); ++i) variance += each.factors[i] * parameters[each.sets[i]];
-    variances.push_back(each.weight * variance);
+    variances.push_back(variance);
   }
   return variances;
 }
@@ -43,24 +42,24 @@ NoiseSelection LeastSum(std::span<const double> costs, std::span<const double> f
   return selection;
 }
 
-NoiseSelection LeastLargest(std::span<const double> costs, std::span<const WeightedAnswers> answers) {
-  std::vector<double> multipliers(answers.size(), 1.0 / static_cast<double>(answers.size()));
+NoiseSelection LeastLargest(std::span<const double> costs, std::span<const ErrorForm> forms) {
+  std::vector<double> multipliers(forms.size(), 1.0 / static_cast<double>(forms.size()));
   NoiseSelection best;
   double bound = 0;
   for (int round = 0; round < kMostSelectionRounds; ++round) {
     std::vector<double> factors(costs.size());
-    for (size_t q = 0; q < answers.size(); ++q) {
-      for (size_t i = 0; i < answers[q].sets.size(); ++i)
-        factors[answers[q].sets[i]] += multipliers[q] * answers[q].weight * answers[q].factors[i];
+    for (size_t q = 0; q < forms.size(); ++q) {
+      for (size_t i = 0; i < forms[q].sets.size(); ++i)
+        factors[forms[q].sets[i]] += multipliers[q] * forms[q].factors[i];
     }
     NoiseSelection selection = LeastSum(costs, factors);
     bound = std::max(bound, selection.objective / (1 + selection.gap));
-    const std::vector<double> variances = WeightedVariances(answers, selection.parameters);
+    const std::vector<double> variances = VariancesOf(forms, selection.parameters);
     selection.objective = *std::ranges::max_element(variances);
     if (round == 0 || selection.objective < best.objective) best = std::move(selection);
     if (best.objective <= bound * (1 + kMostSelectionGap)) break;
     double sum = 0;
-    for (size_t q = 0; q < answers.size(); ++q) sum += multipliers[q] *= variances[q];
+    for (size_t q = 0; q < forms.size(); ++q) sum += multipliers[q] *= variances[q];
     for (double& multiplier : multipliers) multiplier /= sum;
   }
   best.gap = std::max(0.0, best.objective / bound - 1);

@@ -3,13 +3,14 @@
 // With the parameter s_B of the noise on set B, a measurement costs rho = sum a_B / s_B, and an answer q has
 // the variance sum f_qB s_B. Costs and factors are public and positive.
 //
-// Sum of weighted variances, v_B = sum over q of w_q f_qB: by Cauchy and Schwarz
+// Sum of variances, v_B = sum over q of f_qB (each times a weight, where some matter more): by Cauchy and
+// Schwarz
 //
 //   (sum v_B s_B) (sum a_B / s_B) >= (sum sqrt(v_B a_B))^2 = T,   attained by s_B = sqrt(a_B T / v_B) / rho.
 //
-// Largest weighted variance: for multipliers y_q >= 0 that sum to 1, the largest is at least the least of sum
-// y_q w_q var_q, which is T with v_B = sum y_q w_q f_qB. Multipliers are moved towards the answers of larger
-// variance until the largest is within kMostSelectionGap of that bound, or kMostSelectionRounds rounds.
+// Largest variance: for multipliers y_q >= 0 that sum to 1, the largest is at least the least of sum y_q
+// var_q, which is T with v_B = sum y_q f_qB. Multipliers are moved towards the answers of larger variance
+// until the largest is within kMostSelectionGap of that bound, or kMostSelectionRounds rounds.
 //
 // Source: Xiao, He, Zhang, Kifer 2023 (ResidualPlanner), Sec. 5. Thread-safe: pure functions.
 #pragma once
@@ -30,14 +31,13 @@ struct NoiseSelection {
 NoiseSelection LeastSum(std::span<const double> costs, std::span<const double> factors);
 
 // Answers with errors of one form.
-struct WeightedAnswers {
-  double weight = 1;
+struct ErrorForm {
   std::vector<uint32_t> sets;   // positions of the measured sets that enter
   std::vector<double> factors;  // f of each of them
 };
 
 inline constexpr double kMostSelectionGap = 1e-4;
 inline constexpr int kMostSelectionRounds = 400;
-NoiseSelection LeastLargest(std::span<const double> costs, std::span<const WeightedAnswers> answers);
+NoiseSelection LeastLargest(std::span<const double> costs, std::span<const ErrorForm> forms);
 
 }  // namespace curator::dp

@@ -8,18 +8,17 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
 #include "dp/queries/linear_queries.h"
-#include "dp/workload/residual/axis_reading.h"
+#include "dp/workload/residual/axis_readings.h"
 #include "dp/workload/residual/residual_measurement.h"
+#include "dp/workload/residual/set_positions.h"
 
 namespace curator::dp {
 
@@ -39,11 +38,9 @@ bool CanReadFromResiduals(const QueryGroup& group);
 
 class ResidualErrors {
  public:
-  // `measurement.queries` valid (ValidateProducts()), and all parameters positive. Takes a few hash lookups a
-  // group, and what AxisReading::Create() takes for each axis; attributes of equally many codes with Helmert
-  // contrasts share one. Errors: those of AxisReading::Create(); INVALID_ARGUMENT where the number of
-  // parameters is not that of the groups, the sets are not closed under subsets, or an attribute has several
-  // axes.
+  // All parameters positive. Takes a few hash lookups a group, and what AxisReadings::Create() takes. Errors:
+  // those of ValidateProducts() and AxisReadings::Create(); INVALID_ARGUMENT where the number of parameters
+  // is not that of the groups, or the sets are not closed under subsets.
   static absl::StatusOr<ResidualErrors> Create(const Domain& domain, const ResidualMeasurement& measurement);
 
   // Whether all subsets of the group's attributes were measured and CanReadFromResiduals().
@@ -53,15 +50,15 @@ class ResidualErrors {
   // where all axes are Helmert contrasts. Takes some 2^(attributes) steps for each answer.
   std::vector<ResidualError> ErrorsOf(const QueryGroup& group) const;
 
-  // The reading of an attribute that some group has.
-  const AxisReading& ReadingOf(uint32_t attribute) const;
+  // The mean over its answers.
+  double MeanVarianceOf(const QueryGroup& group) const;
 
-  // Those of the attributes of a measured set.
-  std::vector<const AxisReading*> ReadingsOf(const AttributeSet& attributes) const;
+  const AxisReadings& readings() const { return readings_; }
 
-  // For each subset of a measured set (a bit for each position, the first attribute has bit 0) the position
-  // of its group in the measurement.
-  std::vector<size_t> SubsetsOf(const AttributeSet& attributes) const;
+  // The positions of the groups of all subsets of a measured set: SetPositions::SubsetsOf().
+  std::vector<uint32_t> SubsetsOf(const AttributeSet& attributes) const {
+    return positions_.SubsetsOf(attributes);
+  }
 
   // A bound of the half width of an interval around an answer with this error that holds the true one with
   // probability `level`, 0 < level < 1; at least the probability that the error exceeds `error_bound` >= 0.
@@ -76,19 +73,13 @@ class ResidualErrors {
     double weight = 0;           // 1 / multiplier
     double least_parameter = 0;  // of the values
   };
-  // Up to kMostProductAxes attributes, of 13 bits each.
-  using Key = absl::uint128;
-
-  ResidualErrors() = default;
-  static Key KeyOf(std::span<const uint32_t> attributes, size_t subset);
+  explicit ResidualErrors(AxisReadings readings) : readings_(std::move(readings)) {}
   static ResidualError Combined(std::span<const Noise> noises, std::span<const AxisError> axes);
   absl::Status AddGroups(const ResidualMeasurement& measurement);
-  absl::Status AddReadings(const Domain& domain, const ProductQueries& queries);
 
-  absl::flat_hash_map<Key, size_t> positions_;  // of the groups
-  std::vector<Noise> noises_;                   // of each group
-  std::vector<AxisReading> readings_;
-  std::vector<std::optional<size_t>> reading_of_;  // of each attribute of the domain
+  AxisReadings readings_;
+  SetPositions positions_;     // of the groups
+  std::vector<Noise> noises_;  // of each group
 };
 
 // For each subset of the group's attributes (a bit for each position, the first attribute has bit 0) the sum

@@ -170,8 +170,8 @@ TEST(SummedFactors, TimesTheParametersAreTheSumOfTheVariances) {
     const ResidualMeasurement measurement = Mixed(random);
     const ResidualErrors errors = ResidualErrors::Create(Small(), measurement).value();
     for (const QueryGroup& group : Groups()) {
-      const std::vector<double> sums = SummedFactors(Small(), group, errors.ReadingsOf(group.attributes));
-      const std::vector<size_t> subsets = errors.SubsetsOf(group.attributes);
+      const std::vector<double> sums = SummedFactors(Small(), group, errors.readings().Of(group.attributes));
+      const std::vector<uint32_t> subsets = errors.SubsetsOf(group.attributes);
       ASSERT_EQ(sums.size(), subsets.size());
       double sum = 0;
       for (size_t subset = 0; subset < sums.size(); ++subset) {
@@ -202,7 +202,7 @@ TEST(ResidualErrors, ReadMeasuredSetsAndFormsThatFactor) {
   EXPECT_FALSE(errors.CanRead({{0, 1}, std::vector<LinearQuery>{{{0, 1}}}})) << "over two attributes";
   EXPECT_FALSE(errors.CanRead({{0, 1, 2, 3, 4, 5, 6, 7, 8}, EveryCell()})) << "too many attributes";
   EXPECT_THAT(errors.SubsetsOf({0, 1}), ElementsAre(0, 1, 2, 3));
-  EXPECT_EQ(errors.ReadingOf(2).codes(), 4);
+  EXPECT_EQ(errors.readings().Of(2).codes(), 4);
 }
 
 TEST(ResidualErrors, KnowEachSetAmongMany) {
@@ -216,7 +216,7 @@ TEST(ResidualErrors, KnowEachSetAmongMany) {
   const ResidualErrors errors = ResidualErrors::Create(domain, measurement).value();
   EXPECT_THAT(errors.SubsetsOf({0, attributes - 1}), ElementsAre(0, 1, attributes, groups - 1));
   EXPECT_FALSE(errors.CanRead({{1, 2}, EveryCell()}));
-  EXPECT_EQ(&errors.ReadingOf(0), &errors.ReadingOf(attributes - 1)) << "one reading for equal axes";
+  EXPECT_EQ(&errors.readings().Of(0), &errors.readings().Of(attributes - 1)) << "one reading for equal axes";
 }
 
 TEST(ResidualErrors, RefuseWhatCannotBeRead) {

@@ -4,18 +4,17 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/stop.h"
 #include "dp/noise/product_gaussian.h"
 #include "dp/sensitivity/product_cost.h"
 #include "dp/sensitivity/sensitivity.h"
 #include "dp/workload/residual/axis_choice.h"
-#include "dp/workload/residual/axis_reading.h"
+#include "dp/workload/residual/axis_errors.h"
+#include "dp/workload/residual/axis_readings.h"
 #include "dp/workload/residual/closed_sets.h"
 #include "dp/workload/residual/noise_selection.h"
 #include "dp/workload/residual/residual_errors.h"
@@ -50,87 +49,56 @@ std::vector<CodeClass> CodeClassesOf(const AxisReading& reading) {
   return result;
 }
 
-// Reads the errors of answers from the axes of one plan.
+// Reads the errors of answers from the axes of one plan; those of cells by classes.
 class ErrorForms {
  public:
-  static absl::StatusOr<ErrorForms> Create(const Domain& domain, const AxisChoice& choice,
-                                           const ClosedSets& sets) {
-    ErrorForms forms;
-    forms.of_attribute_.resize(domain.attributes().size());
-    std::map<std::pair<uint32_t, int64_t>, size_t> known;
-    for (const AttributeSet& set : sets.sets()) {
-      if (set.size() != 1) continue;
-      const std::pair<uint32_t, int64_t> key(choice.of_attribute[set[0]], domain.attributes()[set[0]].size());
-      const auto [found, is_new] = known.try_emplace(key, forms.readings_.size());
-      forms.of_attribute_[set[0]] = found->second;
-      if (!is_new) continue;
-      ASSIGN_OR_RETURN(AxisReading reading, AxisReading::Create(choice.axes[key.first], key.second));
-      forms.classes_.push_back(CodeClassesOf(reading));
-      forms.readings_.push_back(std::move(reading));
-    }
-    return forms;
-  }
+  explicit ErrorForms(AxisReadings readings) : readings_(std::move(readings)) {}
 
-  std::vector<const AxisReading*> ReadingsOf(const AttributeSet& set) const {
-    std::vector<const AxisReading*> readings;
-    for (const uint32_t attribute : set) readings.push_back(&readings_[of_attribute_[attribute]]);
-    return readings;
-  }
+  const AxisReadings& readings() const { return readings_; }
 
-  // Calls `take` with the factors of the axes and the number of answers that have at most these errors.
+  // Calls `take` with the errors along each axis and the number of answers that have at most these errors.
   using Take = std::function<void(std::span<const AxisError>, int64_t)>;
-  void ForEach(const QueryGroup& group, const Take& take) const {
-    const std::vector<const AxisReading*> readings = ReadingsOf(group.attributes);
-    std::vector<AxisError> errors(readings.size());
-    if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
-      for (size_t at = 0; at < boxes->sides.size(); at += readings.size()) {
-        for (size_t i = 0; i < readings.size(); ++i) errors[i] = readings[i]->ErrorOf(boxes->sides[at + i]);
-        take(errors, 1);
-      }
-    } else if (const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries)) {
-      std::vector<double> weights(static_cast<size_t>(readings[0]->codes()));
-      for (const LinearQuery& query : *queries) {
-        std::ranges::fill(weights, 0);
-        for (const WeightedCell& cell : query) weights[cell.cell] = cell.weight;
-        errors[0] = readings[0]->ErrorOf(weights);
-        take(errors, 1);
-      }
-    } else {
-      ForEachCellClass(group.attributes, 0, 1, errors, take);
-    }
+  void ForEach(const QueryGroup& group, const Take& take) {
+    const std::vector<const AxisReading*> axes = readings_.Of(group.attributes);
+    if (!std::holds_alternative<EveryCell>(group.queries))
+      return ForEachAnswer(group, axes, [&](std::span<const AxisError> errors) { take(errors, 1); });
+    std::vector<AxisError> errors(axes.size());
+    ForEachCellClass(axes, 0, 1, errors, take);
   }
 
   // How many calls that makes.
-  int64_t NumberOfForms(const Domain& domain, const QueryGroup& group) const {
+  int64_t NumberOfForms(const Domain& domain, const QueryGroup& group) {
     if (!std::holds_alternative<EveryCell>(group.queries)) return NumberOfQueries(domain, group);
     int64_t forms = 1;
-    for (const uint32_t attribute : group.attributes) forms *= std::ssize(classes_[of_attribute_[attribute]]);
+    for (const AxisReading* axis : readings_.Of(group.attributes)) forms *= std::ssize(ClassesOf(*axis));
     return forms;
   }
 
  private:
-  void ForEachCellClass(const AttributeSet& set, size_t axis, int64_t cells, std::vector<AxisError>& errors,
-                        const Take& take) const {
-    if (axis == set.size()) return take(errors, cells);
-    for (const CodeClass& each : classes_[of_attribute_[set[axis]]]) {
+  const std::vector<CodeClass>& ClassesOf(const AxisReading& axis) {
+    const auto [found, is_new] = classes_.try_emplace(&axis);
+    if (is_new) found->second = CodeClassesOf(axis);
+    return found->second;
+  }
+
+  void ForEachCellClass(std::span<const AxisReading* const> axes, size_t axis, int64_t cells,
+                        std::vector<AxisError>& errors, const Take& take) {
+    if (axis == axes.size()) return take(errors, cells);
+    for (const CodeClass& each : ClassesOf(*axes[axis])) {
       errors[axis] = each.error;
-      ForEachCellClass(set, axis + 1, cells * each.codes, errors, take);
+      ForEachCellClass(axes, axis + 1, cells * each.codes, errors, take);
     }
   }
 
-  std::vector<AxisReading> readings_;
-  std::vector<std::vector<CodeClass>> classes_;  // of the codes of each reading
-  std::vector<size_t> of_attribute_;
+  const AxisReadings readings_;
+  std::map<const AxisReading*, std::vector<CodeClass>> classes_;
 };
 
 // For each subset of the axes the product of the factors.
 std::vector<double> FactorsBySubset(std::span<const AxisError> axes) {
-  std::vector<double> factors = {1};
-  for (const AxisError& axis : axes) {
-    const size_t before = factors.size();
-    for (size_t i = 0; i < before; ++i) factors.push_back(factors[i] * axis.spread);
-    for (size_t i = 0; i < before; ++i) factors[i] *= axis.level;
-  }
+  std::vector<double> factors(SubsetsOfSize(axes.size()));
+  factors[0] = 1;
+  ExpandProducts(axes, factors);
   return factors;
 }
 
@@ -140,7 +108,7 @@ struct Planned {
   const Domain& domain;
   std::span<const QuerySet> sets;
   const ClosedSets& closed;
-  const ErrorForms& forms;
+  ErrorForms& forms;
 };
 
 double AnswersOf(const Domain& domain, const QuerySet& set) {
@@ -152,9 +120,9 @@ double AnswersOf(const Domain& domain, const QuerySet& set) {
 std::vector<double> SummedOverSets(const Planned& plan) {
   std::vector<double> factors(plan.closed.sets().size());
   for (const QuerySet& set : plan.sets) {
-    const double weight = set.weight / AnswersOf(plan.domain, set);
+    const double weight = 1 / AnswersOf(plan.domain, set);
     for (const QueryGroup& group : set.groups) {
-      const std::vector<const AxisReading*> readings = plan.forms.ReadingsOf(group.attributes);
+      const std::vector<const AxisReading*> readings = plan.forms.readings().Of(group.attributes);
       const std::vector<double> summed = SummedFactors(plan.domain, group, readings);
       const std::vector<uint32_t> subsets = plan.closed.SubsetsOf(group.attributes);
       for (size_t i = 0; i < subsets.size(); ++i) factors[subsets[i]] += weight * summed[i];
@@ -163,17 +131,17 @@ std::vector<double> SummedOverSets(const Planned& plan) {
   return factors;
 }
 
-std::vector<WeightedAnswers> DistinctAnswers(const Planned& plan) {
-  std::vector<WeightedAnswers> answers;
+std::vector<ErrorForm> FormsOf(const Planned& plan) {
+  std::vector<ErrorForm> forms;
   for (const QuerySet& set : plan.sets) {
     for (const QueryGroup& group : set.groups) {
       const std::vector<uint32_t> subsets = plan.closed.SubsetsOf(group.attributes);
       plan.forms.ForEach(group, [&](std::span<const AxisError> axes, int64_t) {
-        answers.push_back({.weight = set.weight, .sets = subsets, .factors = FactorsBySubset(axes)});
+        forms.push_back({.sets = subsets, .factors = FactorsBySubset(axes)});
       });
     }
   }
-  return answers;
+  return forms;
 }
 
 // Of a group, before those of similar variance are counted as the worst of them.
@@ -231,7 +199,7 @@ bool FitsCells(const Domain& domain, const ClosedSets& closed, int64_t most) {
 std::vector<WeightedGroup> WeightedGroupsOf(const Domain& domain, std::span<const QuerySet> sets) {
   std::vector<WeightedGroup> groups;
   for (const QuerySet& set : sets) {
-    const double weight = set.weight / AnswersOf(domain, set);
+    const double weight = 1 / AnswersOf(domain, set);
     for (const QueryGroup& group : set.groups) groups.push_back({.group = &group, .weight = weight});
   }
   return groups;
@@ -270,12 +238,15 @@ std::optional<NoiseSelection> SelectNoise(const Planned& plan, const UnitBound& 
                                           const ResidualLimits& limits) {
   const std::vector<double> costs = CostFactorsOf(plan.domain, unit, queries);
   if (measure == ErrorMeasure::kMean) return LeastSum(costs, SummedOverSets(plan));
-  int64_t forms = 0;
+  int64_t factors = 0;
   for (const QuerySet& set : plan.sets) {
-    for (const QueryGroup& group : set.groups) forms += plan.forms.NumberOfForms(plan.domain, group);
-    if (forms > limits.most_distinct_errors) return std::nullopt;
+    for (const QueryGroup& group : set.groups) {
+      factors += plan.forms.NumberOfForms(plan.domain, group) *
+                 static_cast<int64_t>(SubsetsOfSize(group.attributes.size()));
+      if (factors > limits.most_factors) return std::nullopt;
+    }
   }
-  return LeastLargest(costs, DistinctAnswers(plan));
+  return LeastLargest(costs, FormsOf(plan));
 }
 
 // The gap of errors over several solved axes is at most that of all of them together.
@@ -291,8 +262,8 @@ double GapOf(const AxisChoice& choice, const ClosedSets& closed, double of_noise
 
 // ---- The noise of a budget
 
-constexpr double kLeastParameter = GaussianErrors::kLeastParameter;
-const double kLargestParameter = std::ldexp(1, ProductGaussian::kLargestLogParameter - 1);
+constexpr double kLargestParameter = 0x1p101;
+static_assert(ProductGaussian::kLargestLogParameter > 101);
 constexpr double kLargestRounded = 0x1p60;
 
 // At least `value`, which is at most kLargestRounded, by at most 2^-30 of it where it is above 1.
@@ -304,31 +275,44 @@ Rational RoundedUp(double value) {
                   .denominator = denominator});
 }
 
-// The factors of the parameters of a group's values.
+// The factors of the parameters of some values, and the largest weight.
 struct FactorRange {
   double least = 1;
   double largest = 1;
-  double weight = 1;  // the largest
+  double weight = 1;
 };
-FactorRange RangeOf(const Domain& domain, const ProductQueries& queries, const ProductGroup& group) {
-  FactorRange range;
-  for (size_t i = 0; i < group.axes.size(); ++i) {
-    const AxisQueries& axis = queries.axes[group.axes[i]];
-    if (!axis.weights.empty()) {
-      int64_t largest = 1;
-      for (const int32_t weight : axis.weights) largest = std::max(largest, std::abs(int64_t{weight}));
-      range.weight *= static_cast<double>(largest);
-      range.least *= static_cast<double>(axis.variance_factor);
-      range.largest *= static_cast<double>(axis.variance_factor);
-      continue;
-    }
-    const auto codes = static_cast<double>(domain.attributes()[group.attributes[i]].size());
-    range.least *= 2;
-    range.largest *= (codes - 1) * codes;
-    range.weight *= codes - 1;
-  }
-  return range;
+
+FactorRange RangeOf(const AxisQueries& axis, double codes) {
+  if (axis.weights.empty()) return {.least = 2, .largest = (codes - 1) * codes, .weight = codes - 1};
+  int64_t largest = 1;
+  for (const int32_t weight : axis.weights) largest = std::max(largest, std::abs(int64_t{weight}));
+  const auto factor = static_cast<double>(axis.variance_factor);
+  return {.least = factor, .largest = factor, .weight = static_cast<double>(largest)};
 }
+
+// Of a group: the products of those of its axes.
+class FactorRanges {
+ public:
+  FactorRanges(const Domain& domain, const ProductQueries& queries) : domain_(domain), queries_(queries) {}
+
+  FactorRange Of(const ProductGroup& group) {
+    FactorRange product;
+    for (size_t i = 0; i < group.axes.size(); ++i) {
+      const int64_t codes = domain_.attributes()[group.attributes[i]].size();
+      const auto [axis, is_new] = axes_.try_emplace({group.axes[i], codes});
+      if (is_new) axis->second = RangeOf(queries_.axes[group.axes[i]], static_cast<double>(codes));
+      product.least *= axis->second.least;
+      product.largest *= axis->second.largest;
+      product.weight *= axis->second.weight;
+    }
+    return product;
+  }
+
+ private:
+  const Domain& domain_;
+  const ProductQueries& queries_;
+  std::map<std::pair<uint32_t, int64_t>, FactorRange> axes_;
+};
 
 }  // namespace
 
@@ -346,7 +330,8 @@ absl::StatusOr<std::optional<ResidualShape>> ResidualShapeOf(const Domain& domai
   if (!choice) return std::nullopt;
   RETURN_IF_ERROR(CheckGoesOn(stop));
   ResidualShape shape{.queries = QueriesOf(*choice, *closed)};
-  ASSIGN_OR_RETURN(const ErrorForms forms, ErrorForms::Create(domain, *choice, *closed));
+  ASSIGN_OR_RETURN(AxisReadings readings, AxisReadings::Create(domain, shape.queries));
+  ErrorForms forms(std::move(readings));
   const Planned plan{.domain = domain, .sets = sets, .closed = *closed, .forms = forms};
   std::optional<NoiseSelection> noise = SelectNoise(plan, unit, shape.queries, measure, limits);
   if (!noise) return std::nullopt;
@@ -355,31 +340,32 @@ absl::StatusOr<std::optional<ResidualShape>> ResidualShapeOf(const Domain& domai
   shape.gap = GapOf(*choice, *closed, noise->gap);
   RETURN_IF_ERROR(CheckGoesOn(stop));
   shape.classes = ClassesOf(plan, shape.parameters);
-  for (const ProductGroup& group : shape.queries.groups)
-    shape.measured_values += NumberOfQueries(domain, shape.queries, group);
+  shape.measured_values = NumberOfValues(domain, shape.queries);
   return shape;
 }
 
-absl::StatusOr<ResidualMeasurement> MeasurementFor(const Domain& domain, const UnitBound& unit,
-                                                   const ResidualShape& shape, Rho rho) {
+absl::StatusOr<PricedResiduals> MeasurementFor(const Domain& domain, const UnitBound& unit,
+                                               const ResidualShape& shape, Rho rho) {
   ResidualMeasurement measurement{.queries = shape.queries, .sigma_squared = {}};
-  // For the rounding of doubles, and of the price.
+  // Parameters are planned in doubles and rounded up; what they cost is counted in integers below.
   const double budget =
       static_cast<double>(rho.units() - 1) / static_cast<double>(kRhoUnitsPerOne) * (1 - 1e-9);
   if (budget <= 0) return absl::InvalidArgumentError("buys no noise that can be drawn");
+  FactorRanges ranges(domain, shape.queries);
   for (size_t i = 0; i < shape.parameters.size(); ++i) {
     ProductGroup& group = measurement.queries.groups[i];
-    const FactorRange range = RangeOf(domain, shape.queries, group);
+    const FactorRange range = ranges.Of(group);
     const double parameter = shape.parameters[i] / budget;
     double on_lattice = parameter;
-    while (on_lattice * range.least < kLeastParameter &&
+    while (on_lattice * range.least < GaussianErrors::kLeastParameter &&
            2 * range.weight * static_cast<double>(group.multiplier) <=
                static_cast<double>(kLargestProductWeight)) {
       group.multiplier *= 2;
       on_lattice *= 4;
     }
-    if (on_lattice * range.least < kLeastParameter || !(on_lattice * range.largest <= kLargestParameter) ||
-        !(parameter <= kLargestRounded))
+    const bool can_be_drawn = on_lattice * range.least >= GaussianErrors::kLeastParameter &&
+                              on_lattice * range.largest <= kLargestParameter && parameter <= kLargestRounded;
+    if (!can_be_drawn)
       return absl::InvalidArgumentError(
           "buys noise that is too small or too large to be drawn for residuals");
     measurement.sigma_squared.push_back(RoundedUp(parameter));
@@ -387,13 +373,13 @@ absl::StatusOr<ResidualMeasurement> MeasurementFor(const Domain& domain, const U
   ASSIGN_OR_RETURN(const Rho cost,
                    CostOfProducts(domain, unit, measurement.queries, measurement.sigma_squared));
   if (cost > rho) return absl::InternalError("the noise of a plan costs more than its budget");
-  return measurement;
+  return PricedResiduals{std::move(measurement), cost};
 }
 
-std::string DescribeResiduals(const Domain& domain, const ProductQueries& queries) {
+int64_t NumberOfValues(const Domain& domain, const ProductQueries& queries) {
   int64_t values = 0;
   for (const ProductGroup& group : queries.groups) values += NumberOfQueries(domain, queries, group);
-  return absl::StrCat("the residuals of ", queries.groups.size(), " sets of attributes, ", values, " values");
+  return values;
 }
 
 }  // namespace curator::dp

@@ -9,7 +9,6 @@
 #include <optional>
 #include <span>
 #include <stop_token>
-#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -36,9 +35,9 @@ struct ResidualShape {
 
 // The limits of what is planned.
 struct ResidualLimits {
-  size_t most_sets = size_t{1} << 18;               // of attributes, subsets of those asked included
-  int64_t most_cells = int64_t{1} << 24;            // of all sets
-  int64_t most_distinct_errors = int64_t{1} << 16;  // of the worst answer: errors that differ
+  size_t most_sets = size_t{1} << 18;       // of attributes, subsets of those asked included
+  int64_t most_cells = int64_t{1} << 24;    // of all sets
+  int64_t most_factors = int64_t{1} << 18;  // of the worst answer: of errors that differ, one for each subset
 };
 
 // None where the sets cannot be measured by residuals: queries of other forms (CanReadFromResiduals()),
@@ -50,13 +49,18 @@ absl::StatusOr<std::optional<ResidualShape>> ResidualShapeOf(const Domain& domai
                                                              const std::stop_token& stop,
                                                              const ResidualLimits& limits = {});
 
-// The measurement that costs `rho` at most, by CostOfProducts(): every parameter is at least 2^16 after the
-// multipliers, so that no lattice shows. Errors: INVALID_ARGUMENT (no field) for noise that is too small or
-// too large for that.
-absl::StatusOr<ResidualMeasurement> MeasurementFor(const Domain& domain, const UnitBound& unit,
-                                                   const ResidualShape& shape, Rho rho);
+struct PricedResiduals {
+  ResidualMeasurement measurement;
+  Rho cost;  // CostOfProducts()
+};
 
-// "the residuals of 470 sets of attributes, 21000000 values".
-std::string DescribeResiduals(const Domain& domain, const ProductQueries& queries);
+// The measurement that costs `rho` at most: every parameter is at least GaussianErrors::kLeastParameter after
+// the multipliers, so that no lattice shows. Errors: INVALID_ARGUMENT (no field) for noise that is too small
+// or too large for that.
+absl::StatusOr<PricedResiduals> MeasurementFor(const Domain& domain, const UnitBound& unit,
+                                               const ResidualShape& shape, Rho rho);
+
+// Of all groups together.
+int64_t NumberOfValues(const Domain& domain, const ProductQueries& queries);
 
 }  // namespace curator::dp

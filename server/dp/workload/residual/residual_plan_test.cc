@@ -98,17 +98,17 @@ TEST(NoiseSelection, OfTheSumIsBestAmongPerturbations) {
 
 TEST(NoiseSelection, OfTheLargestProvesThatItIsTheLeast) {
   const std::vector<double> costs = {1, 1, 1};
-  const std::vector<WeightedAnswers> answers = {{.weight = 1, .sets = {0, 1}, .factors = {1, 4}},
-                                                {.weight = 1, .sets = {0, 2}, .factors = {1, 0.1}},
-                                                {.weight = 5, .sets = {0}, .factors = {0.2}}};
+  const std::vector<ErrorForm> answers = {{.sets = {0, 1}, .factors = {1, 4}},
+                                          {.sets = {0, 2}, .factors = {1, 0.1}},
+                                          {.sets = {0}, .factors = {1}}};
   const NoiseSelection least = LeastLargest(costs, answers);
   EXPECT_LE(least.gap, kMostSelectionGap);
   double largest = 0;
-  for (const WeightedAnswers& each : answers) {
+  for (const ErrorForm& each : answers) {
     double variance = 0;
     for (size_t i = 0; i < each.sets.size(); ++i)
       variance += each.factors[i] * least.parameters[each.sets[i]];
-    largest = std::max(largest, each.weight * variance);
+    largest = std::max(largest, variance);
   }
   EXPECT_NEAR(largest, least.objective, 1e-9);
   const NoiseSelection of_sum = LeastSum(costs, std::vector<double>{3, 4, 0.1});
@@ -142,7 +142,8 @@ TEST(ResidualPlan, ForecastsTheErrorsThatItsMeasurementHas) {
   const std::vector<QuerySet> sets = {MarginalsOf(domain, 2), PrefixesOf(domain, 1, 1)};
   for (const ErrorMeasure measure : {ErrorMeasure::kMean, ErrorMeasure::kLargest}) {
     const ResidualShape shape = ShapeFor(domain, sets, measure);
-    const ResidualMeasurement measurement = MeasurementFor(domain, kOneRecord, shape, kHalf).value();
+    const ResidualMeasurement measurement =
+        MeasurementFor(domain, kOneRecord, shape, kHalf).value().measurement;
     const ResidualErrors errors = ResidualErrors::Create(domain, measurement).value();
     double sum_of_means = 0;
     double largest = 0;
@@ -190,8 +191,10 @@ TEST(ResidualPlan, SpendsTheBudgetAndNoMore) {
     const ResidualShape shape =
         ShapeFor(domain, {MarginalsOf(domain, 2), PrefixesOf(domain, 2, 1)}, ErrorMeasure::kMean, unit);
     for (const int64_t units : {kRhoUnitsPerOne / 1000, kRhoUnitsPerOne / 2, 3 * kRhoUnitsPerOne}) {
-      const ResidualMeasurement measurement = MeasurementFor(domain, unit, shape, Rho(units)).value();
-      const Rho cost = CostOfProducts(domain, unit, measurement.queries, measurement.sigma_squared).value();
+      const PricedResiduals priced = MeasurementFor(domain, unit, shape, Rho(units)).value();
+      const Rho cost =
+          CostOfProducts(domain, unit, priced.measurement.queries, priced.measurement.sigma_squared).value();
+      EXPECT_EQ(cost, priced.cost);
       EXPECT_LE(cost.units(), units);
       EXPECT_GE(static_cast<double>(cost.units()), (1 - 1e-7) * static_cast<double>(units));
     }
@@ -202,7 +205,7 @@ TEST(ResidualPlan, NoiseIsNeverNearTheLatticeOfWhatIsMeasured) {
   const Domain domain = CodedDomain({12, 5, 2});
   const ResidualShape shape = ShapeFor(domain, {MarginalsOf(domain, 3)});
   const ResidualMeasurement measurement =
-      MeasurementFor(domain, kOneRecord, shape, Rho(10 * kRhoUnitsPerOne)).value();
+      MeasurementFor(domain, kOneRecord, shape, Rho(10 * kRhoUnitsPerOne)).value().measurement;
   const ResidualErrors errors = ResidualErrors::Create(domain, measurement).value();
   const QuerySet asked = MarginalsOf(domain, 3);
   for (const QueryGroup& group : asked.groups) {

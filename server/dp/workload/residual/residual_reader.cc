@@ -85,7 +85,7 @@ absl::StatusOr<ResidualReader> ResidualReader::Create(const Domain& domain,
 
 const std::vector<double>& ResidualReader::CellsOf(const AttributeSet& attributes) {
   if (!table_.cells.empty() && table_.attributes == attributes) return table_.cells;
-  const std::vector<const AxisReading*> axes = errors_.ReadingsOf(attributes);
+  const std::vector<const AxisReading*> axes = errors_.readings().Of(attributes);
   std::vector<size_t> codes;
   size_t cells = 1;
   for (const AxisReading* axis : axes) {
@@ -93,7 +93,7 @@ const std::vector<double>& ResidualReader::CellsOf(const AttributeSet& attribute
     cells *= codes.back();
   }
   table_ = {.attributes = attributes, .cells = std::vector<double>(cells)};
-  const std::vector<size_t> subsets = errors_.SubsetsOf(attributes);
+  const std::vector<uint32_t> subsets = errors_.SubsetsOf(attributes);
   for (size_t subset = 0; subset < subsets.size(); ++subset) {
     const auto multiplier = static_cast<double>(measurement_->queries.groups[subsets[subset]].multiplier);
     Lay(values_[subsets[subset]], multiplier, codes, subset, table_.cells);

@@ -10,11 +10,10 @@ namespace curator::dp {
 
 // At least the probability that some answer's error exceeds `max_error`: the sum of TailOf() over the answers
 // (exact for sums of measured values, Chernoff's bound for least squares). At most 1.
-inline double SimultaneousTail(const ForecastNoise& noise, const ErrorClasses& classes, double max_error) {
+inline double SimultaneousTail(const NoiseSpec& noise, const ErrorClasses& classes, double max_error) {
   double tail = 0;
   for (const ErrorClass& each : classes)
-    tail += static_cast<double>(each.answers) *
-            std::visit([&](const auto& own) { return TailOf(own, each.error, max_error); }, noise);
+    tail += static_cast<double>(each.answers) * TailOf(noise, each.error, max_error);
   return std::min(1.0, tail);
 }
 

@@ -1,0 +1,152 @@
+// Workloads that are measured by residuals: from the estimate to the stored answer, and what it answers free.
+#include <cmath>
+
+#include "codec/release_codec.h"
+#include "dp/workload/residual/residual_errors.h"
+#include "service/testing/fixture.h"
+#include "service/workloads/answers.h"
+#include "service/workloads/free_answers.h"
+#include "service/workloads/resolve_workload.h"
+#include "service/workloads/workloads.h"
+
+namespace curator::service {
+namespace {
+
+constexpr dp::Rho kRho(dp::kRhoUnitsPerOne / 10);
+
+class ResidualAnswersTest : public ServiceTest {
+ protected:
+  static NewDataset Census() {
+    NewDataset census = People("census");
+    census.limit = dp::RuleSpec{
+        .kind = dp::RuleKind::kZcdp, .epsilon = EpsilonOf(20'000), .delta = dp::Delta(1'000'000'000'000)};
+    return census;
+  }
+
+  static WorkloadRequest Request(std::vector<QuerySetRequest> sets) {
+    sets.front().strategy = dp::Strategy::kResidual;
+    return {.principal = TestPrincipal("owner"),
+            .dataset = DatasetName("census"),
+            .queries = std::move(sets),
+            .spend = {.rho = kRho}};
+  }
+  static WorkloadRequest PairsAndPrefixes() {
+    return Request({{MarginalsQuery{.sets = {{"sex", "age"}, {"sex", "region"}}}}, {PrefixesQuery{"age"}}});
+  }
+
+  WorkloadAnswer Answer(const WorkloadRequest& request, const RequestId& id = NewRequestId()) {
+    absl::StatusOr<WorkloadAnswer> answer = AnswerWorkload(services_, request, {}, id, Intent::kDo);
+    EXPECT_TRUE(answer.ok()) << answer.status();
+    return answer.ok() ? *std::move(answer) : WorkloadAnswer();
+  }
+
+  const DatasetView census_ = MakeSealed(Census());
+};
+
+TEST_F(ResidualAnswersTest, AreChargedWhatTheirEstimateSays) {
+  const auto estimate = EstimateWorkload(services_, PairsAndPrefixes());
+  ASSERT_TRUE(estimate.ok()) << estimate.status();
+  EXPECT_EQ(estimate->price.Postings(), Answer(PairsAndPrefixes()).price.Postings());
+  const int64_t spent = Spent(census_);
+  EXPECT_GT(spent, kRho.units() * 99 / 100);
+  EXPECT_LE(spent, kRho.units());
+}
+
+TEST_F(ResidualAnswersTest, AreStoredAndReadAgainWithoutAnotherDraw) {
+  const RequestId id = NewRequestId();
+  const WorkloadAnswer first = Answer(PairsAndPrefixes(), id);
+  ASSERT_TRUE(first.answer.residual.has_value());
+  const int64_t spent = Spent(census_);
+  const WorkloadAnswer again = Answer(PairsAndPrefixes(), id);
+  EXPECT_TRUE(again.replayed);
+  EXPECT_EQ(again.answer, first.answer);
+  EXPECT_EQ(Spent(census_), spent);
+}
+
+TEST_F(ResidualAnswersTest, HaveTheErrorsThatWereForecast) {
+  const auto estimate = EstimateWorkload(services_, PairsAndPrefixes());
+  ASSERT_TRUE(estimate.ok()) << estimate.status();
+  const dp::Domain& domain = census_.schema.domain;
+  const WorkloadAnswer answered = Answer(PairsAndPrefixes());
+  ReleaseAnswers answers = ReleaseAnswers::Create(domain, answered.answer, 0.95, {}).value();
+  dp::HalfWidths half_widths(estimate->plan.bought.noise, 0.95);
+  for (size_t set = 0; set < estimate->asked.size(); ++set) {
+    const SetForecast forecast =
+        ForecastOf(domain, estimate->asked, estimate->plan, set, half_widths).value();
+    EXPECT_EQ(forecast.measurement.strategy, dp::Strategy::kResidual);
+    double sum = 0;
+    double count = 0;
+    double largest = 0;
+    double widest = 0;
+    for (size_t i = 0; i < estimate->asked[set].queries.groups.size(); ++i) {
+      const AnsweredGroup group = answers.Next().value();
+      EXPECT_FALSE(group.is_measured_itself);
+      const double each =
+          static_cast<double>(group.size()) / static_cast<double>(group.standard_deviations.size());
+      for (const double deviation : group.standard_deviations) {
+        sum += each * deviation * deviation;
+        largest = std::max(largest, deviation);
+      }
+      for (const double half_width : group.half_widths) widest = std::max(widest, half_width);
+      count += static_cast<double>(group.size());
+    }
+    EXPECT_EQ(forecast.answers, count);
+    EXPECT_NEAR(forecast.standard_deviation / std::sqrt(sum / count), 1, 0.02)
+        << "classes are the worst of 2%";
+    EXPECT_NEAR(forecast.largest_standard_deviation / largest, 1, 0.02);
+    EXPECT_NEAR(forecast.half_width / widest, 1, 0.02);
+  }
+}
+
+TEST_F(ResidualAnswersTest, AgreeWithEachOther) {
+  const WorkloadAnswer answered = Answer(PairsAndPrefixes());
+  ReleaseAnswers answers = ReleaseAnswers::Create(census_.schema.domain, answered.answer, 0.95, {}).value();
+  double totals[2] = {0, 0};
+  for (double& total : totals) {
+    const AnsweredGroup group = answers.Next().value();
+    for (const double cell : group.estimates) total += cell;
+  }
+  const std::vector<double> prefixes = answers.Next().value().estimates;
+  EXPECT_NEAR(totals[0], totals[1], 1e-6);
+  EXPECT_NEAR(prefixes.back(), totals[0], 1e-6) << "the number of records";
+}
+
+TEST_F(ResidualAnswersTest, AnswerForNothingWhatTheirPartsDetermineAndNothingElse) {
+  const WorkloadAnswer paid = Answer(PairsAndPrefixes());
+  WorkloadRequest region = Request({{MarginalsQuery{.sets = {{"region"}}}}});
+  region.queries.front().strategy = dp::Strategy::kAuto;
+  region.prefer_free = true;
+  const WorkloadAnswer free = Answer(region);
+  EXPECT_EQ(free.free_from, paid.release.id);
+  ReleaseAnswers answers = ReleaseAnswers::Create(census_.schema.domain, free.answer, 0.95, {}).value();
+  EXPECT_EQ(answers.Next().value().estimates.size(), 4u);
+  WorkloadRequest other = region;
+  other.queries = {{MarginalsQuery{.sets = {{"age", "region"}}}}};
+  EXPECT_EQ(Answer(other).free_from, std::nullopt);
+}
+
+TEST_F(ResidualAnswersTest, OfAReleaseThatLacksAPartAreDataLoss) {
+  dp::WorkloadRelease release = Answer(PairsAndPrefixes()).answer;
+  const auto code = [&](const dp::WorkloadRelease& damaged) {
+    return ReleaseAnswers::Create(census_.schema.domain, damaged, 0.95, {}).status().code();
+  };
+  EXPECT_EQ(code(release), absl::StatusCode::kOk);
+  dp::WorkloadRelease shorter = release;
+  shorter.residual->queries.groups.pop_back();
+  shorter.residual->sigma_squared.pop_back();
+  shorter.values.pop_back();
+  EXPECT_EQ(code(shorter), absl::StatusCode::kDataLoss);
+  dp::WorkloadRelease fewer = release;
+  fewer.values.back().pop_back();
+  EXPECT_EQ(code(fewer), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(ResidualAnswersTest, AreRefusedBeforeTheChargeWhereTheyCannotBeMeasured) {
+  WorkloadRequest parities = Request({{MarginalsQuery{.sets = {{"sex"}}}}, {ParitiesQuery{.k = 2}}});
+  EXPECT_EQ(FieldOf(AnswerWorkload(services_, parities, {}, NewRequestId(), Intent::kDo).status()),
+            "workload.query_sets[0].strategy");
+  EXPECT_EQ(Spent(census_), 0);
+}
+
+}  // namespace
+}  // namespace curator::service
