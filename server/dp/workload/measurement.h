@@ -29,10 +29,15 @@ enum class Strategy {
   kResidual,
 };
 
+inline constexpr double kLeastWeight = 1e-6;
+inline constexpr double kMostWeight = 1e6;
+
 // Queries that are measured by one strategy. The set's answers are those of its groups, in order.
 struct QuerySet {
   std::vector<QueryGroup> groups;
   Strategy strategy = Strategy::kAuto;
+  // Of its answers' variances in the objective (strategy_choice.h): from kLeastWeight to kMostWeight.
+  double weight = 1;
   bool operator==(const QuerySet&) const = default;
 };
 

@@ -31,7 +31,7 @@ std::optional<Shared> SharedKey(const SetPlan& plan, const QueryGroup& group) {
 // The figures of one measurement of one set.
 struct CandidatePlan {
   const Measurement* measurement = nullptr;
-  double error = 0;            // in units of the noise's variance
+  double error = 0;            // in units of the noise's variance, times the set's weight
   double own_sensitivity = 0;  // L1 or squared L2, of measurements that no other set can share
   std::vector<std::pair<Shared, double>> shared;  // and of those that others can
 };
@@ -82,7 +82,7 @@ absl::StatusOr<CandidatePlan> CandidatePlanOf(const Domain& domain, const UnitBo
                                               const Measurement& measurement, ErrorMeasure measure,
                                               std::map<Shared, double>& shared_norms) {
   CandidatePlan plan{.measurement = &measurement,
-                     .error = ErrorOfSet(domain, set, measurement, measure),
+                     .error = set.weight * ErrorOfSet(domain, set, measurement, measure),
                      .own_sensitivity = 0,
                      .shared = {}};
   std::vector<QueryGroup> own;

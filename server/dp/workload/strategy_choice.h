@@ -17,8 +17,8 @@ namespace curator::dp {
 
 // The objective.
 enum class ErrorMeasure {
-  kMean,     // the mean variance of a set's answers, added up over the sets
-  kLargest,  // the variance of the worst answer of all
+  kMean,     // the mean variance of a set's answers times the set's weight, added up over the sets
+  kLargest,  // the variance of the worst answer of all, times the weight of its set
 };
 
 // For each set one of MeasurementsFor(). All measurements share one noise, whose variance grows

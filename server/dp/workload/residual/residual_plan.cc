@@ -120,7 +120,7 @@ double AnswersOf(const Domain& domain, const QuerySet& set) {
 std::vector<double> SummedOverSets(const Planned& plan) {
   std::vector<double> factors(plan.closed.sets().size());
   for (const QuerySet& set : plan.sets) {
-    const double weight = 1 / AnswersOf(plan.domain, set);
+    const double weight = set.weight / AnswersOf(plan.domain, set);
     for (const QueryGroup& group : set.groups) {
       const std::vector<const AxisReading*> readings = plan.forms.readings().Of(group.attributes);
       const std::vector<double> summed = SummedFactors(plan.domain, group, readings);
@@ -137,7 +137,9 @@ std::vector<ErrorForm> FormsOf(const Planned& plan) {
     for (const QueryGroup& group : set.groups) {
       const std::vector<uint32_t> subsets = plan.closed.SubsetsOf(group.attributes);
       plan.forms.ForEach(group, [&](std::span<const AxisError> axes, int64_t) {
-        forms.push_back({.sets = subsets, .factors = FactorsBySubset(axes)});
+        std::vector<double> factors = FactorsBySubset(axes);
+        for (double& factor : factors) factor *= set.weight;
+        forms.push_back({.sets = subsets, .factors = std::move(factors)});
       });
     }
   }
@@ -199,7 +201,7 @@ bool FitsCells(const Domain& domain, const ClosedSets& closed, int64_t most) {
 std::vector<WeightedGroup> WeightedGroupsOf(const Domain& domain, std::span<const QuerySet> sets) {
   std::vector<WeightedGroup> groups;
   for (const QuerySet& set : sets) {
-    const double weight = 1 / AnswersOf(domain, set);
+    const double weight = set.weight / AnswersOf(domain, set);
     for (const QueryGroup& group : set.groups) groups.push_back({.group = &group, .weight = weight});
   }
   return groups;
