@@ -138,11 +138,15 @@ TEST(Fingerprint, OfAWorkloadTellsApartWhateverTheClientSentButNotHowItIsDescrib
   with([](AskedWorkload& r) { r.target = dp::Target{.max_error = 3}; });
   with([](AskedWorkload& r) { r.mechanism = dp::Mechanism::kDiscreteLaplace; });
   with([](AskedWorkload& r) { r.mechanism = dp::Mechanism::kDiscreteGaussian; });
+  with([](AskedWorkload& r) { r.target = dp::Target{.rmse = 3}; });
+  with([](AskedWorkload& r) { r.objective = dp::ErrorMeasure::kLargest; });
+  queries[0].queries.weight = 2;
+  fingerprints.insert(FingerprintOf(request));
   queries[0].queries.strategy = dp::Strategy::kDirect;
   fingerprints.insert(FingerprintOf(request));
   queries[0].by = {2};
   fingerprints.insert(FingerprintOf(request));
-  EXPECT_EQ(fingerprints.size(), 8u);
+  EXPECT_EQ(fingerprints.size(), 11u);
   const std::string before = FingerprintOf(request);
   queries[0].words = {"a better description"};
   EXPECT_EQ(FingerprintOf(request), before);

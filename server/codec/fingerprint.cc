@@ -84,6 +84,20 @@ void WriteAsked(CanonicalWriter& writer, std::span<const dp::AskedSet> asked) {
   }
 }
 
+// Nothing where all answers count alike by their mean error: such requests have the bytes that they had before
+// there was another objective.
+void WriteObjective(CanonicalWriter& writer, const AskedWorkload& request) {
+  const bool has_weights =
+      std::ranges::any_of(request.queries, [](const dp::AskedSet& set) { return set.queries.weight != 1; });
+  const bool has_rmse = request.target && request.target->rmse;
+  if (!has_weights && !has_rmse && request.objective == dp::ErrorMeasure::kMean) return;
+  writer.Text("objective");
+  writer.Integer(request.objective == dp::ErrorMeasure::kMean ? 1 : 2);
+  writer.Integer(has_rmse ? 1 : 0);
+  if (has_rmse) writer.Real(*request.target->rmse);
+  for (const dp::AskedSet& set : request.queries) writer.Real(set.queries.weight);
+}
+
 }  // namespace
 
 std::string FingerprintOf(const AskedWorkload& request) {
@@ -100,6 +114,7 @@ std::string FingerprintOf(const AskedWorkload& request) {
   WriteOptional(writer, request.mechanism ? std::optional<int64_t>(
                                                 *request.mechanism == dp::Mechanism::kDiscreteLaplace ? 1 : 2)
                                           : std::nullopt);
+  WriteObjective(writer, request);
   return Sha256(std::move(writer).Take());
 }
 

@@ -34,6 +34,7 @@ struct AskedWorkload {
   dp::Spend spend;
   std::optional<dp::Target> target;
   std::optional<dp::Mechanism> mechanism;
+  dp::ErrorMeasure objective = dp::ErrorMeasure::kMean;
 };
 std::string FingerprintOf(const AskedWorkload& request);
 

@@ -287,6 +287,7 @@ absl::StatusOr<dp::Strategy> FromProto(v1::Strategy strategy, const std::string&
 
 absl::StatusOr<service::QuerySetRequest> FromProto(const v1::QuerySet& set, const std::string& path) {
   service::QuerySetRequest request;
+  if (set.has_weight()) request.weight = set.weight();
   if (set.has_statistics()) {
     ASSIGN_OR_RETURN(request.queries, FromProto(set, set.statistics(), path));
     return request;
@@ -366,9 +367,27 @@ v1::Spend ToProto(const dp::Spend& spend) {
   return proto;
 }
 
-dp::Target FromProto(const v1::Target& target) {
-  return {.max_error = target.max_error(),
-          .confidence = target.has_confidence() ? target.confidence() : kDefaultConfidenceLevel};
+absl::StatusOr<dp::Target> FromProto(const v1::Target& target) {
+  if (target.has_rmse() && (target.max_error() != 0 || target.has_confidence()))
+    return InvalidField("target.rmse",
+                        "is given beside max_error or its confidence: one of them is a target");
+  dp::Target result{.max_error = target.max_error(),
+                    .confidence = target.has_confidence() ? target.confidence() : kDefaultConfidenceLevel};
+  if (target.has_rmse()) result.rmse = target.rmse();
+  return result;
+}
+
+absl::StatusOr<std::optional<dp::ErrorMeasure>> FromProto(v1::Objective objective) {
+  switch (objective) {
+    case v1::OBJECTIVE_UNSPECIFIED:
+      return std::nullopt;
+    case v1::OBJECTIVE_SUM:
+      return dp::ErrorMeasure::kMean;
+    case v1::OBJECTIVE_WORST:
+      return dp::ErrorMeasure::kLargest;
+    default:
+      return InvalidField("objective", "must be OBJECTIVE_SUM or OBJECTIVE_WORST, or unset");
+  }
 }
 
 dp::PostProcessing FromProto(const v1::PostProcessing& steps) {

@@ -25,8 +25,9 @@ namespace curator::rpc {
 
 absl::StatusOr<dp::Spend> FromProto(const v1::Spend& spend);
 v1::Spend ToProto(const dp::Spend& spend);
-// Not validated here: service/workloads checks the target.
-dp::Target FromProto(const v1::Target& target);
+// Errors: INVALID_ARGUMENT for two targets in one; service/workloads checks the rest.
+absl::StatusOr<dp::Target> FromProto(const v1::Target& target);
+absl::StatusOr<std::optional<dp::ErrorMeasure>> FromProto(v1::Objective objective);
 dp::PostProcessing FromProto(const v1::PostProcessing& steps);
 absl::StatusOr<std::optional<dp::Mechanism>> FromProto(v1::Mechanism mechanism);
 

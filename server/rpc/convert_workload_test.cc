@@ -62,8 +62,22 @@ TEST(ConvertSpend, NamesTheAmountThatCannotBeRead) {
 }
 
 TEST(ConvertTarget, HasAConfidenceOf95PercentUnlessItStatesOne) {
-  EXPECT_EQ(FromProto(ParsedText<v1::Target>("max_error: 10")).confidence, 0.95);
-  EXPECT_EQ(FromProto(ParsedText<v1::Target>("max_error: 10 confidence: 0.5")).confidence, 0.5);
+  EXPECT_EQ(FromProto(ParsedText<v1::Target>("max_error: 10"))->confidence, 0.95);
+  EXPECT_EQ(FromProto(ParsedText<v1::Target>("max_error: 10 confidence: 0.5"))->confidence, 0.5);
+}
+
+TEST(ConvertTarget, IsAnErrorOfAllAnswersOrOfTheirMean) {
+  EXPECT_EQ(FromProto(ParsedText<v1::Target>("rmse: 10"))->rmse, 10);
+  EXPECT_EQ(FromProto(ParsedText<v1::Target>("max_error: 10"))->rmse, std::nullopt);
+  for (const char* both : {"rmse: 10 max_error: 3", "rmse: 10 confidence: 0.9"})
+    EXPECT_EQ(FieldNamedBy(FromProto(ParsedText<v1::Target>(both)).status()), "target.rmse") << both;
+}
+
+TEST(ConvertObjective, RefusesAValueOfALaterVersion) {
+  EXPECT_EQ(FromProto(v1::OBJECTIVE_UNSPECIFIED).value(), std::nullopt);
+  EXPECT_EQ(FromProto(v1::OBJECTIVE_SUM).value(), dp::ErrorMeasure::kMean);
+  EXPECT_EQ(FromProto(v1::OBJECTIVE_WORST).value(), dp::ErrorMeasure::kLargest);
+  EXPECT_EQ(FieldNamedBy(FromProto(static_cast<v1::Objective>(99)).status()), "objective");
 }
 
 TEST(ConvertMechanism, RefusesAValueOfALaterVersion) {

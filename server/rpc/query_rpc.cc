@@ -48,7 +48,10 @@ absl::StatusOr<service::WorkloadRequest> FromProto(const Call& call, const Reque
   if (request.has_spend() && request.has_target())
     return InvalidField("target", "is given beside a spend: one of them says what is paid");
   ASSIGN_OR_RETURN(result.spend, rpc::FromProto(request.spend()));
-  if (request.has_target()) result.target = rpc::FromProto(request.target());
+  if (request.has_target()) {
+    ASSIGN_OR_RETURN(result.target, rpc::FromProto(request.target()));
+  }
+  ASSIGN_OR_RETURN(result.objective, rpc::FromProto(request.objective()));
   ASSIGN_OR_RETURN(result.mechanism, rpc::FromProto(request.mechanism()));
   result.parts.assign(request.parts().begin(), request.parts().end());
   return result;
@@ -79,6 +82,7 @@ v1::EstimateWorkloadResponse::QuerySetForecast ForecastProto(const service::SetF
   proto.set_standard_deviation(forecast.standard_deviation);
   proto.set_largest_standard_deviation(forecast.largest_standard_deviation);
   proto.set_confidence_half_width(forecast.half_width);
+  proto.set_gap(forecast.gap);
   return proto;
 }
 

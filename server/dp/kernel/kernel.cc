@@ -25,6 +25,8 @@
 namespace curator::dp {
 namespace {
 
+constexpr int64_t kMostMarginalsOfADraw = int64_t{1} << 18;
+
 using Sampler = std::variant<DiscreteLaplace, DiscreteGaussian>;
 
 absl::StatusOr<Sampler> SamplerFor(const NoiseSpec& noise) {
@@ -151,7 +153,7 @@ absl::StatusOr<std::vector<std::span<const int64_t>>> Kernel::CachedCounts(
 absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyCounts(std::span<const AttributeSet> marginals,
                                                                       const NoiseSpec& noise) {
   ASSIGN_OR_RETURN(const Sampler sampler, SamplerFor(noise));
-  RETURN_IF_ERROR(ValidateMarginals(domain_, marginals));
+  RETURN_IF_ERROR(ValidateMarginals(domain_, marginals, {.max_marginals = kMostMarginalsOfADraw}));
   ASSIGN_OR_RETURN(const int64_t total_cells, TotalCells(domain_, marginals));
   ASSIGN_OR_RETURN(const Sensitivity sensitivity,
                    MarginalsSensitivity(unit_, static_cast<int64_t>(marginals.size())));
@@ -197,7 +199,7 @@ absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyProducts(
         ProductGaussian::Check(sigma_squared[i], VarianceFactors(domain_, queries, queries.groups[i])));
   }
   RETURN_IF_ERROR(CheckCells(std::move(sets)));
-  RETURN_IF_ERROR(meter_.Debit({ZcdpEvent{rho}}));
+  RETURN_IF_ERROR(meter_.DebitCovering(rho));
 
   std::vector<std::vector<int64_t>> values;
   values.reserve(queries.groups.size());

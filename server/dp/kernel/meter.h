@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "dp/accounting/event.h"
+#include "dp/accounting/units.h"
 
 namespace curator::dp {
 
@@ -20,6 +21,10 @@ class Meter {
   // when the event is not on the schedule (any more). The message names the event and reveals nothing about
   // the data.
   absl::Status Debit(const Event& draw);
+
+  // Takes one unit of the zCDP event of least rho that covers `rho` off the schedule: a draw may cost less
+  // than was charged for it. Errors: as above, when none covers it.
+  absl::Status DebitCovering(Rho rho);
 
   // The draws that were not made. They are not refunded: the price is that of the whole schedule.
   const std::vector<CountedEvent>& left() const { return left_; }

@@ -36,6 +36,18 @@ TEST(Meter, SpendsTheSameEventListedTwiceAsOftenAsBothSay) {
   EXPECT_FALSE(meter.Debit(kCounts).ok());
 }
 
+TEST(Meter, PaysWithTheLeastRhoThatCoversADraw) {
+  Meter meter(
+      {{{ZcdpEvent{Rho(900)}}, 1}, {kSelection, 1}, {{ZcdpEvent{Rho(700)}}, 1}, {{ZcdpEvent{Rho(600)}}, 1}});
+  EXPECT_TRUE(meter.DebitCovering(Rho(601)).ok());
+  EXPECT_EQ(meter.left()[2].count, 0);
+  EXPECT_TRUE(meter.DebitCovering(Rho(601)).ok());
+  EXPECT_EQ(meter.left()[0].count, 0);
+  EXPECT_EQ(meter.DebitCovering(Rho(601)).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(meter.DebitCovering(Rho(600)).ok());
+  EXPECT_EQ(meter.left()[1].count, 1);
+}
+
 TEST(Meter, AdmitsNothingOnAnEmptyOrNegativeSchedule) {
   Meter empty({});
   Meter negative({{kCounts, -1}, {kSelection, 0}});

@@ -130,7 +130,8 @@ class PrivateQueries {
   // its queries. Measured together they cost the least that a marginal, or a class of queries, can cost.
   //
   // Claim: rho-zCDP with rho = CostOfProducts(domain(), unit, queries, sigma_squared). Proof: there
-  // (dp/sensitivity/product_cost.h); answers and noise are integers, |answer| < 2^61 and |noise| < 2^62.
+  // (dp/sensitivity/product_cost.h); answers and noise are integers, |answer| < 2^61 and |noise| < 2^62. The
+  // draw may have been charged more, which is a round number where its price is not.
   // Errors: those of CostOfProducts() and ProductGaussian::Create().
   virtual absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyProducts(
       const ProductQueries& queries, std::span<const Rational> sigma_squared) = 0;

@@ -240,6 +240,16 @@ absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain
   return result;
 }
 
+double ObjectiveOf(const Domain& domain, std::span<const QuerySet> sets,
+                   std::span<const Measurement> measurements, ErrorMeasure measure) {
+  double objective = 0;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    const double of_set = sets[i].weight * ErrorOfSet(domain, sets[i], measurements[i], measure);
+    objective = measure == ErrorMeasure::kMean ? objective + of_set : std::max(objective, of_set);
+  }
+  return objective;
+}
+
 JointMeasurement Join(std::span<const Measurement> measurements) {
   JointMeasurement joint;
   std::map<Shared, size_t> found;

@@ -33,6 +33,11 @@ absl::StatusOr<std::vector<Measurement>> ChooseMeasurements(const Domain& domain
                                                             ErrorMeasure measure,
                                                             const std::stop_token& stop = {});
 
+// The objective of these measurements of the sets, in units of the variance of one measured value; from an
+// evenly spaced sample of a set's answers where there are many.
+double ObjectiveOf(const Domain& domain, std::span<const QuerySet> sets,
+                   std::span<const Measurement> measurements, ErrorMeasure measure);
+
 // The distinct groups of several measurements, and each measurement's plan with its sources among them. Whole
 // marginals and trees that occur twice are measured once.
 struct JointMeasurement {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stop_token>
 
@@ -76,15 +77,14 @@ TEST(PlanWorkload, MeasuresAllSetsByResidualsWhereOneSaysSo) {
   for (const SetPlan& each : plan.shape.joint.plans) EXPECT_EQ(each.strategy, Strategy::kResidual);
   EXPECT_EQ(plan.shape.answers, 100 + 6 + 1275);
   EXPECT_EQ(plan.shape.measured_values, 1 + 49 + 1 + 2 + 49 + 2) << "of the sets and all of their subsets";
-  EXPECT_FALSE(PlanOf(Mixture(), RuleKind::kZcdp, kTenthOfRho)->residual.has_value());
 }
 
-TEST(PlanWorkload, PricesResidualsByTheirCostWhichIsAtMostTheSpend) {
+TEST(PlanWorkload, ChargesTheSpendForResidualsWhichCostNoMore) {
   const WorkloadPlan plan = PlanOf(ByResiduals(), RuleKind::kZcdp, kTenthOfRho).value();
   const Rho cost =
       CostOfProducts(Facts(), kRecord, plan.residual->queries, plan.residual->sigma_squared).value();
-  EXPECT_EQ(plan.bought.event, Event{ZcdpEvent{cost}});
-  EXPECT_EQ(plan.bought.draws, (std::vector<CountedEvent>{{Event{ZcdpEvent{cost}}, 1}}));
+  EXPECT_EQ(plan.bought.event, Event{ZcdpEvent{*kTenthOfRho.rho}});
+  EXPECT_EQ(plan.bought.draws, (std::vector<CountedEvent>{{Event{ZcdpEvent{*kTenthOfRho.rho}}, 1}}));
   EXPECT_LE(cost, *kTenthOfRho.rho);
   EXPECT_GT(cost.units(), kTenthOfRho.rho->units() * 99 / 100);
 }
@@ -125,6 +125,94 @@ TEST(PlanForTarget, OfResidualsFindsTheLeastBudgetThatReachesIt) {
   EXPECT_FALSE(ExceedsTail(noise, classes, 40, 0.1));
   // Parameters are known to a few parts in 10^9.
   EXPECT_TRUE(ExceedsTail(GaussianErrors{noise.variance * (1 + 1e-7)}, classes, 40, 0.1));
+}
+
+// ---- By residuals, where they are better
+
+std::vector<QuerySet> Pairs() {
+  return {{{{{0, 1}, EveryCell()}, {{1, 2}, EveryCell()}}}};
+}
+
+TEST(PlanWorkload, ChoosesResidualsWhereTheirForecastIsLower) {
+  const WorkloadPlan plan = PlanOf(Pairs(), RuleKind::kZcdp, kTenthOfRho).value();
+  ASSERT_TRUE(plan.residual.has_value());
+  const WorkloadPlan direct = PlanWorkload(Facts(), kRecord, Rule(RuleKind::kZcdp), Pairs(), kTenthOfRho,
+                                           std::nullopt, {.may_choose_residuals = false})
+                                  .value();
+  EXPECT_FALSE(direct.residual.has_value());
+  const auto deviation = [](const WorkloadPlan& each) {
+    return MeanDeviation(ForecastNoiseOf(each.shape, each.bought),
+                         OfAllSets(ErrorClassesOf(Facts(), each.shape)));
+  };
+  EXPECT_LT(deviation(plan), 0.99 * deviation(direct));
+}
+
+TEST(PlanWorkload, MeasuresOneMarginalItselfWhichIsAsGoodAndInWholeNumbers) {
+  EXPECT_FALSE(PlanOf({{{{{0, 1}, EveryCell()}}}}, RuleKind::kZcdp, kTenthOfRho)->residual.has_value());
+}
+
+TEST(PlanWorkload, ChoosesNoResidualsBesideAnotherStrategyOrForLaplaceNoise) {
+  std::vector<QuerySet> sets = Pairs();
+  EXPECT_FALSE(
+      PlanOf(sets, RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)})->residual.has_value());
+  sets.push_back({{{{0}, AllIntervals(50)}}, Strategy::kTree});
+  EXPECT_FALSE(PlanOf(sets, RuleKind::kZcdp, kTenthOfRho)->residual.has_value());
+}
+
+// ---- What a plan makes least
+
+std::vector<double> DeviationsOf(const WorkloadPlan& plan) {
+  std::vector<double> deviations;
+  for (const ErrorClasses& of_set : ErrorClassesOf(Facts(), plan.shape))
+    deviations.push_back(MeanDeviation(ForecastNoiseOf(plan.shape, plan.bought), of_set));
+  return deviations;
+}
+
+TEST(PlanWorkload, MakesASetOfMoreWeightMoreExact) {
+  std::vector<QuerySet> sets = {{{{{0, 1}, EveryCell()}}}, {{{{2}, EveryCell()}}}};
+  const std::vector<double> even = DeviationsOf(PlanOf(sets, RuleKind::kZcdp, kTenthOfRho).value());
+  sets[1].weight = 100;
+  const std::vector<double> weighted = DeviationsOf(PlanOf(sets, RuleKind::kZcdp, kTenthOfRho).value());
+  EXPECT_LT(weighted[1], 0.8 * even[1]);
+  EXPECT_GT(weighted[0], even[0]);
+}
+
+TEST(PlanWorkload, MakesTheWorstVarianceLeastWhereThatIsTheObjective) {
+  const std::vector<QuerySet> sets = {{{{{0}, AllIntervals(50)}}}, {{{{1, 2}, EveryCell()}}}};
+  const auto worst = [&](ErrorMeasure objective) {
+    const WorkloadPlan plan = PlanWorkload(Facts(), kRecord, Rule(RuleKind::kZcdp), sets, kTenthOfRho,
+                                           std::nullopt, {.objective = objective})
+                                  .value();
+    double largest = 0;
+    for (const ErrorClass& each : OfAllSets(ErrorClassesOf(Facts(), plan.shape)))
+      largest = std::max(largest, each.error.variance_factor);
+    return largest * std::pow(MeanDeviation(ForecastNoiseOf(plan.shape, plan.bought), {{{}, 1}}), 2);
+  };
+  EXPECT_LT(worst(ErrorMeasure::kLargest), 0.99 * worst(ErrorMeasure::kMean));
+}
+
+TEST(PlanForTarget, FindsTheLeastBudgetForARootMeanSquaredError) {
+  std::vector<QuerySet> sets = Pairs();
+  sets.push_back({{{{2}, EveryCell()}}});
+  sets[1].weight = 3;
+  for (const RuleKind kind : {RuleKind::kPure, RuleKind::kZcdp}) {
+    const WorkloadPlan plan =
+        PlanForTarget(Facts(), kRecord, Rule(kind), sets, {.rmse = 7}, std::nullopt).value();
+    EXPECT_EQ(plan.residual.has_value(), kind == RuleKind::kZcdp);
+    const std::vector<double> deviations = DeviationsOf(plan);
+    const double rmse = std::sqrt((std::pow(deviations[0], 2) + 3 * std::pow(deviations[1], 2)) / 4);
+    EXPECT_LE(rmse, 7 * (1 + 1e-8));
+    EXPECT_GT(rmse, 7 * (1 - 1e-4));
+  }
+}
+
+TEST(PlanForTarget, HasNoWeightsWhereAllAnswersHaveToReachIt) {
+  std::vector<QuerySet> sets = Pairs();
+  sets[0].weight = 2;
+  const auto plan =
+      PlanForTarget(Facts(), kRecord, Rule(RuleKind::kZcdp), sets, {.max_error = 40}, std::nullopt);
+  EXPECT_EQ(FieldViolationOf(plan.status()).value_or(FieldViolation{}).field,
+            "workload.query_sets[0].weight");
 }
 
 // ---- Statistics: many draws for one spend
@@ -199,19 +287,23 @@ TEST(PlanStatistics, LeavesOutWhatRdpRoundsUpForEachSelection) {
 TEST(PlanWorkload, EndsWhenItsClientHasGone) {
   std::stop_source client;
   client.request_stop();
-  const auto plan = PlanWorkload(Facts(), kRecord, Rule(RuleKind::kPure), Mixture(),
-                                 {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt, client.get_token());
+  const auto plan =
+      PlanWorkload(Facts(), kRecord, Rule(RuleKind::kPure), Mixture(),
+                   {.epsilon = Epsilon(kEpsilonUnitsPerOne)}, std::nullopt, {.stop = client.get_token()});
   EXPECT_TRUE(absl::IsCancelled(plan.status())) << plan.status();
   const auto cheapest = PlanForTarget(Facts(), kRecord, Rule(RuleKind::kPure), Mixture(), {.max_error = 40},
-                                      std::nullopt, client.get_token());
+                                      std::nullopt, {.stop = client.get_token()});
   EXPECT_TRUE(absl::IsCancelled(cheapest.status())) << cheapest.status();
 }
+
+// Noise of one kind, on what is measured itself.
+const PlanOptions kMeasured{.may_choose_residuals = false};
 
 TEST(PlanForTarget, FindsTheLeastBudgetThatReachesIt) {
   const Target target{.max_error = 40, .confidence = 0.9};
   for (const RuleKind kind : {RuleKind::kPure, RuleKind::kZcdp}) {
     const WorkloadPlan plan =
-        PlanForTarget(Facts(), kRecord, Rule(kind), Mixture(), target, std::nullopt).value();
+        PlanForTarget(Facts(), kRecord, Rule(kind), Mixture(), target, std::nullopt, kMeasured).value();
     const ErrorClasses classes = OfAllSets(ErrorClassesOf(Facts(), plan.shape));
     EXPECT_LE(SimultaneousTail(plan.bought.noise, classes, 40), 0.1);
     const bool is_pure = plan.spend.epsilon.has_value();
@@ -240,6 +332,8 @@ TEST(PlanForTarget, RefusesWhatNoBudgetReaches) {
   EXPECT_EQ(field({.max_error = std::nan("")}), "target.max_error");
   EXPECT_EQ(field({.max_error = 1, .confidence = 1}), "target.confidence");
   EXPECT_EQ(field({.max_error = 0, .confidence = 1 - 1e-16}), "target.max_error");
+  EXPECT_EQ(field({.rmse = -1}), "target.rmse");
+  EXPECT_EQ(field({.rmse = std::nan("")}), "target.rmse");
 }
 
 TEST(ValidateSets, NamesTheLimitAndTheNumber) {

@@ -106,6 +106,7 @@ struct QuerySetRequest {
                StatisticsQuery>
       queries;
   dp::Strategy strategy = dp::Strategy::kAuto;
+  double weight = 1;  // dp::QuerySet::weight
 };
 
 }  // namespace curator::service

@@ -52,6 +52,36 @@ TEST_F(ResidualAnswersTest, AreChargedWhatTheirEstimateSays) {
   EXPECT_LE(spent, kRho.units());
 }
 
+TEST_F(ResidualAnswersTest, AreChosenWhereNoStrategyIsNamedAndTheyAreBetter) {
+  WorkloadRequest open = PairsAndPrefixes();
+  open.queries.front().strategy = dp::Strategy::kAuto;
+  EXPECT_TRUE(Answer(open).answer.residual.has_value());
+  open.queries = {{MarginalsQuery{.sets = {{"sex", "age"}}}}};
+  EXPECT_FALSE(Answer(open).answer.residual.has_value()) << "measured itself as well, and in whole numbers";
+}
+
+TEST_F(ResidualAnswersTest, AreMoreExactInSetsOfMoreWeight) {
+  const auto deviation = [&](double weight) {
+    WorkloadRequest request = PairsAndPrefixes();
+    request.queries.back().weight = weight;
+    const WorkloadAnswer answer = Answer(request);
+    ReleaseAnswers answers = ReleaseAnswers::Create(census_.schema.domain, answer.answer, 0.95, {}).value();
+    EXPECT_TRUE(answers.Next().ok());
+    EXPECT_TRUE(answers.Next().ok());
+    return answers.Next()->standard_deviations.front();
+  };
+  EXPECT_LT(deviation(100), 0.9 * deviation(1));
+}
+
+TEST_F(ResidualAnswersTest, HaveOneObjective) {
+  WorkloadRequest request = PairsAndPrefixes();
+  request.objective = dp::ErrorMeasure::kLargest;
+  EXPECT_TRUE(EstimateWorkload(services_, request).ok());
+  request.spend = {};
+  request.target = dp::Target{.rmse = 20};
+  EXPECT_EQ(FieldOf(EstimateWorkload(services_, request).status()), "objective");
+}
+
 TEST_F(ResidualAnswersTest, AreStoredAndReadAgainWithoutAnotherDraw) {
   const RequestId id = NewRequestId();
   const WorkloadAnswer first = Answer(PairsAndPrefixes(), id);
@@ -142,8 +172,11 @@ TEST_F(ResidualAnswersTest, OfAReleaseThatLacksAPartAreDataLoss) {
 }
 
 TEST_F(ResidualAnswersTest, AreRefusedBeforeTheChargeWhereTheyCannotBeMeasured) {
-  WorkloadRequest parities = Request({{MarginalsQuery{.sets = {{"sex"}}}}, {ParitiesQuery{.k = 2}}});
-  EXPECT_EQ(FieldOf(AnswerWorkload(services_, parities, {}, NewRequestId(), Intent::kDo).status()),
+  const ThresholdsQuery either{
+      .conditions = {{.attribute = "sex", .values = {"Female"}}, {.attribute = "region", .values = {"1"}}},
+      .at_least = {1}};
+  const WorkloadRequest request = Request({{MarginalsQuery{.sets = {{"sex"}}}}, {either}});
+  EXPECT_EQ(FieldOf(AnswerWorkload(services_, request, {}, NewRequestId(), Intent::kDo).status()),
             "workload.query_sets[0].strategy");
   EXPECT_EQ(Spent(census_), 0);
 }

@@ -450,6 +450,20 @@ std::string_view FieldOf(const QuerySetRequest& set) {
   return kFields[set.queries.index()];
 }
 
+// Where nothing is planned for the set, or each statistic gets the same share, a weight would have no effect.
+absl::Status CheckWeight(const QuerySetRequest& set, bool is_unplanned, const std::string& path) {
+  if (!(set.weight >= dp::kLeastWeight && set.weight <= dp::kMostWeight)) {
+    return InvalidField(path + ".weight", absl::StrCat("must be a number from ", dp::kLeastWeight, " to ",
+                                                       dp::kMostWeight, "; 1 when it is left out"));
+  }
+  if (set.weight == 1) return absl::OkStatus();
+  if (is_unplanned)
+    return InvalidField(path + ".weight", "is of workloads that are answered from records: leave it out");
+  if (std::holds_alternative<StatisticsQuery>(set.queries))
+    return InvalidField(path + ".weight", "is of counts; statistics share a spend evenly: leave it out");
+  return absl::OkStatus();
+}
+
 absl::Status ValidateCounts(const dp::Domain& domain, const std::vector<dp::AskedSet>& resolved) {
   std::vector<dp::QuerySet> queries;
   for (const dp::AskedSet& asked : resolved) queries.push_back(asked.queries);
@@ -472,6 +486,8 @@ absl::StatusOr<std::vector<dp::AskedSet>> ResolveSets(const dp::Domain& domain, 
     ASSIGN_OR_RETURN(dp::AskedSet asked,
                      std::visit([&](const auto& query) { return Resolve(place, query); }, sets[i].queries));
     asked.queries.strategy = sets[i].strategy;
+    RETURN_IF_ERROR(CheckWeight(sets[i], schema == nullptr, path));
+    asked.queries.weight = sets[i].weight;
     resolved.push_back(std::move(asked));
     if (resolved[i].statistics.has_value() != resolved[0].statistics.has_value()) {
       return InvalidField(path,

@@ -1,6 +1,8 @@
 // Questions by name: how conditions are put together, and where too much is refused.
 #include "service/workloads/resolve_workload.h"
 
+#include <cmath>
+
 #include "service/testing/fixture.h"
 
 namespace curator::service {
@@ -140,11 +142,11 @@ TEST(ResolveWorkload, MoreConditionsThanAreAnsweredAreRefusedByTheirNumber) {
 }
 
 TEST(ResolveWorkload, MoreSetsOfAttributesThanAreAnsweredAreRefusedByTheirNumber) {
-  const std::vector<std::vector<std::string>> sets(100'001, {"sex"});
+  const std::vector<std::vector<std::string>> sets((1 << 18) + 1, {"sex"});
   const auto marginals = ResolveCounts(PeopleSchema().domain,
                                        {{MarginalsQuery{.sets = sets, .k = std::nullopt, .attributes = {}}}});
   EXPECT_EQ(FieldOf(marginals.status()), "workload.query_sets[0].marginals.sets");
-  EXPECT_THAT(std::string(marginals.status().message()), HasSubstr("more than 100000 sets of attributes"));
+  EXPECT_THAT(std::string(marginals.status().message()), HasSubstr("more than 262144 sets of attributes"));
 }
 
 // 24 such query sets took 1.5 GB a copy before their memory was taken.
@@ -198,6 +200,28 @@ TEST(ResolveWorkload, AttributesOfSetsThatAreLeftOutAreCountedToo) {
   const absl::Status refused = ResolveCounts(domain, std::vector<QuerySetRequest>(15, one)).status();
   EXPECT_EQ(FieldOf(refused), "workload.query_sets[14].marginals.all_k_way");
   EXPECT_THAT(std::string(refused.message()), HasSubstr("attributes of sets"));
+}
+
+TEST(ResolveWorkload, WeightsAreNumbersOfSetsThatAPlanWeighs) {
+  const auto field = [](double weight, QuerySetRequest set) {
+    set.weight = weight;
+    return FieldOf(ResolveWorkload(PeopleSchema(), {set}).status());
+  };
+  const QuerySetRequest prefixes{PrefixesQuery{.attribute = "age"}};
+  EXPECT_EQ(field(1e-6, prefixes), "");
+  EXPECT_EQ(field(1e6, prefixes), "");
+  for (const double weight : {0.0, -1.0, 1e-7, 1e7, std::nan("")})
+    EXPECT_EQ(field(weight, prefixes), "workload.query_sets[0].weight") << weight;
+  const QuerySetRequest statistics{StatisticsQuery{.statistics = {{.kind = dp::StatisticKind::kCount}}}};
+  EXPECT_EQ(field(1, statistics), "");
+  EXPECT_EQ(field(2, statistics), "workload.query_sets[0].weight");
+}
+
+TEST(ResolveCounts, AModelsAnswersHaveNoWeights) {
+  QuerySetRequest prefixes{PrefixesQuery{.attribute = "age"}};
+  prefixes.weight = 2;
+  EXPECT_EQ(FieldOf(ResolveCounts(PeopleSchema().domain, {prefixes}).status()),
+            "workload.query_sets[0].weight");
 }
 
 // Of 85 attributes there are 98,770 sets of three, and 3,655 of one or two.

@@ -38,7 +38,9 @@ struct WorkloadRequest {
   dp::Spend spend;
   std::optional<dp::Target> target;        // instead of a spend
   std::optional<dp::Mechanism> mechanism;  // the best that the rule and the spend allow, when absent
-  std::vector<std::string> parts;          // of a partitioned dataset; all that are sealed, when empty
+  // What the plan makes least, by the weights of the sets; where it is given, a target is not.
+  std::optional<dp::ErrorMeasure> objective = {};
+  std::vector<std::string> parts;  // of a partitioned dataset; all that are sealed, when empty
   // Answers from an earlier release if one determines all answers; a spend or target is then not needed.
   bool prefer_free = false;
   std::optional<Selection> selection = {};  // of the answers that are shown; checked before the charge

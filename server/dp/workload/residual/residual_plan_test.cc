@@ -142,8 +142,7 @@ TEST(ResidualPlan, ForecastsTheErrorsThatItsMeasurementHas) {
   const std::vector<QuerySet> sets = {MarginalsOf(domain, 2), PrefixesOf(domain, 1, 1)};
   for (const ErrorMeasure measure : {ErrorMeasure::kMean, ErrorMeasure::kLargest}) {
     const ResidualShape shape = ShapeFor(domain, sets, measure);
-    const ResidualMeasurement measurement =
-        MeasurementFor(domain, kOneRecord, shape, kHalf).value().measurement;
+    const ResidualMeasurement measurement = MeasurementFor(domain, kOneRecord, shape, kHalf).value();
     const ResidualErrors errors = ResidualErrors::Create(domain, measurement).value();
     double sum_of_means = 0;
     double largest = 0;
@@ -191,10 +190,8 @@ TEST(ResidualPlan, SpendsTheBudgetAndNoMore) {
     const ResidualShape shape =
         ShapeFor(domain, {MarginalsOf(domain, 2), PrefixesOf(domain, 2, 1)}, ErrorMeasure::kMean, unit);
     for (const int64_t units : {kRhoUnitsPerOne / 1000, kRhoUnitsPerOne / 2, 3 * kRhoUnitsPerOne}) {
-      const PricedResiduals priced = MeasurementFor(domain, unit, shape, Rho(units)).value();
-      const Rho cost =
-          CostOfProducts(domain, unit, priced.measurement.queries, priced.measurement.sigma_squared).value();
-      EXPECT_EQ(cost, priced.cost);
+      const ResidualMeasurement measured = MeasurementFor(domain, unit, shape, Rho(units)).value();
+      const Rho cost = CostOfProducts(domain, unit, measured.queries, measured.sigma_squared).value();
       EXPECT_LE(cost.units(), units);
       EXPECT_GE(static_cast<double>(cost.units()), (1 - 1e-7) * static_cast<double>(units));
     }
@@ -205,7 +202,7 @@ TEST(ResidualPlan, NoiseIsNeverNearTheLatticeOfWhatIsMeasured) {
   const Domain domain = CodedDomain({12, 5, 2});
   const ResidualShape shape = ShapeFor(domain, {MarginalsOf(domain, 3)});
   const ResidualMeasurement measurement =
-      MeasurementFor(domain, kOneRecord, shape, Rho(10 * kRhoUnitsPerOne)).value().measurement;
+      MeasurementFor(domain, kOneRecord, shape, Rho(10 * kRhoUnitsPerOne)).value();
   const ResidualErrors errors = ResidualErrors::Create(domain, measurement).value();
   const QuerySet asked = MarginalsOf(domain, 3);
   for (const QueryGroup& group : asked.groups) {
