@@ -126,8 +126,9 @@ absl::Status Answer(const dp::Domain& domain, const std::vector<QuerySetRequest>
   auto plan = dp::PlanWorkload(domain, unit, Pure(), std::move(sets), spend, std::nullopt);
   if (!plan.ok()) return plan.status();
   const dp::JointMeasurement& joint = plan->shape.joint;
-  predicted = planning + dp::AnswerBytes(plan->shape, codec::MostEncodedBytes(domain, *asked, joint.plans,
-                                                                              joint.measured));
+  predicted =
+      planning + dp::AnswerBytes(domain, plan->shape,
+                                 codec::MostEncodedBytes(domain, *asked, joint.plans, joint.measured));
   dp::Drbg bits(host::NewDrawKey());
   dp::Kernel kernel(SomeRecords(domain), domain, unit, dp::Meter(plan->bought.draws), bits);
   std::string stored;

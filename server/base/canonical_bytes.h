@@ -9,6 +9,7 @@
 // Thread-safe as plain values are: distinct objects on distinct threads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ class CanonicalWriter {
   void Integer(int64_t value);
   void Real(double value);
   void Text(std::string_view value);
+
+  // Makes place for as many bytes more, so that much that follows is not copied while it grows.
+  void Expect(size_t bytes) { bytes_.reserve(bytes_.size() + bytes); }
 
   std::string Take() && { return std::move(bytes_); }
 

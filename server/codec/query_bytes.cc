@@ -75,4 +75,12 @@ void WriteValues(CanonicalWriter& writer, const std::vector<int64_t>& values) {
   for (const int64_t value : values) writer.Integer(value);
 }
 
+void WriteLists(CanonicalWriter& writer, const std::vector<std::vector<int64_t>>& lists) {
+  size_t numbers = 1;
+  for (const std::vector<int64_t>& values : lists) numbers += 1 + values.size();
+  writer.Expect(8 * numbers);
+  writer.Integer(static_cast<int64_t>(lists.size()));
+  for (const std::vector<int64_t>& values : lists) WriteValues(writer, values);
+}
+
 }  // namespace curator::codec

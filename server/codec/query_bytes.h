@@ -27,6 +27,8 @@ dp::NoiseSpec ReadNoise(CanonicalReader& reader);
 
 // The number of values, then each of them.
 void WriteValues(CanonicalWriter& writer, const std::vector<int64_t>& values);
+// The number of lists, then each list. Makes place for all of them first, which may be most of a document.
+void WriteLists(CanonicalWriter& writer, const std::vector<std::vector<int64_t>>& lists);
 std::vector<int64_t> ReadValues(CanonicalReader& reader);
 
 // One of the values up to `last`.

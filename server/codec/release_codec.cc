@@ -129,8 +129,7 @@ std::string EncodeMixed(const dp::WorkloadRelease& release) {
     WritePlan(writer, release.plans[i]);
   }
   WriteGroups(writer, release.measured);
-  writer.Integer(static_cast<int64_t>(release.values.size()));
-  for (const std::vector<int64_t>& values : release.values) WriteValues(writer, values);
+  WriteLists(writer, release.values);
   return std::move(writer).Take();
 }
 
@@ -140,8 +139,7 @@ std::string EncodeResidual(const dp::WorkloadRelease& release) {
   writer.Integer(static_cast<int64_t>(release.asked.size()));
   for (const dp::AskedSet& asked : release.asked) WriteAsked(writer, asked);
   WriteResidual(writer, *release.residual);
-  writer.Integer(static_cast<int64_t>(release.values.size()));
-  for (const std::vector<int64_t>& values : release.values) WriteValues(writer, values);
+  WriteLists(writer, release.values);
   return std::move(writer).Take();
 }
 
@@ -155,8 +153,7 @@ std::string EncodeStatistics(const dp::WorkloadRelease& release) {
   }
   WriteDraws(writer, release.statistics.draws);
   WriteBought(writer, release.statistics.bought);
-  writer.Integer(static_cast<int64_t>(release.statistics.values.size()));
-  for (const std::vector<int64_t>& values : release.statistics.values) WriteValues(writer, values);
+  WriteLists(writer, release.statistics.values);
   return std::move(writer).Take();
 }
 
@@ -305,6 +302,9 @@ std::string EncodeRelease(const dp::WorkloadRelease& release) {
   if (dp::AreStatistics(release.asked)) return EncodeStatistics(release);
   if (!IsPlainMarginals(release)) return EncodeMixed(release);
   CanonicalWriter writer(kWorkloadTag, kVersion);
+  size_t numbers = 0;
+  for (const std::vector<int64_t>& values : release.values) numbers += values.size();
+  writer.Expect(8 * numbers);
   WriteNoise(writer, release.noise);
   writer.Text(release.event);
   writer.Integer(static_cast<int64_t>(release.measured.size()));
@@ -328,10 +328,9 @@ int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSe
 
 int64_t MostEncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
                          const dp::ResidualMeasurement& residual) {
-  CanonicalWriter writer(kWorkloadTag, kResidualVersion);
-  WriteResidual(writer, residual);
-  constexpr size_t kNumbers = 3;  // of sets, of lists of values, and the bytes of the event
-  size_t bytes = std::move(writer).Take().size() + kMostEventBytes + 8 * kNumbers;
+  constexpr size_t kNumbers =
+      5;  // the tag's bytes, version, sets, lists of values, and the bytes of the event
+  size_t bytes = sizeof(kWorkloadTag) - 1 + BytesOf(residual) + kMostEventBytes + 8 * kNumbers;
   for (const dp::AskedSet& set : asked) bytes += BytesOf(set);
   for (const dp::ProductGroup& group : residual.queries.groups)
     bytes += 8 + 8 * static_cast<size_t>(dp::NumberOfQueries(domain, residual.queries, group));

@@ -108,6 +108,17 @@ void WriteResidual(CanonicalWriter& writer, const dp::ResidualMeasurement& resid
   }
 }
 
+size_t BytesOf(const dp::ResidualMeasurement& residual) {
+  constexpr size_t kNumber = 8;
+  constexpr size_t kNumbersOfAGroup = 4;  // of attributes, the multiplier, and the parameter
+  size_t bytes = 2 * kNumber;
+  for (const dp::AxisQueries& axis : residual.queries.axes)
+    bytes += kNumber + kBytesOfAWeight * axis.weights.size() + (axis.weights.empty() ? 0 : kNumber);
+  for (const dp::ProductGroup& group : residual.queries.groups)
+    bytes += kNumber * (kNumbersOfAGroup + group.attributes.size() + group.axes.size());
+  return bytes;
+}
+
 dp::ResidualMeasurement ReadResidual(CanonicalReader& reader) {
   constexpr int64_t kLeastBytesOfAGroup = 8 * 4;  // no attributes, the multiplier, and the parameter
   dp::ResidualMeasurement residual;

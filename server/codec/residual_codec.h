@@ -8,12 +8,16 @@
 // Thread-safe: pure functions.
 #pragma once
 
+#include <cstddef>
+
 #include "base/canonical_bytes.h"
 #include "dp/workload/residual/residual_measurement.h"
 
 namespace curator::codec {
 
 void WriteResidual(CanonicalWriter& writer, const dp::ResidualMeasurement& residual);
+// How many bytes that writes.
+size_t BytesOf(const dp::ResidualMeasurement& residual);
 
 // Refuses what is invalid over every domain: positions of no axis, an attribute with two axes, attributes
 // that do not rise or are too many, a set that occurs twice, weights, variance factors or multipliers beyond

@@ -61,6 +61,10 @@ absl::Status CheckGroup(const Domain& domain, const ProductQueries& queries, con
   return absl::OkStatus();
 }
 
+bool ComesBefore(const AttributeSet& one, const AttributeSet& other) {
+  return one.size() != other.size() ? one.size() < other.size() : one < other;
+}
+
 std::span<const int64_t> PartOf(std::span<const int64_t> numbers, int64_t part, int64_t size) {
   return numbers.subspan(static_cast<size_t>(part * size), static_cast<size_t>(size));
 }
@@ -117,10 +121,14 @@ std::vector<int64_t> VarianceFactors(const AxisQueries& queries, int64_t codes) 
 
 absl::Status ValidateProducts(const Domain& domain, const ProductQueries& queries) {
   if (queries.groups.empty()) return absl::InvalidArgumentError("there are no queries");
+  // Groups in the order of their sizes and sets, as plans have them, repeat none.
+  const bool rise = std::ranges::adjacent_find(queries.groups, [](const auto& one, const auto& next) {
+                      return !ComesBefore(one.attributes, next.attributes);
+                    }) == queries.groups.end();
   std::set<AttributeSet> sets;
   for (const ProductGroup& group : queries.groups) {
     RETURN_IF_ERROR(CheckGroup(domain, queries, group));
-    if (!sets.insert(group.attributes).second)
+    if (!rise && !sets.insert(group.attributes).second)
       return absl::InvalidArgumentError("two groups are over the same attributes");
   }
   return absl::OkStatus();

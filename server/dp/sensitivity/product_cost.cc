@@ -50,13 +50,22 @@ class ProductNorms {
   ProductNorms(const Domain& domain, NeighbourRelation relation, const ProductQueries& queries)
       : domain_(domain), relation_(relation), queries_(queries) {}
 
+  // Whether both have the same queries over attributes of the same numbers of codes, one after another.
+  bool AreAlike(const ProductGroup& one, const ProductGroup& other) const {
+    if (one.axes != other.axes) return false;
+    for (size_t i = 0; i < one.attributes.size(); ++i) {
+      if (CodesOf(one.attributes[i]) != CodesOf(other.attributes[i])) return false;
+    }
+    return true;
+  }
+
   // N of a group.
   mpq_class Of(const ProductGroup& group) {
     if (group.attributes.empty()) return 1;
     mpq_class largest = 1;
     mpq_class opposite = 0;
     for (size_t i = 0; i < group.axes.size(); ++i) {
-      const AxisNorm& axis = OfAxis(group.axes[i], domain_.attributes()[group.attributes[i]].size());
+      const AxisNorm& axis = OfAxis(group.axes[i], CodesOf(group.attributes[i]));
       largest *= axis.largest;
       opposite = std::max(opposite, axis.opposite);
     }
@@ -65,6 +74,8 @@ class ProductNorms {
   }
 
  private:
+  int64_t CodesOf(uint32_t attribute) const { return domain_.attributes()[attribute].size(); }
+
   const AxisNorm& OfAxis(uint32_t axis, int64_t codes) {
     const auto [found, is_new] = axes_.try_emplace({axis, codes});
     if (is_new) found->second = NormOf(queries_.axes[axis], codes);
@@ -90,15 +101,22 @@ absl::StatusOr<Rho> CostOfProducts(const Domain& domain, const UnitBound& unit, 
   constexpr int64_t kPartsPerUnit = int64_t{1} << 20;
   const mpz_class records(unit.max_records);
   mpz_class parts(0);
+  mpz_class of_group(0);
   for (size_t i = 0; i < queries.groups.size(); ++i) {
     const Rational& noise = sigma_squared[i];
     if (noise.numerator <= 0 || noise.denominator <= 0)
       return absl::InvalidArgumentError("a noise parameter must be above 0");
-    const mpq_class norm = norms.Of(queries.groups[i]);
-    const mpz_class numerator =
-        norm.get_num() * records * records * noise.denominator * mpz_class(kRhoUnitsPerOne) * kPartsPerUnit;
-    const mpz_class denominator = 2 * norm.get_den() * noise.numerator;
-    parts += (numerator + denominator - 1) / denominator;
+    // Of many groups over attributes of one size all cost the same.
+    const bool is_alike =
+        i > 0 && noise == sigma_squared[i - 1] && norms.AreAlike(queries.groups[i], queries.groups[i - 1]);
+    if (!is_alike) {
+      const mpq_class norm = norms.Of(queries.groups[i]);
+      const mpz_class numerator =
+          norm.get_num() * records * records * noise.denominator * mpz_class(kRhoUnitsPerOne) * kPartsPerUnit;
+      const mpz_class denominator = 2 * norm.get_den() * noise.numerator;
+      of_group = (numerator + denominator - 1) / denominator;
+    }
+    parts += of_group;
   }
   const mpz_class units = (parts + kPartsPerUnit - 1) / kPartsPerUnit;
   constexpr int64_t kMostUnits = std::numeric_limits<int64_t>::max() / 4;

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <vector>
 
 #include "dp/domain/attribute_set.h"
 #include "dp/queries/product_queries.h"
 #include "dp/workload/residual/axis_choice.h"
+#include "dp/workload/residual/residual_errors.h"
+#include "dp/workload/residual/residual_plan.h"
 
 namespace curator::dp {
 namespace {
@@ -14,6 +17,7 @@ namespace {
 constexpr int64_t kPerRequest = 4'000'000;
 constexpr int64_t kPerSet = 2'000;
 constexpr int64_t kPerGroup = 1'600;
+constexpr int64_t kPerMarginal = 900;  // a group that is a whole marginal
 constexpr int64_t kPerAttribute = 48;  // of a wide set, in all copies of a plan
 constexpr int64_t kPerSide = 56;       // of a box, in all copies of a plan
 constexpr int64_t kPerTerm = 48;       // of a linear query, likewise
@@ -24,8 +28,7 @@ constexpr int64_t kBoundsPerSide = 4;
 // Of what is measured by residuals: planning (residual/residual_plan.h) each set of attributes, each number
 // of the Gram matrices and the solver (residual/axis_choice.h), and each error of the worst answer; and
 // reading.
-constexpr int64_t kPerClosedSet = 600;
-constexpr int64_t kMostClosedSets = int64_t{1} << 18;
+constexpr int64_t kPerClosedSet = 750;
 constexpr int64_t kPerPairOfCodes = 168;
 constexpr int64_t kMostOfPairs = int64_t{40} << 20;
 constexpr int64_t kOfForms = int64_t{24} << 20;
@@ -34,14 +37,27 @@ constexpr int64_t kPerGroupCell = 8;       // of statistics: its group, in the s
 constexpr int64_t kPerConditionCell = 24;  // of their condition, in all copies of a plan
 constexpr int64_t kPerConditionByte = 6;   // of its words, likewise
 constexpr int64_t kPerQuantileCode = 8;    // of a tree, which has at most kMostGroupCells
-constexpr int64_t kPerMeasuredValue = 32;
-constexpr int64_t kCopiesOfARelease = 3;
+constexpr int64_t kPerMeasuredValue = 8;
+constexpr int64_t kPerNoisyAnswer = 16;          // of queries: noise and value
+constexpr int64_t kPerHeldCell = 12;             // that they are counted from
+constexpr int64_t kPerCountedValue = 28;         // noise, counts and counters, where all are counted at once
+constexpr int64_t kOfAPart = int64_t{48} << 20;  // the counts of products, a part of 2^20 cells at a time,
+constexpr int64_t kPerCellOfAPart = 32;          // or one set that has more cells
+constexpr int64_t kPerDecodedGroup = 600;        // in all copies of an answer that is read back
+constexpr int64_t kMostDecodedGroups = int64_t{1} << 18;
+constexpr int64_t kCopiesOfAModel = 3;
 constexpr int64_t kCountersOfASet = int64_t{1} << 20;  // on the core that counts it
 constexpr int64_t kMostOfCounters = int64_t{20} << 20;
 
+bool AreWholeMarginals(std::span<const QueryGroup> groups) {
+  return std::ranges::all_of(
+      groups, [](const QueryGroup& group) { return std::holds_alternative<EveryCell>(group.queries); });
+}
+
 // The boxes, or the queries and their terms, of one group.
 int64_t BytesOf(const Domain& domain, const QueryGroup& group) {
-  int64_t bytes = kPerGroup + kPerAttribute * AttributesBeyondAFew(group.attributes);
+  int64_t bytes = kPerAttribute * AttributesBeyondAFew(group.attributes);
+  bytes += std::holds_alternative<EveryCell>(group.queries) ? kPerMarginal : kPerGroup;
   if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
     bytes += kPerSide * static_cast<int64_t>(boxes->sides.size());
     bytes += kPerAnswer * NumberOfQueries(domain, group);
@@ -52,15 +68,50 @@ int64_t BytesOf(const Domain& domain, const QueryGroup& group) {
   return bytes;
 }
 
-// 0 where no set is measured so.
+// A bound of the number of attribute sets that some are, with all subsets of each: of `own` sets, with up to
+// `subsets` of them, over `attributes` attributes, `largest` in one set at most. All sets of fewer attributes
+// are the smaller bound where most of them are subsets.
+int64_t MostClosedSets(int64_t own, int64_t subsets, int64_t attributes, int64_t largest) {
+  const auto most = static_cast<int64_t>(kMostResidualSets);
+  int64_t smaller = own;
+  int64_t of_size = 1;
+  for (int64_t size = 0; size < largest && smaller < most; ++size) {
+    smaller += of_size;
+    of_size = of_size * (attributes - size) / (size + 1);  // below 2^18 times 2^12
+  }
+  return std::min({most, subsets, smaller});
+}
+
+// Whether a plan may look at residuals for these sets, whose noise is not known.
+bool MayBeResidual(const Domain& domain, std::span<const QuerySet> sets) {
+  const auto fits = [&](const QueryGroup& group) {
+    if (!CanReadFromResiduals(group)) return false;
+    const bool is_marginal = std::holds_alternative<EveryCell>(group.queries);
+    return std::ranges::all_of(group.attributes, [&](uint32_t attribute) {
+      const int64_t codes = domain.attributes()[attribute].size();
+      return codes >= 2 && (is_marginal || codes <= kMostChosenCodes);
+    });
+  };
+  return std::ranges::all_of(sets, [&](const QuerySet& set) {
+    const bool leaves_open = set.strategy == Strategy::kResidual || set.strategy == Strategy::kAuto;
+    return leaves_open && std::ranges::all_of(set.groups, fits);
+  });
+}
+
+// 0 where the sets cannot be measured so.
 int64_t ResidualPlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
-  if (std::ranges::none_of(sets, [](const QuerySet& set) { return set.strategy == Strategy::kResidual; }))
-    return 0;
-  int64_t closed = 1;
+  if (!MayBeResidual(domain, sets)) return 0;
+  int64_t own = 0;
+  int64_t subsets = 1;
   int64_t pairs = 0;
+  size_t largest = 0;
+  std::vector<bool> named(domain.size());
   for (const QuerySet& set : sets) {
     for (const QueryGroup& group : set.groups) {
-      closed += int64_t{1} << std::min(group.attributes.size(), kMostProductAxes);
+      ++own;
+      subsets += int64_t{1} << std::min(group.attributes.size(), kMostProductAxes);
+      largest = std::max(largest, group.attributes.size());
+      for (const uint32_t attribute : group.attributes) named[attribute] = true;
       if (std::holds_alternative<EveryCell>(group.queries)) continue;
       for (const uint32_t attribute : group.attributes) {
         const int64_t codes = std::min(kMostChosenCodes, domain.attributes()[attribute].size());
@@ -68,8 +119,9 @@ int64_t ResidualPlanningBytes(const Domain& domain, std::span<const QuerySet> se
       }
     }
   }
-  return kPerClosedSet * std::min(kMostClosedSets, closed) + std::min(kMostOfPairs, kPerPairOfCodes * pairs) +
-         kOfForms;
+  const int64_t closed =
+      MostClosedSets(own, subsets, std::ranges::count(named, true), static_cast<int64_t>(largest));
+  return kPerClosedSet * closed + std::min(kMostOfPairs, kPerPairOfCodes * pairs) + kOfForms;
 }
 
 }  // namespace
@@ -119,16 +171,48 @@ int64_t StatisticsPlanningBytes(const Domain& domain, std::span<const AskedStati
   return bytes + kPerQuantileCode * most_codes;
 }
 
-int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes) {
-  const int64_t counted =
-      shape.residual ? std::ssize(shape.residual->queries.groups) : std::ssize(shape.joint.measured);
-  return kPerRequest + std::min(kMostOfCounters, kCountersOfASet * counted) +
-         kPerMeasuredValue * shape.measured_values + kCopiesOfARelease * encoded_bytes;
+namespace {
+
+// The kernel counts whole marginals alone one by one. Of other groups it holds the counts of all of their sets.
+int64_t CountingBytesOf(const Domain& domain, const WorkloadShape& shape) {
+  if (shape.residual) {
+    int64_t largest = 0;
+    for (const ProductGroup& group : shape.residual->queries.groups)
+      largest = std::max(largest, domain.CellCount(group.attributes).value_or(0));
+    return kPerMeasuredValue * shape.measured_values + std::max(kOfAPart, kPerCellOfAPart * largest);
+  }
+  const std::vector<QueryGroup>& measured = shape.joint.measured;
+  if (AreWholeMarginals(measured)) return kPerCountedValue * shape.measured_values;
+  std::set<AttributeSet> sets;
+  int64_t cells = 0;
+  for (const QueryGroup& group : measured) {
+    if (sets.insert(group.attributes).second) cells += domain.CellCount(group.attributes).value_or(0);
+  }
+  return kPerNoisyAnswer * shape.measured_values + kPerHeldCell * cells;
 }
 
+}  // namespace
+
+// Step after step: values are counted with their noise and encoded; the encoded bytes are stored, and
+// returned by the store; and they are decoded again.
+int64_t AnswerBytes(const Domain& domain, const WorkloadShape& shape, int64_t encoded_bytes) {
+  int64_t groups = 0;
+  for (const QuerySet& set : shape.asked) groups += std::ssize(set.groups);
+  const int64_t counted =
+      shape.residual ? std::ssize(shape.residual->queries.groups) : std::ssize(shape.joint.measured);
+  const int64_t values = kPerMeasuredValue * shape.measured_values;
+  const int64_t decoded = values + kPerDecodedGroup * (groups + counted);
+  return kPerRequest + std::min(kMostOfCounters, kCountersOfASet * counted) +
+         std::max({CountingBytesOf(domain, shape), values + encoded_bytes, 2 * encoded_bytes,
+                   encoded_bytes + decoded});
+}
+
+// A stored value has eight bytes, and as many when it is decoded. A stored group has less than when it is
+// decoded.
 int64_t StoredAnswerBytes(int64_t stored_bytes) {
-  // A stored value has eight bytes.
-  return kPerRequest + (kCopiesOfARelease + kPerMeasuredValue / 8) * stored_bytes;
+  constexpr int64_t kPerStoredByte = 7;  // of small groups
+  return kPerRequest +
+         std::min(kPerStoredByte * stored_bytes, 3 * stored_bytes + kPerDecodedGroup * kMostDecodedGroups);
 }
 
 int64_t ResidualReadingBytes(const Domain& domain, std::span<const AskedSet> asked) {
@@ -146,7 +230,7 @@ int64_t ConditionBytes(int64_t cells) {
 }
 
 int64_t StoredModelBytes(int64_t stored_bytes) {
-  return kPerRequest + kCopiesOfARelease * stored_bytes;
+  return kPerRequest + kCopiesOfAModel * stored_bytes;
 }
 
 }  // namespace curator::dp

@@ -21,8 +21,9 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets);
 // The same for sets of statistics, each valid.
 int64_t StatisticsPlanningBytes(const Domain& domain, std::span<const AskedStatistics> sets);
 
-// Bytes for drawing, storing, reading back and answering a planned release of at most `encoded_bytes`.
-int64_t AnswerBytes(const WorkloadShape& shape, int64_t encoded_bytes);
+// Bytes for drawing, storing, reading back and answering a planned release of at most `encoded_bytes`; where
+// it is measured by residuals, without ResidualReadingBytes().
+int64_t AnswerBytes(const Domain& domain, const WorkloadShape& shape, int64_t encoded_bytes);
 
 // Bytes for reading a stored answer of `stored_bytes` and answering from it, and for reading a stored model.
 // What that of an answer of statistics takes beside is that of the cells of its conditions, which are stored

@@ -1,9 +1,11 @@
 #include "dp/workload/workload_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -35,6 +37,31 @@ bool IsWholeMarginal(const QueryGroup& group) {
   return std::holds_alternative<EveryCell>(group.queries);
 }
 
+// Attribute sets, each once. As long as they rise, as all of one size do when they are enumerated, none is
+// looked for.
+class SeenSets {
+ public:
+  // Whether it was not there. The set must outlive the object.
+  bool Insert(const AttributeSet& set) {
+    if (!rise_) return seen_.insert(set).second;
+    if (rising_.empty() || *rising_.back() < set) {
+      rising_.push_back(&set);
+      return true;
+    }
+    rise_ = false;
+    for (const AttributeSet* each : rising_) seen_.insert(*each);
+    rising_.clear();
+    return seen_.insert(set).second;
+  }
+
+  size_t size() const { return rise_ ? rising_.size() : seen_.size(); }
+
+ private:
+  bool rise_ = true;
+  std::vector<const AttributeSet*> rising_;
+  std::set<AttributeSet> seen_;
+};
+
 // Sums the sizes of the sets, set by set, up to the first exceeded limit.
 class Tally {
  public:
@@ -44,7 +71,7 @@ class Tally {
     if (set.groups.empty()) return InvalidField(path, "asks for nothing");
     for (const QueryGroup& group : set.groups) {
       RETURN_IF_ERROR(IsWholeMarginal(group) ? AddMarginal(group, path) : AddQueries(group, path));
-      if (sets_.insert(group.attributes).second) cells_ += domain_.CellCount(group.attributes).value_or(0);
+      if (sets_.Insert(group.attributes)) cells_ += domain_.CellCount(group.attributes).value_or(0);
       if (cells_ > limits_.most_cells) return TooMany("cells of marginals", cells_, limits_.most_cells);
     }
     return absl::OkStatus();
@@ -54,7 +81,7 @@ class Tally {
   absl::Status AddMarginal(const QueryGroup& group, const std::string& path) {
     const absl::Status valid = ValidateMarginals(domain_, std::span(&group.attributes, 1));
     if (!valid.ok()) return InvalidField(path + ".marginals", DescriptionOf(valid));
-    if (!marginals_.insert(group.attributes).second) {
+    if (!marginals_.Insert(group.attributes)) {
       return InvalidField(path + ".marginals",
                           absl::StrCat("repeats the marginal of ", NamesOf(domain_, group.attributes)));
     }
@@ -84,8 +111,8 @@ class Tally {
 
   const Domain& domain_;
   const PlanLimits& limits_;
-  std::set<AttributeSet> marginals_;
-  std::set<AttributeSet> sets_;
+  SeenSets marginals_;
+  SeenSets sets_;
   int64_t cells_ = 0;
   int64_t answers_ = 0;
   int64_t terms_ = 0;
@@ -106,6 +133,11 @@ absl::Status CheckMeasured(const Domain& domain, const std::vector<QueryGroup>& 
   return absl::OkStatus();
 }
 
+Mechanism NoiseOf(const Budget& budget) {
+  return std::holds_alternative<PureBudget>(budget) ? Mechanism::kDiscreteLaplace
+                                                    : Mechanism::kDiscreteGaussian;
+}
+
 Spend SpendOf(Mechanism mechanism, int64_t units) {
   if (mechanism == Mechanism::kDiscreteLaplace) return {.epsilon = Epsilon(units)};
   return {.rho = Rho(units)};
@@ -124,24 +156,63 @@ std::optional<ForecastNoise> NoiseAt(Mechanism mechanism, const WorkloadShape& s
   return noise.ok() ? std::optional<ForecastNoise>(*noise) : std::nullopt;
 }
 
-// The smallest number of units that reaches the target, among those whose noise can be represented.
-absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const WorkloadShape& shape,
-                                   const ErrorClasses& classes, const Target& target,
+// What of a target the search for its price looks at.
+struct Goal {
+  std::string_view field;
+  std::function<bool(const ForecastNoise&)> is_reached = {};
+};
+
+// The weighted mean over the sets of their mean variances, in units of the noise's variance.
+double WeightedMeanVariance(std::span<const QuerySet> sets, std::span<const ErrorClasses> classes) {
+  double variance = 0;
+  double weights = 0;
+  for (size_t i = 0; i < sets.size(); ++i) {
+    double of_set = 0;
+    double answers = 0;
+    for (const ErrorClass& each : classes[i]) {
+      of_set += each.error.variance_factor * static_cast<double>(each.answers);
+      answers += static_cast<double>(each.answers);
+    }
+    variance += sets[i].weight * of_set / answers;
+    weights += sets[i].weight;
+  }
+  return variance / weights;
+}
+
+Goal GoalOf(const Target& target, std::span<const QuerySet> sets, std::span<const ErrorClasses> classes) {
+  if (target.rmse) {
+    const ErrorClasses one = {{{.variance_factor = WeightedMeanVariance(sets, classes), .terms = 0}, 1}};
+    return {"target.rmse", [one, most = *target.rmse](const ForecastNoise& noise) {
+              return MeanDeviation(noise, one) <= most;
+            }};
+  }
+  return {"target.max_error", [all = OfAllSets(classes), target](const ForecastNoise& noise) {
+            return !ExceedsTail(noise, all, target.max_error, 1 - target.confidence);
+          }};
+}
+
+ErrorMeasure ObjectiveFor(const Target& target) {
+  return target.rmse ? ErrorMeasure::kMean : ErrorMeasure::kLargest;
+}
+
+// The smallest number of units that reaches the goal, among those whose noise can be represented.
+absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const WorkloadShape& shape, const Goal& goal,
                                    const std::stop_token& stop) {
   const auto reaches = [&](int64_t units) {
     const std::optional<ForecastNoise> noise = NoiseAt(mechanism, shape, units);
-    return noise && !ExceedsTail(*noise, classes, target.max_error, 1 - target.confidence);
+    return noise && goal.is_reached(*noise);
   };
   int64_t high = kEpsilonUnitsPerOne / 1'000'000;
   while (high < kMostBudgetUnits && !reaches(high)) {
     RETURN_IF_ERROR(CheckGoesOn(stop));
     high *= 2;
   }
-  if (high >= kMostBudgetUnits)
-    return InvalidField("target.max_error",
+  if (high >= kMostBudgetUnits) {
+    return InvalidField(goal.field,
                         "is smaller than any budget can reach; ask fewer queries or allow a larger error");
+  }
   // A few budgets in between may fail only because their noise cannot be represented exactly: then the result
-  // still reaches the target and is the smallest locally.
+  // still reaches the goal and is the smallest locally.
   int64_t low = 0;
   while (high - low > 1) {
     RETURN_IF_ERROR(CheckGoesOn(stop));
@@ -151,11 +222,23 @@ absl::StatusOr<int64_t> LeastUnits(Mechanism mechanism, const WorkloadShape& sha
   return high;
 }
 
-absl::Status CheckTarget(const Target& target) {
-  if (!(target.max_error >= 0) || target.max_error > 0x1p50)
-    return InvalidField("target.max_error", "must be a number of records, at least 0");
+absl::Status CheckRecords(double error, std::string_view field) {
+  if (error >= 0 && error <= 0x1p50) return absl::OkStatus();
+  return InvalidField(field, "must be a number of records, at least 0");
+}
+
+absl::Status CheckTarget(const Target& target, std::span<const QuerySet> sets) {
+  if (target.rmse) return CheckRecords(*target.rmse, "target.rmse");
+  RETURN_IF_ERROR(CheckRecords(target.max_error, "target.max_error"));
   if (!(target.confidence > 0 && target.confidence < 1))
     return InvalidField("target.confidence", "must lie strictly between 0 and 1, e.g. 0.95");
+  for (size_t i = 0; i < sets.size(); ++i) {
+    if (sets[i].weight != 1) {
+      return InvalidField(PathOf(i) + ".weight",
+                          "does not count beside target.max_error, which holds for all answers alike: leave "
+                          "it out, or give a target.rmse or a spend");
+    }
+  }
   return absl::OkStatus();
 }
 
@@ -231,24 +314,61 @@ absl::StatusOr<WorkloadShape> ShapeByResiduals(const Domain& domain, const UnitB
   return shape;
 }
 
-// By residuals where a set says so.
-absl::StatusOr<WorkloadShape> AskedShape(const Domain& domain, const UnitBound& unit, Mechanism mechanism,
-                                         ErrorMeasure measure, std::vector<QuerySet> sets,
-                                         const std::stop_token& stop) {
-  if (const std::optional<std::string> path = PathOfResiduals(sets))
-    return ShapeByResiduals(domain, unit, mechanism, measure, std::move(sets), *path, stop);
-  return ShapeOf(domain, unit, mechanism, measure, std::move(sets), {}, stop);
+// ---- The choice
+
+// What is asked, and of whom.
+struct Asked {
+  const Domain& domain;
+  const UnitBound& unit;
+  const RuleSpec& rule;
+  const std::vector<QuerySet>& sets;
+  const PlanOptions& options;
+};
+
+// The shapes that a plan chooses from: the first is taken where the next is no better. A request that can be
+// measured by residuals alone has one shape, as has one that cannot be.
+absl::StatusOr<std::vector<WorkloadShape>> ShapesFor(const Asked& asked, Mechanism mechanism,
+                                                     ErrorMeasure objective) {
+  const std::stop_token& stop = asked.options.stop;
+  std::vector<WorkloadShape> shapes;
+  if (const std::optional<std::string> path = PathOfResiduals(asked.sets)) {
+    ASSIGN_OR_RETURN(shapes.emplace_back(), ShapeByResiduals(asked.domain, asked.unit, mechanism, objective,
+                                                             asked.sets, *path, stop));
+    return shapes;
+  }
+  absl::StatusOr<WorkloadShape> direct =
+      ShapeOf(asked.domain, asked.unit, mechanism, objective, asked.sets, {}, stop);
+  if (absl::IsCancelled(direct.status())) return direct.status();
+  if (direct.ok()) shapes.push_back(*std::move(direct));
+  const bool leaves_open =
+      std::ranges::all_of(asked.sets, [](const QuerySet& set) { return set.strategy == Strategy::kAuto; });
+  if (asked.options.may_choose_residuals && leaves_open && mechanism == Mechanism::kDiscreteGaussian) {
+    absl::StatusOr<WorkloadShape> residual =
+        ShapeByResiduals(asked.domain, asked.unit, mechanism, objective, asked.sets, "", stop);
+    if (absl::IsCancelled(residual.status())) return residual.status();
+    if (residual.ok()) shapes.push_back(*std::move(residual));
+  }
+  if (shapes.empty()) return direct.status();
+  return shapes;
 }
 
-absl::StatusOr<WorkloadPlan> CheapestWith(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
-                                          std::vector<QuerySet> sets, const Target& target,
-                                          Mechanism mechanism, const std::stop_token& stop) {
-  ASSIGN_OR_RETURN(WorkloadShape shape,
-                   AskedShape(domain, unit, mechanism, ErrorMeasure::kLargest, std::move(sets), stop));
-  std::vector<ErrorClasses> classes = ErrorClassesOf(domain, shape);
-  ASSIGN_OR_RETURN(const int64_t units, LeastUnits(mechanism, shape, OfAllSets(classes), target, stop));
+// In records^2.
+double ForecastObjective(const Domain& domain, const WorkloadShape& shape, const NoisePurchase& bought,
+                         ErrorMeasure objective) {
+  const ForecastNoise noise = ForecastNoiseOf(shape, bought);
+  if (shape.residual) return shape.residual->error * std::get<GaussianErrors>(noise).variance;
+  const double deviation = ForecastError(bought.noise).standard_deviation;
+  return ObjectiveOf(domain, shape.asked, shape.measurements, objective) * deviation * deviation;
+}
+
+absl::StatusOr<WorkloadPlan> CheapestWith(const Asked& asked, WorkloadShape shape, const Target& target,
+                                          Mechanism mechanism) {
+  std::vector<ErrorClasses> classes = ErrorClassesOf(asked.domain, shape);
+  ASSIGN_OR_RETURN(const int64_t units,
+                   LeastUnits(mechanism, shape, GoalOf(target, shape.asked, classes), asked.options.stop));
   const Spend spend = SpendOf(mechanism, units);
-  ASSIGN_OR_RETURN(CountsPurchase purchase, BuyCounts(domain, unit, rule, spend, shape, mechanism));
+  ASSIGN_OR_RETURN(CountsPurchase purchase,
+                   BuyCounts(asked.domain, asked.unit, asked.rule, spend, shape, mechanism));
   return WorkloadPlan{.shape = std::move(shape),
                       .spend = spend,
                       .bought = std::move(purchase.bought),
@@ -302,18 +422,20 @@ absl::StatusOr<CountsPurchase> BuyCounts(const Domain& domain, const UnitBound& 
   const auto* zcdp = std::get_if<ZcdpBudget>(&budget);
   if (zcdp == nullptr) return InvalidField("spend", "buys Laplace noise, which residuals do not have");
   if (mechanism) RETURN_IF_ERROR(CheckBuys(Mechanism::kDiscreteGaussian, *mechanism));
-  absl::StatusOr<PricedResiduals> priced = MeasurementFor(domain, unit, *shape.residual, zcdp->rho);
-  if (!priced.ok()) return WithinField("spend", priced.status());
+  absl::StatusOr<ResidualMeasurement> measurement = MeasurementFor(domain, unit, *shape.residual, zcdp->rho);
+  if (absl::IsInvalidArgument(measurement.status()))
+    return InvalidField("spend", std::string(measurement.status().message()));
+  RETURN_IF_ERROR(measurement.status());
   const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
-  ASSIGN_OR_RETURN(const Rho removal, CostOfProducts(domain, leaving, priced->measurement.queries,
-                                                     priced->measurement.sigma_squared));
-  std::vector<CountedEvent> draws = {{.event = {ZcdpEvent{priced->cost}}, .count = 1}};
+  ASSIGN_OR_RETURN(const Rho removal,
+                   CostOfProducts(domain, leaving, measurement->queries, measurement->sigma_squared));
+  std::vector<CountedEvent> draws = {{.event = {ZcdpEvent{zcdp->rho}}, .count = 1}};
   ASSIGN_OR_RETURN(Event event, ChargeFor(rule, budget, draws, std::nullopt));
   NoisePurchase bought{.noise = {.mechanism = Mechanism::kDiscreteGaussian, .parameter = {}},
                        .draws = draws,
                        .event = std::move(event)};
   bought.linear = LinearDraws{.draws = std::move(draws), .removals = {{{ZcdpEvent{removal}}, 1}}};
-  return CountsPurchase{.bought = std::move(bought), .residual = std::move(priced->measurement)};
+  return CountsPurchase{.bought = std::move(bought), .residual = *std::move(measurement)};
 }
 
 ForecastNoise ForecastNoiseOf(const WorkloadShape& shape, const NoisePurchase& bought) {
@@ -323,19 +445,31 @@ ForecastNoise ForecastNoiseOf(const WorkloadShape& shape, const NoisePurchase& b
 }
 
 absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
-                                          std::vector<QuerySet> sets, const Spend& spend,
-                                          std::optional<Mechanism> mechanism, const std::stop_token& stop) {
+                                          const std::vector<QuerySet>& sets, const Spend& spend,
+                                          std::optional<Mechanism> mechanism, const PlanOptions& options) {
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(rule, spend));
-  const bool is_pure = std::holds_alternative<PureBudget>(budget);
-  ASSIGN_OR_RETURN(
-      WorkloadShape shape,
-      AskedShape(domain, unit, is_pure ? Mechanism::kDiscreteLaplace : Mechanism::kDiscreteGaussian,
-                 ErrorMeasure::kMean, std::move(sets), stop));
-  ASSIGN_OR_RETURN(CountsPurchase purchase, BuyCounts(domain, unit, rule, spend, shape, mechanism));
-  return WorkloadPlan{.shape = std::move(shape),
-                      .spend = spend,
-                      .bought = std::move(purchase.bought),
-                      .residual = std::move(purchase.residual)};
+  const Asked asked{.domain = domain, .unit = unit, .rule = rule, .sets = sets, .options = options};
+  ASSIGN_OR_RETURN(std::vector<WorkloadShape> shapes, ShapesFor(asked, NoiseOf(budget), options.objective));
+  std::optional<WorkloadPlan> best;
+  double least = 0;
+  absl::Status refused;
+  for (WorkloadShape& shape : shapes) {
+    absl::StatusOr<CountsPurchase> purchase = BuyCounts(domain, unit, rule, spend, shape, mechanism);
+    if (!purchase.ok()) {
+      refused.Update(purchase.status());
+      continue;
+    }
+    const double error = ForecastObjective(domain, shape, purchase->bought, options.objective);
+    constexpr double kRounding = 1e-6;
+    if (best && error >= least * (1 - kRounding)) continue;
+    least = error;
+    best = WorkloadPlan{.shape = std::move(shape),
+                        .spend = spend,
+                        .bought = std::move(purchase->bought),
+                        .residual = std::move(purchase->residual)};
+  }
+  if (!best) return refused;
+  return *std::move(best);
 }
 
 namespace {
@@ -349,11 +483,6 @@ std::variant<Epsilon, Rho> ShareOf(const RuleSpec& rule, const Budget& budget,
   if (const auto* pure = std::get_if<PureBudget>(&budget)) return Epsilon(pure->epsilon.units() / shares);
   const int64_t rounded_up = rule.kind == RuleKind::kRdp ? 2 * static_cast<int64_t>(draws.size()) : 0;
   return Rho(std::max<int64_t>(0, std::get<ZcdpBudget>(budget).rho.units() - rounded_up) / shares);
-}
-
-Mechanism NoiseOf(const Budget& budget) {
-  return std::holds_alternative<PureBudget>(budget) ? Mechanism::kDiscreteLaplace
-                                                    : Mechanism::kDiscreteGaussian;
 }
 
 }  // namespace
@@ -389,19 +518,28 @@ absl::StatusOr<WorkloadPlan> PlanStatistics(const Domain& domain, const UnitBoun
 }
 
 absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
-                                           std::vector<QuerySet> sets, const Target& target,
-                                           std::optional<Mechanism> mechanism, const std::stop_token& stop) {
-  RETURN_IF_ERROR(CheckTarget(target));
+                                           const std::vector<QuerySet>& sets, const Target& target,
+                                           std::optional<Mechanism> mechanism, const PlanOptions& options) {
+  RETURN_IF_ERROR(CheckTarget(target, sets));
+  const Asked asked{.domain = domain, .unit = unit, .rule = rule, .sets = sets, .options = options};
   std::optional<WorkloadPlan> cheapest;
   int64_t least_cost = 0;
+  absl::Status refused;
   for (const Mechanism each : MechanismsOf(rule, mechanism, sets)) {
-    ASSIGN_OR_RETURN(WorkloadPlan plan, CheapestWith(domain, unit, rule, sets, target, each, stop));
-    ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, plan.bought.event));
-    if (cheapest && cost.front().amount >= least_cost) continue;
-    least_cost = cost.front().amount;
-    cheapest = std::move(plan);
+    ASSIGN_OR_RETURN(std::vector<WorkloadShape> shapes, ShapesFor(asked, each, ObjectiveFor(target)));
+    for (WorkloadShape& shape : shapes) {
+      absl::StatusOr<WorkloadPlan> plan = CheapestWith(asked, std::move(shape), target, each);
+      if (absl::IsCancelled(plan.status())) return plan.status();
+      refused.Update(plan.status());
+      if (!plan.ok()) continue;
+      ASSIGN_OR_RETURN(const std::vector<CounterAmount> cost, CostOf(rule, plan->bought.event));
+      if (cheapest && cost.front().amount >= least_cost) continue;
+      least_cost = cost.front().amount;
+      cheapest = *std::move(plan);
+    }
   }
   if (cheapest) return *std::move(cheapest);
+  if (!refused.ok()) return refused;
   if (const std::optional<std::string> path = PathOfResiduals(sets)) return NotByResiduals(*path);
   return InvalidField("mechanism",
                       absl::StrCat("the rule ", std::string(RuleName(rule.kind)), " has no budget for ",

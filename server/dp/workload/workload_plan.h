@@ -41,12 +41,14 @@
 
 namespace curator::dp {
 
-// Limits of one request, which is answered in one message stream and stored whole.
+// Limits of one request beside those of the memory and the time that it is predicted to take
+// (memory_forecast.h, time_forecast.h), which are lower for most: these bound what is looked at before there
+// is a prediction. At most_cells the values of an answer alone take half of the memory that one may take.
 struct PlanLimits {
   int64_t most_sets = 10'000;
-  int64_t most_marginals = 100'000;
-  int64_t most_measured = int64_t{1} << 24;  // values; 8 bytes each are stored
-  int64_t most_cells = int64_t{1} << 24;     // of all marginals that are counted, each once
+  int64_t most_marginals = int64_t{1} << 18;
+  int64_t most_measured = int64_t{1} << 26;  // values
+  int64_t most_cells = int64_t{1} << 26;     // of all marginals that are counted, each once
   int64_t most_answers = int64_t{1} << 21;   // of query sets that are not whole marginals
   int64_t most_steps = int64_t{1} << 28;  // cells that groups which are not whole marginals are counted from
 };
@@ -104,13 +106,22 @@ struct WorkloadPlan {
   std::vector<BoughtDraw> bought_draws = {};
 };
 
-// What `spend` buys for `sets`: by residuals where a set says so, as ShapeOf() says where none does. Errors:
-// those of ShapeOf() and BuyCounts(); INVALID_ARGUMENT ("workload.query_sets[i].strategy") where a set has
-// the strategy of residuals and not all can.
+struct PlanOptions {
+  ErrorMeasure objective = ErrorMeasure::kMean;  // of a spend; a target has its own
+  // Whether sets that leave their strategy open may be measured by residuals where no set names them. False:
+  // as plans were made before they could.
+  bool may_choose_residuals = true;
+  std::stop_token stop = {};
+};
+
+// What `spend` buys for `sets`: measured by residuals where a set names them, or where all sets leave their
+// strategy open, the noise is Gaussian, and the objective is smaller so; otherwise as ShapeOf() chooses.
+// Errors: those of ShapeOf() and BuyCounts(); INVALID_ARGUMENT ("workload.query_sets[i].strategy") where a
+// set names residuals and not all can be measured so.
 absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
-                                          std::vector<QuerySet> sets, const Spend& spend,
+                                          const std::vector<QuerySet>& sets, const Spend& spend,
                                           std::optional<Mechanism> mechanism,
-                                          const std::stop_token& stop = {});
+                                          const PlanOptions& options = {});
 
 // What `spend` buys for sets of statistics, each valid: the same share for each draw, and the costs of draws
 // add up to the spend at most. Errors: INVALID_ARGUMENT with a path ("workload.query_sets[1].strategy")
@@ -129,23 +140,27 @@ absl::StatusOr<DrawsPurchase> BuyDraws(const Domain& domain, const UnitBound& un
                                        std::span<const AskedStatistics> sets,
                                        std::span<const StatisticsDraw> draws, const Spend& spend);
 
-// The error that a request is to reach: all answers of the request together stay within `max_error` of the
-// truth with at least the probability `confidence`.
+// The error that a request is to reach, in records: all its answers together stay within `max_error` of the
+// truth with at least the probability `confidence`, bounded answer by answer (accuracy.h); or else the root
+// of the mean squared error is at most `rmse`: the mean over the answers of each set, then over the sets by
+// their weights.
 struct Target {
   double max_error = 0;
   double confidence = 0.95;
+  std::optional<double> rmse = {};
   bool operator==(const Target&) const = default;
 };
 
 // The plan of least cost that reaches the target, in integer units of the budget: epsilon or rho under ZCDP
-// and RDP, whichever costs less (or what `mechanism` says); epsilon under PURE and ADVANCED. The probability
-// is bounded answer by answer (accuracy.h) for the strategies that make the worst answer's variance least; by
-// residuals where a set says so. Errors: INVALID_ARGUMENT ("target.max_error", "target.confidence") also when
-// no budget reaches it; that of PlanWorkload() for a set that says so in vain.
+// and RDP, whichever costs less (or what `mechanism` says); epsilon under PURE and ADVANCED. The strategies
+// are those that make the worst variance least, or the mean one for `rmse`; residuals as in PlanWorkload().
+// Errors: INVALID_ARGUMENT ("target.max_error", "target.confidence", "target.rmse") also when no budget
+// reaches it, ("workload.query_sets[i].weight") for weights beside `max_error`, which holds for all answers
+// alike; that of PlanWorkload() for a set that names residuals in vain.
 absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
-                                           std::vector<QuerySet> sets, const Target& target,
+                                           const std::vector<QuerySet>& sets, const Target& target,
                                            std::optional<Mechanism> mechanism,
-                                           const std::stop_token& stop = {});
+                                           const PlanOptions& options = {});
 
 // The errors of all answers of each set, counted; and those of some sets together.
 std::vector<ErrorClasses> ErrorClassesOf(const Domain& domain, const WorkloadShape& shape);

@@ -42,6 +42,10 @@ void RecentReleases::Begin(const Principal& principal, const ledger::Dataset& da
   lists_.Keep(KeyOf(principal, dataset), std::make_shared<const List>(std::move(list)), bytes);
 }
 
+bool RecentReleases::MayKeep(const dp::WorkloadRelease& release) {
+  return BytesHeldBy(release) <= kMostBytesOfOne;
+}
+
 void RecentReleases::Add(const Principal& principal, const ledger::Dataset& dataset, Recent recent) {
   const std::string key = KeyOf(principal, dataset);
   const std::shared_ptr<const List> known = lists_.Find(key);

@@ -36,6 +36,9 @@ class RecentReleases {
 
   // Begins a list: with what the ledger was found to have.
   void Begin(const Principal& principal, const ledger::Dataset& dataset, std::optional<Recent> found);
+  // Whether Add() would keep such a release: it is not large.
+  static bool MayKeep(const dp::WorkloadRelease& release);
+
   // Adds to a list that was begun, unless the release is large. Of two that are added at the same time, one
   // may be missing.
   void Add(const Principal& principal, const ledger::Dataset& dataset, Recent recent);

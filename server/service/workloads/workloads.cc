@@ -14,11 +14,11 @@
 #include "codec/release_codec.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
-#include "dp/workload/answer_reader.h"
 #include "dp/workload/memory_forecast.h"
 #include "service/charges/refusals_by_rule.h"
 #include "service/release_once.h"
 #include "service/tables.h"
+#include "service/workloads/answer_limits.h"
 #include "service/workloads/answers.h"
 #include "service/workloads/free_answers.h"
 #include "service/workloads/resolve_workload.h"
@@ -123,6 +123,10 @@ absl::StatusOr<Drawn> DrawAnswer(Services& services, const WorkloadEstimate& est
   return Drawn{codec::EncodeRelease(release), MeasuresOf(estimate.scope.PartNumbers(), release)};
 }
 
+dp::ErrorMeasure ObjectiveOf(const WorkloadRequest& request) {
+  return request.objective.value_or(dp::ErrorMeasure::kMean);
+}
+
 // What the client asked, with nothing that a plan adds.
 std::string FingerprintOf(const DatasetView& dataset, const RequestScope& scope,
                           const std::vector<dp::AskedSet>& asked, const WorkloadRequest& request) {
@@ -132,7 +136,8 @@ std::string FingerprintOf(const DatasetView& dataset, const RequestScope& scope,
                            .queries = asked,
                            .spend = request.spend,
                            .target = request.target,
-                           .mechanism = request.mechanism});
+                           .mechanism = request.mechanism,
+                           .objective = ObjectiveOf(request)});
 }
 
 ChargeOrder OrderFor(const WorkloadEstimate& estimate, const WorkloadRequest& request,
@@ -167,24 +172,26 @@ struct Question {
   const DatasetView& dataset() const { return known->view; }
 };
 
+absl::Status CheckObjective(const WorkloadRequest& request, const std::vector<dp::AskedSet>& asked) {
+  if (!request.objective) return absl::OkStatus();
+  if (request.target)
+    return InvalidField("objective", "is given beside a target, which says what the plan makes least");
+  if (dp::AreStatistics(asked))
+    return InvalidField("objective", "is of counts; statistics share a spend evenly: leave it out");
+  return absl::OkStatus();
+}
+
 // `earlier` is what the request was charged before.
 absl::StatusOr<Question> QuestionOf(std::shared_ptr<const KnownDataset> dataset,
                                     const WorkloadRequest& request,
                                     const std::optional<ledger::Charge>& earlier) {
   ASSIGN_OR_RETURN(RequestScope scope, ScopeIn(*dataset, request.principal, earlier, request.parts));
   ASSIGN_OR_RETURN(std::vector<dp::AskedSet> asked, ResolveWorkload(dataset->view.schema, request.queries));
+  RETURN_IF_ERROR(CheckObjective(request, asked));
   if (request.selection) {
     RETURN_IF_ERROR(CheckSelection(dataset->view.schema.domain, asked, *request.selection));
   }
   return Question{std::move(dataset), std::move(scope), std::move(asked)};
-}
-
-int64_t EncodedBytes(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
-                     const dp::WorkloadPlan& plan) {
-  if (dp::AreStatistics(asked))
-    return codec::MostEncodedBytes(domain, dp::StatisticsOf(asked), plan.statistics);
-  if (plan.residual) return codec::MostEncodedBytes(domain, asked, *plan.residual);
-  return codec::MostEncodedBytes(domain, asked, plan.shape.joint.plans, plan.shape.joint.measured);
 }
 
 std::vector<dp::QuerySet> QuerySetsOf(const std::vector<dp::AskedSet>& asked) {
@@ -220,48 +227,17 @@ absl::StatusOr<RequestMemory> MemoryForPlanning(Services& services, const Worklo
 // Adds what the answer takes to what its plan does; before the charge.
 absl::Status AddForAnswering(RequestMemory& memory, const WorkloadEstimate& estimate) {
   const dp::Domain& domain = estimate.dataset().schema.domain;
-  const int64_t encoded = EncodedBytes(domain, estimate.asked, estimate.plan);
-  int64_t answer = dp::AnswerBytes(estimate.plan.shape, encoded);
-  if (dp::AreStatistics(estimate.asked))
-    answer += dp::StatisticsBytes(domain, dp::StatisticsOf(estimate.asked), estimate.plan.statistics);
-  if (estimate.plan.residual) answer += dp::ResidualReadingBytes(domain, estimate.asked);
-  const int64_t bytes = memory.bytes() + answer;
-  if (bytes > kMostPaidBytes)
-    return TakesTooMuch("workload", "to answer", bytes, kMostPaidBytes, kAskForLess);
-  return memory.Add(answer);
+  RETURN_IF_ERROR(CheckAnswerMemory(domain, estimate.asked, estimate.plan, memory.bytes()));
+  return memory.Add(AnsweringBytes(domain, estimate.asked, estimate.plan));
 }
 
-// A release too large for the ledger would be charged and then lost.
-absl::Status CheckReleaseFits(const dp::Domain& domain, const std::vector<dp::AskedSet>& asked,
-                              const dp::WorkloadPlan& plan) {
-  const int64_t bytes = EncodedBytes(domain, asked, plan);
-  if (bytes <= codec::kMostReleaseBytes) return absl::OkStatus();
-  return InvalidField("workload",
-                      absl::StrCat("makes a release of up to ", bytes, " bytes; at most ",
-                                   codec::kMostReleaseBytes, " are stored; ask for less at once"));
-}
-
-// The most steps of reading an answer (dp::ReadingSteps()), about a second: it can be read again for nothing.
-constexpr int64_t kMostReadingSteps = int64_t{1} << 28;
-
-absl::Status CheckReadingSteps(const WorkloadEstimate& estimate) {
-  if (dp::AreStatistics(estimate.asked)) return absl::OkStatus();  // their limits are those of their values
-  const dp::JointMeasurement& joint = estimate.plan.shape.joint;
-  const dp::Domain& domain = estimate.dataset().schema.domain;
-  const int64_t steps =
-      estimate.plan.residual
-          ? dp::ResidualReadingSteps(domain, estimate.asked, estimate.plan.residual->queries)
-          : dp::ReadingSteps(domain, estimate.asked, joint.plans, joint.measured);
-  if (steps <= kMostReadingSteps) return absl::OkStatus();
-  return InvalidField(
-      "workload",
-      absl::StrCat("is answered by summing up ", steps, " measured values; at most ", kMostReadingSteps,
-                   " are summed up for one request: ask for less at once, or in an order that has answers "
-                   "over the same attributes side by side"));
-}
+// Whether a plan may choose residuals where the request does not name them. A charge that was made before it
+// could is planned as it was then.
+enum class ResidualChoice { kAllowed, kNotYet };
 
 absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp::Spend& spend,
-                                        const dp::RuleSpec& rule, const Question& question) {
+                                        const dp::RuleSpec& rule, const Question& question,
+                                        ResidualChoice residuals) {
   const dp::Domain& domain = question.dataset().schema.domain;
   const dp::UnitBound& unit = question.dataset().unit_bound;
   const std::vector<dp::AskedSet>& asked = question.asked;
@@ -274,21 +250,36 @@ absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp
     }
     return dp::PlanStatistics(domain, unit, rule, dp::StatisticsOf(asked), spend, request.mechanism);
   }
-  return request.target ? dp::PlanForTarget(domain, unit, rule, QuerySetsOf(asked), *request.target,
-                                            request.mechanism, request.client_left)
-                        : dp::PlanWorkload(domain, unit, rule, QuerySetsOf(asked), spend, request.mechanism,
-                                           request.client_left);
+  const dp::PlanOptions options{.objective = ObjectiveOf(request),
+                                .may_choose_residuals = residuals == ResidualChoice::kAllowed,
+                                .stop = request.client_left};
+  const std::vector<dp::QuerySet> sets = QuerySetsOf(asked);
+  return request.target
+             ? dp::PlanForTarget(domain, unit, rule, sets, *request.target, request.mechanism, options)
+             : dp::PlanWorkload(domain, unit, rule, sets, spend, request.mechanism, options);
 }
 
 absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, const dp::Spend& spend,
-                                              Question question) {
+                                              Question question,
+                                              ResidualChoice residuals = ResidualChoice::kAllowed) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(question.scope.accounts));
-  ASSIGN_OR_RETURN(dp::WorkloadPlan plan, PlanOf(request, spend, rule, question));
+  ASSIGN_OR_RETURN(dp::WorkloadPlan plan, PlanOf(request, spend, rule, question, residuals));
   RETURN_IF_ERROR(CheckReleaseFits(question.dataset().schema.domain, question.asked, plan));
   ASSIGN_OR_RETURN(Price price, PriceOf(question.dataset(), question.scope.accounts, plan.bought.event,
                                         plan.bought.linear));
   return WorkloadEstimate{std::move(question.known), std::move(question.scope), std::move(question.asked),
                           std::move(plan), std::move(price)};
+}
+
+// The plan of what `earlier` was charged for, if it was made for this request by this program or one from
+// before plans could choose residuals; otherwise the plan of a new request.
+absl::StatusOr<WorkloadEstimate> PlanAgain(const WorkloadRequest& request, const Question& question,
+                                           const ledger::Charge& earlier) {
+  if (!earlier.draw_identity.empty()) {
+    ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, request.spend, question));
+    if (codec::HashOf(IdentityOf(estimate)) == earlier.draw_identity) return estimate;
+  }
+  return PlanAndPrice(request, request.spend, question, ResidualChoice::kNotYet);
 }
 
 // What the owner's rules see of the request.
@@ -567,8 +558,13 @@ class AnsweredCall {
   // Plans, and then does ChargeAndRelease().
   absl::StatusOr<WorkloadAnswer> Paid(Question question, const std::optional<ledger::Charge>& earlier) {
     ASSIGN_OR_RETURN(RequestMemory memory, MemoryForPlanning(services_, request_, question));
-    ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request_, request_.spend, std::move(question)));
-    if (!MayBeRepeated(earlier, estimate, request_)) RETURN_IF_ERROR(CheckReadingSteps(estimate));
+    ASSIGN_OR_RETURN(WorkloadEstimate estimate,
+                     earlier ? PlanAgain(request_, question, *earlier)
+                             : PlanAndPrice(request_, request_.spend, std::move(question)));
+    if (!MayBeRepeated(earlier, estimate, request_)) {
+      RETURN_IF_ERROR(CheckCanBeAnswered(estimate.dataset().schema.domain, estimate.asked, estimate.plan,
+                                         memory.bytes()));
+    }
     // Under the id of an earlier charge nothing new is charged.
     if (!earlier) {
       RETURN_IF_ERROR(CheckNoRuleRefuses(services_.ledger, estimate.dataset(),
@@ -614,7 +610,7 @@ class AnsweredCall {
     }
     ASSIGN_OR_RETURN(answer,
                      FilledAndPriced(services_, std::move(released), estimate, principal, std::move(answer)));
-    if (!answer.replayed) {
+    if (!answer.replayed && RecentReleases::MayKeep(answer.answer)) {
       services_.recent.Add(principal, estimate.dataset().record,
                            {answer.release.id, estimate.scope.PartNumbers(), answer.answer});
     }
@@ -649,7 +645,8 @@ absl::StatusOr<WorkloadEstimate> EstimateWorkload(Services& services, const Work
   ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, spend, std::move(question)));
   if (estimate.plan.classes.empty())
     estimate.plan.classes = dp::ErrorClassesOf(estimate.dataset().schema.domain, estimate.plan.shape);
-  RETURN_IF_ERROR(CheckReadingSteps(estimate));
+  RETURN_IF_ERROR(
+      CheckCanBeAnswered(estimate.dataset().schema.domain, estimate.asked, estimate.plan, memory.bytes()));
   if (!has_price) RETURN_IF_ERROR(SetLadder(estimate));
   estimate.memory = std::move(memory);
   estimate.free_from = std::move(free_from);

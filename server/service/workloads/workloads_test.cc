@@ -14,9 +14,9 @@ namespace {
 constexpr int64_t kSide = 256;
 const std::string kLongName(1024, 'n');
 
-// As many cells as one request may count: those of "code", of "a" by "b", and of "name".
+// Half as many bytes of counts as a release may have: those of "code", of "a" by "b", and of "name".
 dp::Schema WideSchema() {
-  constexpr int64_t kMostCells = dp::PlanLimits().most_cells;
+  constexpr int64_t kMostCells = codec::kMostReleaseBytes / 2 / 8;
   std::vector<dp::Attribute> attributes = {
       dp::Attribute::Create("code", dp::CodedKind{kMostCells - kSide * kSide - 2}).value(),
       dp::Attribute::Create("a", dp::CodedKind{kSide}).value(),

@@ -1,32 +1,90 @@
 #include "dp/workload/residual/closed_sets.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/numeric/int128.h"
+#include "dp/domain/domain.h"
 #include "dp/queries/product_queries.h"
 
 namespace curator::dp {
+namespace {
+
+// A set as a number: those of one size are ordered as their sets are.
+using Key = absl::uint128;
+constexpr int kKeyBits = 13;  // of an attribute
+static_assert(kMaxAttributes <= (1 << kKeyBits) && kMostProductAxes * kKeyBits <= 128);
+
+Key KeyOf(const AttributeSet& set) {
+  Key key = 0;
+  for (const uint32_t attribute : set) key = key << kKeyBits | attribute;
+  return key;
+}
+
+// Without the attribute that is followed by `behind` others.
+Key Without(Key key, size_t behind) {
+  const int bits = kKeyBits * static_cast<int>(behind);
+  const Key low = key & ((Key(1) << bits) - 1);
+  return (key >> bits >> kKeyBits) << bits | low;
+}
+
+AttributeSet SetOf(Key key, size_t size) {
+  AttributeSet set(size);
+  for (size_t i = size; i-- > 0; key >>= kKeyBits)
+    set[i] = static_cast<uint32_t>(absl::Uint128Low64(key) & ((1U << kKeyBits) - 1));
+  return set;
+}
+
+void SortEachOnce(std::vector<Key>& keys) {
+  if (!std::ranges::is_sorted(keys)) std::ranges::sort(keys);
+  const auto repeated = std::ranges::unique(keys);
+  keys.erase(repeated.begin(), repeated.end());
+}
+
+using KeysBySize = std::array<std::vector<Key>, kMostProductAxes + 1>;
+
+// Adds to the keys of sets of each size those of the next larger one without one attribute. False for more
+// than `most` in all.
+bool Close(KeysBySize& keys, size_t most) {
+  size_t left = most;
+  for (size_t size = kMostProductAxes + 1; size-- > 0;) {
+    SortEachOnce(keys[size]);
+    if (keys[size].size() > left) return false;
+    left -= keys[size].size();
+    if (size == 0) break;
+    absl::flat_hash_set<Key> seen;
+    for (const Key key : keys[size]) {
+      for (size_t behind = 0; behind < size; ++behind) {
+        const Key fewer = Without(key, behind);
+        if (seen.insert(fewer).second) keys[size - 1].push_back(fewer);
+      }
+      if (seen.size() > left) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
 
 std::optional<ClosedSets> ClosedSets::Create(std::span<const AttributeSet> sets, size_t most) {
-  ClosedSets closed;
-  SetPositions found;
-  const auto add = [&](const AttributeSet& set, size_t subset) {
-    if (found.Contains(set, subset)) return;
-    found.Add(set, subset, 0);
-    closed.sets_.push_back(SubsetOf(set, subset));
-  };
-  add({}, 0);
+  KeysBySize keys;
+  keys[0].push_back(0);
   for (const AttributeSet& set : sets) {
     if (set.size() > kMostProductAxes) return std::nullopt;
-    if (found.Contains(set, SubsetsOfSize(set.size()) - 1)) continue;  // and so are its subsets
-    for (size_t subset = 1; subset < SubsetsOfSize(set.size()); ++subset) add(set, subset);
-    if (closed.sets_.size() > most) return std::nullopt;
+    keys[set.size()].push_back(KeyOf(set));
   }
-  std::ranges::sort(closed.sets_, [](const AttributeSet& a, const AttributeSet& b) {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  });
-  closed.positions_.Reserve(closed.sets_.size());
-  for (uint32_t i = 0; i < closed.sets_.size(); ++i)
-    closed.positions_.Add(closed.sets_[i], SubsetsOfSize(closed.sets_[i].size()) - 1, i);
+  if (!Close(keys, most)) return std::nullopt;
+  ClosedSets closed;
+  for (size_t size = 0; size < keys.size(); ++size) {
+    for (const Key key : keys[size]) closed.sets_.push_back(SetOf(key, size));
+    keys[size] = {};
+  }
+  std::vector<const AttributeSet*> pointers;
+  pointers.reserve(closed.sets_.size());
+  for (const AttributeSet& set : closed.sets_) pointers.push_back(&set);
+  closed.positions_ = SetPositions::Create(pointers).value();
   return closed;
 }
 

@@ -17,7 +17,7 @@ namespace curator::dp {
 class ClosedSets {
  public:
   // None for more than `most` sets, or where one of `sets` has more attributes than a product has axes
-  // (kMostProductAxes).
+  // (kMostProductAxes). Each set rises.
   static std::optional<ClosedSets> Create(std::span<const AttributeSet> sets, size_t most);
 
   // Each once, smaller ones first, those of one size in lexicographic order. The first is the empty one.

@@ -40,12 +40,12 @@ absl::Status ResidualErrors::AddGroups(const ResidualMeasurement& measurement) {
   const std::vector<ProductGroup>& groups = measurement.queries.groups;
   if (measurement.sigma_squared.size() != groups.size())
     return absl::InvalidArgumentError("each group of a measurement has a parameter of its noise");
-  positions_.Reserve(groups.size());
   noises_.reserve(groups.size());
+  std::vector<const AttributeSet*> sets;
+  sets.reserve(groups.size());
   for (size_t position = 0; position < groups.size(); ++position) {
     const ProductGroup& group = groups[position];
-    positions_.Add(group.attributes, SubsetsOfSize(group.attributes.size()) - 1,
-                   static_cast<uint32_t>(position));
+    sets.push_back(&group.attributes);
     const double parameter = ParameterOf(measurement.sigma_squared[position]);
     const auto multiplier = static_cast<double>(group.multiplier);
     Noise noise{.variance = parameter,
@@ -58,13 +58,10 @@ absl::Status ResidualErrors::AddGroups(const ResidualMeasurement& measurement) {
     }
     noises_.push_back(noise);
   }
-  for (const ProductGroup& group : groups) {
-    const size_t all = SubsetsOfSize(group.attributes.size()) - 1;
-    for (size_t i = 0; i < group.attributes.size(); ++i) {
-      if (!positions_.Contains(group.attributes, all ^ (size_t{1} << i)))
-        return absl::InvalidArgumentError("the groups of a measurement include all subsets of each one");
-    }
-  }
+  std::optional<SetPositions> positions = SetPositions::Create(sets);
+  if (!positions)
+    return absl::InvalidArgumentError("the groups of a measurement include all subsets of each one");
+  positions_ = *std::move(positions);
   return absl::OkStatus();
 }
 
@@ -78,9 +75,7 @@ absl::StatusOr<ResidualErrors> ResidualErrors::Create(const Domain& domain,
 }
 
 bool ResidualErrors::CanRead(const QueryGroup& group) const {
-  const size_t attributes = group.attributes.size();
-  return CanReadFromResiduals(group) && attributes <= kMostProductAxes &&
-         positions_.Contains(group.attributes, SubsetsOfSize(attributes) - 1);
+  return CanReadFromResiduals(group) && positions_.Find(group.attributes).has_value();
 }
 
 ResidualError ResidualErrors::Combined(std::span<const Noise> noises, std::span<const AxisError> axes) {

@@ -163,8 +163,8 @@ std::vector<ErrorClasses> ClassesOf(const Planned& plan, const std::vector<doubl
         of_group.push_back({{.variance_factor = variance, .terms = 0, .fourth_factor = 0}, answers});
         if (of_group.size() == kMostDistinctErrors) of_group = Merged(of_group);
       });
-      const ErrorClasses merged = Merged(of_group);
-      of_set.insert(of_set.end(), merged.begin(), merged.end());
+      if (of_group.size() > 1) of_group = Merged(of_group);
+      of_set.insert(of_set.end(), of_group.begin(), of_group.end());
     }
     of_sets.push_back(Merged(of_set));
   }
@@ -209,8 +209,10 @@ std::vector<WeightedGroup> WeightedGroupsOf(const Domain& domain, std::span<cons
 
 ProductQueries QueriesOf(const AxisChoice& choice, const ClosedSets& closed) {
   ProductQueries queries{.axes = choice.axes, .groups = {}};
+  queries.groups.reserve(closed.sets().size());
   for (const AttributeSet& set : closed.sets()) {
     ProductGroup& group = queries.groups.emplace_back(ProductGroup{.attributes = set, .axes = {}});
+    group.axes.reserve(set.size());
     for (const uint32_t attribute : set) group.axes.push_back(choice.of_attribute[attribute]);
   }
   return queries;
@@ -346,8 +348,8 @@ absl::StatusOr<std::optional<ResidualShape>> ResidualShapeOf(const Domain& domai
   return shape;
 }
 
-absl::StatusOr<PricedResiduals> MeasurementFor(const Domain& domain, const UnitBound& unit,
-                                               const ResidualShape& shape, Rho rho) {
+absl::StatusOr<ResidualMeasurement> MeasurementFor(const Domain& domain, const UnitBound& unit,
+                                                   const ResidualShape& shape, Rho rho) {
   ResidualMeasurement measurement{.queries = shape.queries, .sigma_squared = {}};
   // Parameters are planned in doubles and rounded up; what they cost is counted in integers below.
   const double budget =
@@ -375,7 +377,7 @@ absl::StatusOr<PricedResiduals> MeasurementFor(const Domain& domain, const UnitB
   ASSIGN_OR_RETURN(const Rho cost,
                    CostOfProducts(domain, unit, measurement.queries, measurement.sigma_squared));
   if (cost > rho) return absl::InternalError("the noise of a plan costs more than its budget");
-  return PricedResiduals{std::move(measurement), cost};
+  return measurement;
 }
 
 int64_t NumberOfValues(const Domain& domain, const ProductQueries& queries) {

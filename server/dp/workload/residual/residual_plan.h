@@ -34,9 +34,10 @@ struct ResidualShape {
 };
 
 // The limits of what is planned.
+inline constexpr size_t kMostResidualSets = size_t{1} << 18;
 struct ResidualLimits {
-  size_t most_sets = size_t{1} << 18;       // of attributes, subsets of those asked included
-  int64_t most_cells = int64_t{1} << 24;    // of all sets
+  size_t most_sets = kMostResidualSets;     // of attributes, subsets of those asked included
+  int64_t most_cells = int64_t{1} << 26;    // of all sets
   int64_t most_factors = int64_t{1} << 18;  // of the worst answer: of errors that differ, one for each subset
 };
 
@@ -49,16 +50,11 @@ absl::StatusOr<std::optional<ResidualShape>> ResidualShapeOf(const Domain& domai
                                                              const std::stop_token& stop,
                                                              const ResidualLimits& limits = {});
 
-struct PricedResiduals {
-  ResidualMeasurement measurement;
-  Rho cost;  // CostOfProducts()
-};
-
-// The measurement that costs `rho` at most: every parameter is at least GaussianErrors::kLeastParameter after
-// the multipliers, so that no lattice shows. Errors: INVALID_ARGUMENT (no field) for noise that is too small
-// or too large for that.
-absl::StatusOr<PricedResiduals> MeasurementFor(const Domain& domain, const UnitBound& unit,
-                                               const ResidualShape& shape, Rho rho);
+// The measurement whose CostOfProducts() is `rho`, or below it by a few billionths of it: every parameter is
+// at least GaussianErrors::kLeastParameter after the multipliers, so that no lattice shows. Errors:
+// INVALID_ARGUMENT (no field) for noise that is too small or too large for that.
+absl::StatusOr<ResidualMeasurement> MeasurementFor(const Domain& domain, const UnitBound& unit,
+                                                   const ResidualShape& shape, Rho rho);
 
 // Of all groups together.
 int64_t NumberOfValues(const Domain& domain, const ProductQueries& queries);
