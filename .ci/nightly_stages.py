@@ -380,6 +380,7 @@ AUDITED = [
     ("tests/statistical/kernel_audit_test", "*"),
     ("tests/statistical/non_interference_test", "*"),
     ("tests/statistical/statistics_coverage_test", "*"),
+    ("tests/statistical/residual_strategies_test", "*"),
     ("tests/statistical/constant_steps_test", "*"),
     ("tests/e2e/e2e_black_box_test", "*"),
     ("tests/golden/random_queries_test", "*"),
