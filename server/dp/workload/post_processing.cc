@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/errors.h"
 #include "base/status_macros.h"
-#include "dp/workload/marginal_consistency.h"
 
 namespace curator::dp {
 namespace {
@@ -36,88 +35,26 @@ CellValues NonNegativeOfTotal(CellValues cells, double total) {
   return cells;
 }
 
-std::vector<CellValues> WithoutNegatives(std::vector<CellValues> tables) {
-  for (CellValues& table : tables)
-    for (double& cell : table) cell = std::max(cell, 0.0);
-  return tables;
-}
-
-// The largest total that a table loses when its negative cells become 0: no shared sum moves by more.
-double MostNegativeMass(const std::vector<CellValues>& tables) {
-  double most = 0;
-  for (const CellValues& table : tables) {
-    double mass = 0;
-    for (const double cell : table) mass -= std::min(cell, 0.0);
-    most = std::max(most, mass);
-  }
-  return most;
-}
-
-using Tables = std::vector<CellValues>;
-
-// The inner product of the multipliers' last two steps: momentum overshoots where it is negative.
-bool Overshoots(const Tables& at, const Tables& next, const Tables& last) {
-  double product = 0;
-  for (size_t i = 0; i < at.size(); ++i)
-    for (size_t c = 0; c < at[i].size(); ++c) product += (at[i][c] - next[i][c]) * (next[i][c] - last[i][c]);
-  return product > 0;
-}
-
-// How far from the root mean square of a cell's distance to the nearest tables these are at most: their
-// duality gap. Multipliers where cells are positive push them up for nothing.
-double SlacknessOf(const Tables& multipliers, const Tables& tables, std::span<const MeasuredShape> shapes) {
-  double gap = 0;
-  double weights = 0;
-  for (size_t i = 0; i < tables.size(); ++i) {
-    double products = 0;
-    for (size_t c = 0; c < tables[i].size(); ++c) products += std::abs(multipliers[i][c] * tables[i][c]);
-    gap += products / shapes[i].variance;
-    weights += static_cast<double>(tables[i].size()) / shapes[i].variance;
-  }
-  return std::sqrt(gap / weights);
-}
-
 // Lagrange: the nearest tables that agree, have the total and no negative cell are Estimate(measured + m) for
-// some multipliers m >= 0 that are 0 where a cell is positive. They are found by ascent of the dual, whose
-// gradient is the tables themselves with Lipschitz constant 1 (a projection), with Nesterov's momentum,
-// restarted when it overshoots (O'Donoghue, Candes 2015). The weights of the squares are the same for all
-// cells of a marginal, so multipliers and clipping are cell by cell whatever they are.
-PostProcessed NonNegativeConsistent(const MarginalConsistency& consistency, const Tables& measured,
-                                    std::span<const MeasuredShape> shapes) {
+// some multipliers m >= 0 that are 0 where a cell is positive: a projection, so no eigenvalue is above 1. The
+// weights of the squares are the same for all cells of a marginal, so multipliers and clipping are cell by
+// cell whatever they are.
+absl::StatusOr<NonNegativeTables> NonNegativeConsistent(const MarginalConsistency& consistency,
+                                                        const Tables& measured,
+                                                        std::span<const MeasuredShape> shapes,
+                                                        const std::stop_token& stop) {
   const double total = std::max(TotalOf(consistency.Estimate(measured, std::nullopt).front()), 0.0);
-  const auto tables_at = [&](const Tables& multipliers) {
+  DualProblem problem;
+  problem.tables_at = [&](const Tables& multipliers) {
     Tables raised = measured;
     for (size_t i = 0; i < raised.size(); ++i)
       for (size_t c = 0; c < raised[i].size(); ++c) raised[i][c] += multipliers[i][c];
     return consistency.Estimate(std::move(raised), total);
   };
-  Tables last;
-  for (const CellValues& table : measured) last.emplace_back(table.size(), 0.0);
-  Tables at = last;
-  Tables best;
-  double best_excess = std::numeric_limits<double>::infinity();  // over what is tolerated
-  double momentum = 1;
-  for (int round = 0; round < kMostRounds && best_excess > 1; ++round) {
-    const Tables tables = tables_at(at);
-    const double excess = std::max(MostNegativeMass(tables) / kMostDisagreement,
-                                   SlacknessOf(at, tables, shapes) / kMostDistance);
-    if (excess < best_excess) {
-      best = tables;
-      best_excess = excess;
-    }
-    Tables next = at;
-    for (size_t i = 0; i < next.size(); ++i)
-      for (size_t c = 0; c < next[i].size(); ++c) next[i][c] = std::max(at[i][c] - tables[i][c], 0.0);
-    if (Overshoots(at, next, last)) momentum = 1;
-    const double grown = (1 + std::sqrt(1 + 4 * momentum * momentum)) / 2;
-    const double carried = (momentum - 1) / grown;
-    momentum = grown;
-    for (size_t i = 0; i < next.size(); ++i)
-      for (size_t c = 0; c < next[i].size(); ++c) at[i][c] = next[i][c] + carried * (next[i][c] - last[i][c]);
-    last = std::move(next);
-  }
-  const double disagreement = MostNegativeMass(best);
-  return {WithoutNegatives(std::move(best)), disagreement};
+  for (const MeasuredShape& shape : shapes) problem.weights.push_back(1 / shape.variance);
+  Tables zeros;
+  for (const CellValues& table : measured) zeros.emplace_back(table.size(), 0.0);
+  return AscendDual(problem, std::move(zeros), stop);
 }
 
 std::vector<CellValues> EachNonNegative(std::vector<CellValues> tables) {
@@ -155,7 +92,7 @@ absl::Status CheckPostProcessing(const Domain& domain, std::span<const MeasuredS
 }
 
 absl::StatusOr<PostProcessed> PostProcess(const Domain& domain, std::vector<MeasuredMarginal> marginals,
-                                          const PostProcessing& steps) {
+                                          const PostProcessing& steps, const std::stop_token& stop) {
   std::vector<MeasuredShape> shapes;
   PostProcessed result;
   for (MeasuredMarginal& marginal : marginals) {
@@ -176,7 +113,9 @@ absl::StatusOr<PostProcessed> PostProcess(const Domain& domain, std::vector<Meas
     if (steps.integer) result.marginals = consistency.Rounded(std::move(result.marginals));
     return result;
   }
-  result = NonNegativeConsistent(consistency, result.marginals, shapes);
+  ASSIGN_OR_RETURN(NonNegativeTables projected,
+                   NonNegativeConsistent(consistency, result.marginals, shapes, stop));
+  result = {std::move(projected.tables), projected.disagreement};
   if (steps.integer) {
     result.marginals = RoundedAlike(domain, shapes, std::move(result.marginals));
     const bool all_agree = std::all_of(shapes.begin(), shapes.end(), [](const MeasuredShape& shape) {

@@ -9,11 +9,9 @@
 //   consistent           Marginals agree on what they share: the weighted least-squares estimate
 //                        (marginal_consistency.h), exact.
 //   both                 The nearest in weighted squares that has no negative cell, agrees, and has the total
-//                        of the consistent estimate (0 if that is negative). Ascent of its dual ends when in
-//                        no marginal more than kMostDisagreement records are below 0 and the nearest tables
-//                        are within kMostDistance, or after kMostRounds with the best tables so far. What is
-//                        below 0 is then cut off: no cell is below 0, exactly, and no sum that two marginals
-//                        share differs by more than `disagreement`.
+//                        of the consistent estimate (0 if that is negative), up to the limits of AscendDual()
+//                        (dual_ascent.h): no cell is below 0, exactly, and no sum that two marginals share
+//                        differs by more than `disagreement`.
 //   integer              Each marginal in whole numbers that sum to its rounded total; each cell moves by
 //                        less than 1.
 //   integer, consistent  Whole numbers that agree exactly (MarginalConsistency::Rounded): cells of k-way
@@ -26,19 +24,24 @@
 // Counts that are not marginals: non-negative cuts at 0, integer rounds each to the nearest; consistent
 // leaves them alone.
 //
+// Marginals that were measured by residuals agree already. Non-negative ones are the nearest that agree, with
+// weights for each set of attributes (residual/residual_projection.h).
+//
 // After any step but `consistent` alone the error is no longer that of the noise: it is biased, and usually
-// smaller. Intervals belong to the answers before these steps.
+// smaller. Intervals are made from those of the answers before these steps (shown_interval.h).
 //
 // Thread-safe: plain values and pure functions.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
+#include "dp/workload/dual_ascent.h"
 #include "dp/workload/marginal_consistency.h"
 
 namespace curator::dp {
@@ -67,9 +70,6 @@ struct PostProcessed {
   double disagreement = 0;
 };
 
-inline constexpr double kMostDisagreement = 0.01;  // records
-inline constexpr double kMostDistance = 0.05;  // records: from the nearest tables, root mean square of a cell
-inline constexpr int kMostRounds = 2000;
 inline constexpr int64_t kMostProjectedCells = int64_t{1} << 19;  // for both at once: 15 s at worst
 
 // INVALID_ARGUMENT ("post_processing") when these marginals cannot be processed by `steps`, to be checked
@@ -78,9 +78,10 @@ inline constexpr int64_t kMostProjectedCells = int64_t{1} << 19;  // for both at
 absl::Status CheckPostProcessing(const Domain& domain, std::span<const MeasuredShape> marginals,
                                  const PostProcessing& steps);
 
-// The marginals of one request after `steps`. Errors: those of CheckPostProcessing().
+// The marginals of one request after `steps`. Errors: those of CheckPostProcessing(); CANCELLED soon after
+// `stop` is requested.
 absl::StatusOr<PostProcessed> PostProcess(const Domain& domain, std::vector<MeasuredMarginal> marginals,
-                                          const PostProcessing& steps);
+                                          const PostProcessing& steps, const std::stop_token& stop = {});
 
 // The kind of weights in the queries: counts of records cannot be negative, differences can.
 enum class AnswerKind { kCounts, kDifferences };

@@ -9,15 +9,12 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "dp/workload/residual/multiply_along.h"
 
 namespace curator::dp {
 namespace {
 
-using AxisMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using AxisLines = Eigen::Map<AxisMatrix, 0, Eigen::OuterStride<>>;
-
 constexpr double kLeastReciprocalCondition = 1e-10;
-constexpr size_t kLinesTogether = 512;  // numbers of a row that are expanded together: they stay in the cache
 
 // Along the axis v holds z_1, ..., z_{n-1}, t, and the count of code j is
 //
@@ -64,30 +61,6 @@ void ExpandHelmert(std::span<double> values, std::span<const double> reciprocals
     }
     for (size_t from = 0; from < inner; from += kLinesTogether)
       ExpandLines(own + from, codes, reciprocals, inner, std::min(kLinesTogether, inner - from));
-  }
-}
-
-void ExpandByMatrix(std::span<double> values, const Eigen::Map<const AxisMatrix>& inverse, size_t outer,
-                    size_t inner) {
-  const Eigen::Index codes = inverse.rows();
-  AxisMatrix expanded;
-  if (inner == 1) {  // lines are rows
-    for (size_t from = 0; from < outer; from += kLinesTogether) {
-      const auto lines = static_cast<Eigen::Index>(std::min(kLinesTogether, outer - from));
-      Eigen::Map<AxisMatrix> block(values.data() + from * static_cast<size_t>(codes), lines, codes);
-      expanded.noalias() = block * inverse.transpose();
-      block = expanded;
-    }
-    return;
-  }
-  for (size_t place = 0; place < outer; ++place) {
-    for (size_t from = 0; from < inner; from += kLinesTogether) {
-      const auto lines = static_cast<Eigen::Index>(std::min(kLinesTogether, inner - from));
-      AxisLines block(values.data() + place * static_cast<size_t>(codes) * inner + from, codes, lines,
-                      Eigen::OuterStride<>(static_cast<Eigen::Index>(inner)));
-      expanded.noalias() = inverse * block;
-      block = expanded;
-    }
   }
 }
 
@@ -178,7 +151,7 @@ absl::StatusOr<AxisReading> AxisReading::Create(const AxisQueries& queries, int6
 
 void AxisReading::Expand(std::span<double> values, size_t outer, size_t inner) const {
   if (is_helmert()) return ExpandHelmert(values, reciprocals_, outer, inner);
-  ExpandByMatrix(values, Eigen::Map<const AxisMatrix>(inverse_.data(), codes_, codes_), outer, inner);
+  MultiplyAlong(Eigen::Map<const AxisMatrix>(inverse_.data(), codes_, codes_), values, outer, inner);
 }
 
 AxisError AxisReading::ErrorOf(const CodeInterval& interval) const {
