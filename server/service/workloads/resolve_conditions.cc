@@ -10,11 +10,11 @@
 namespace curator::service {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 62;
+constexpr int64_t kMostCounted = int64_t{1} << 62;
 
 int64_t Times(int64_t a, int64_t b) {
   int64_t product = 0;
-  return __builtin_mul_overflow(a, b, &product) || product > kMost ? kMost : product;
+  return __builtin_mul_overflow(a, b, &product) || product > kMostCounted ? kMostCounted : product;
 }
 
 dp::AttributeSet AttributesOf(std::span<const ResolvedCondition> conditions, const dp::AttributeSet& by) {
@@ -133,7 +133,7 @@ absl::StatusOr<ResolvedCondition> ResolveList(const dp::Domain& domain, uint32_t
 
 QueryGroupSize SizeOfConjunction(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
                                  const dp::AttributeSet& by) {
-  const int64_t queries = std::min(kMost, domain.CellCount(by).value_or(kMost));
+  const int64_t queries = std::min(kMostCounted, domain.CellCount(by).value_or(kMostCounted));
   int64_t each = 1;
   if (AreIntervals(conditions)) {
     each = static_cast<int64_t>(conditions.size() + by.size());
@@ -152,11 +152,12 @@ dp::QueryGroup Conjunction(const dp::Domain& domain, std::span<const ResolvedCon
 QueryGroupSize SizeOfThresholds(const dp::Domain& domain, std::span<const ResolvedCondition> conditions,
                                 std::span<const int> at_least, const dp::AttributeSet& by) {
   const auto thresholds = static_cast<int64_t>(at_least.size());
-  const int64_t by_cells = std::min(kMost, domain.CellCount(by).value_or(kMost));
-  const int64_t cells = std::min(kMost, domain.CellCount(AttributesOf(conditions, by)).value_or(kMost));
+  const int64_t by_cells = std::min(kMostCounted, domain.CellCount(by).value_or(kMostCounted));
+  const int64_t cells =
+      std::min(kMostCounted, domain.CellCount(AttributesOf(conditions, by)).value_or(kMostCounted));
   QueryGroupSize size{.queries = Times(thresholds, by_cells), .terms = Times(thresholds, cells)};
   for (const ResolvedCondition& condition : conditions)
-    size.terms = std::min(kMost, size.terms + CodesIn(condition.runs));  // the memory to build them
+    size.terms = std::min(kMostCounted, size.terms + CodesIn(condition.runs));  // the memory to build them
   return size;
 }
 
