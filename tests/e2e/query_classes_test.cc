@@ -3,8 +3,13 @@
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <iomanip>
+#include <limits>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include "base/errors.h"
@@ -380,6 +385,173 @@ TEST_P(QueryClasses, WhatCutsABinOrIsNotThereIsNamedAndFree) {
   EXPECT_EQ(FieldOfError(R"({"query_sets":[{"parities":{"sets":[{"names":["region"]}]}}]})"),
             "workload.query_sets[0].parities: \"region\" has 4 values; parities are of attributes with two");
   EXPECT_EQ(owner_.GetBudget("census")->accounts(0).counters(0).spent(), "0");
+}
+
+// What a plan makes least: on an account that takes Gaussian noise.
+class Objectives : public ::testing::TestWithParam<Backend> {
+ protected:
+  Objectives() : server_(GetParam()), owner_(server_.ClientFor("owner")) {
+    MakeSealed(owner_, NewDataset("census", v1::RULE_ZCDP, "50", "1e-9"), SmallCsv(kRows));
+  }
+
+  // All pairs of attributes, and all ranges of age, for rho = 0.5.
+  static v1::EstimateWorkloadRequest Question() {
+    v1::EstimateWorkloadRequest request;
+    request.set_dataset("census");
+    *request.mutable_workload() = WorkloadFrom(
+        R"({"query_sets":[{"marginals":{"all_k_way":{"k":2}}},{"ranges":{"attributes":["age"]}}]})");
+    request.mutable_spend()->set_rho("0.5");
+    return request;
+  }
+
+  v1::EstimateWorkloadResponse Forecast(const v1::EstimateWorkloadRequest& request) const {
+    absl::StatusOr<v1::EstimateWorkloadResponse> forecast = owner_.EstimateWorkload(request);
+    EXPECT_TRUE(forecast.ok()) << forecast.status();
+    if (!forecast.ok() || forecast->query_sets_size() != 2) return {};
+    return *std::move(forecast);
+  }
+
+  absl::StatusOr<Answer> Answered(const v1::EstimateWorkloadRequest& asked) const {
+    v1::AnswerWorkloadRequest request;
+    request.set_dataset(asked.dataset());
+    request.set_request_id(*client::NewRequestId());
+    *request.mutable_workload() = asked.workload();
+    if (asked.has_spend()) *request.mutable_spend() = asked.spend();
+    if (asked.has_target()) *request.mutable_target() = asked.target();
+    request.set_objective(asked.objective());
+    return owner_.AnswerWorkload(request);
+  }
+
+  std::string Spent() const { return owner_.GetBudget("census")->accounts(0).counters(0).spent(); }
+
+  TestServer server_;
+  Client owner_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Ledgers, Objectives, ::testing::Values(Backend::kSqlite, Backend::kPostgres),
+                         [](const auto& backend) { return BackendName(backend.param); });
+
+double WorstOf(const v1::EstimateWorkloadResponse& forecast) {
+  double worst = 0;
+  for (const auto& set : forecast.query_sets()) worst = std::max(worst, set.largest_standard_deviation());
+  return worst;
+}
+
+TEST_P(Objectives, ASetOfMoreWeightIsMoreExactAtTheCostOfTheOther) {
+  const v1::EstimateWorkloadRequest alike = Question();
+  v1::EstimateWorkloadRequest weighted = Question();
+  weighted.mutable_workload()->mutable_query_sets(1)->set_weight(100);
+  const v1::EstimateWorkloadResponse before = Forecast(alike);
+  const v1::EstimateWorkloadResponse after = Forecast(weighted);
+  EXPECT_LT(after.query_sets(1).standard_deviation(), 0.9 * before.query_sets(1).standard_deviation());
+  EXPECT_GT(after.query_sets(0).standard_deviation(), 1.1 * before.query_sets(0).standard_deviation());
+  EXPECT_EQ(after.spend().rho(), before.spend().rho());
+
+  const absl::StatusOr<Answer> first = Answered(alike);
+  const absl::StatusOr<Answer> second = Answered(weighted);
+  ASSERT_TRUE(first.ok() && second.ok()) << first.status() << second.status();
+  ASSERT_EQ(second->query_sets.size(), 1u);
+  for (size_t i = 0; i < second->query_sets[0].size(); ++i) {
+    EXPECT_LT(second->query_sets[0].confidence_half_widths[i], first->query_sets[0].confidence_half_widths[i])
+        << i;
+  }
+  EXPECT_EQ(Spent(), "1");
+}
+
+TEST_P(Objectives, TheWorstAnswerIsBetterWhereItIsTheObjective) {
+  v1::EstimateWorkloadRequest request = Question();
+  const v1::EstimateWorkloadResponse by_default = Forecast(request);
+  request.set_objective(v1::OBJECTIVE_SUM);
+  EXPECT_EQ(WorstOf(Forecast(request)), WorstOf(by_default));
+  request.set_objective(v1::OBJECTIVE_WORST);
+  EXPECT_LT(WorstOf(Forecast(request)), 0.95 * WorstOf(by_default));
+}
+
+// The weighted mean over the sets of their mean squared errors; the weights are 1 and `weight`.
+double RmseOf(const v1::EstimateWorkloadResponse& forecast, double weight) {
+  const double first = forecast.query_sets(0).standard_deviation();
+  const double second = forecast.query_sets(1).standard_deviation();
+  return std::sqrt((first * first + weight * second * second) / (1 + weight));
+}
+
+TEST_P(Objectives, ARootMeanSquaredErrorIsReachedAtTheLeastSpend) {
+  v1::EstimateWorkloadRequest request = Question();
+  constexpr double kWeight = 3;
+  constexpr double kMost = 12.5;
+  request.mutable_workload()->mutable_query_sets(1)->set_weight(kWeight);
+  request.mutable_target()->set_rmse(kMost);
+  request.clear_spend();
+  const v1::EstimateWorkloadResponse forecast = Forecast(request);
+  EXPECT_LE(RmseOf(forecast, kWeight), kMost * (1 + 1e-9));
+
+  const absl::StatusOr<Answer> answer = Answered(request);
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(answer->header.costs(0).amount(), forecast.spend().rho());
+  EXPECT_EQ(Spent(), forecast.spend().rho());
+
+  request.clear_target();
+  std::ostringstream less;
+  less << std::fixed << std::setprecision(12) << 0.999 * std::stod(forecast.spend().rho());
+  request.mutable_spend()->set_rho(less.str());
+  EXPECT_GT(RmseOf(Forecast(request), kWeight), kMost);
+}
+
+TEST_P(Objectives, WhatHasNoEffectOrIsNoNumberIsNamedAndFree) {
+  using Request = v1::EstimateWorkloadRequest;
+  const auto weigh = [](double weight) {
+    return
+        [weight](Request& request) { request.mutable_workload()->mutable_query_sets(1)->set_weight(weight); };
+  };
+  const auto ask_statistics = [](Request& request) {
+    *request.mutable_workload() =
+        WorkloadFrom(R"({"query_sets":[{"statistics":{"statistics":[{"count":{}}]}}]})");
+  };
+  const auto reach = [](double rmse) {
+    return [rmse](Request& request) {
+      request.clear_spend();
+      request.mutable_target()->set_rmse(rmse);
+    };
+  };
+  struct Case {
+    std::vector<std::function<void(Request&)>> changes;
+    std::string field;
+  };
+  const std::vector<Case> cases = {
+      {{weigh(0)}, "workload.query_sets[1].weight"},
+      {{weigh(-1)}, "workload.query_sets[1].weight"},
+      {{weigh(std::numeric_limits<double>::quiet_NaN())}, "workload.query_sets[1].weight"},
+      {{weigh(1e7)}, "workload.query_sets[1].weight"},
+      {{weigh(9e-7)}, "workload.query_sets[1].weight"},
+      {{ask_statistics,
+        [](Request& request) { request.mutable_workload()->mutable_query_sets(0)->set_weight(2); }},
+       "workload.query_sets[0].weight"},
+      {{weigh(2),
+        [](Request& request) {
+          request.clear_spend();
+          request.mutable_target()->set_max_error(50);
+        }},
+       "workload.query_sets[1].weight"},
+      {{reach(20), [](Request& request) { request.set_objective(v1::OBJECTIVE_WORST); }}, "objective"},
+      {{ask_statistics, [](Request& request) { request.set_objective(v1::OBJECTIVE_WORST); }}, "objective"},
+      {{[](Request& request) { request.set_objective(static_cast<v1::Objective>(9)); }}, "objective"},
+      {{reach(20), [](Request& request) { request.mutable_target()->set_max_error(50); }}, "target.rmse"},
+      {{reach(20), [](Request& request) { request.mutable_target()->set_confidence(0.9); }}, "target.rmse"},
+      {{reach(-1)}, "target.rmse"},
+      {{reach(std::numeric_limits<double>::quiet_NaN())}, "target.rmse"},
+      {{reach(std::numeric_limits<double>::infinity())}, "target.rmse"},
+      {{[](Request& request) { request.mutable_target()->set_rmse(20); }}, "target"}};
+  for (size_t i = 0; i < cases.size(); ++i) {
+    Request request = Question();
+    for (const auto& change : cases[i].changes) change(request);
+    for (const absl::Status& status :
+         {owner_.EstimateWorkload(request).status(), Answered(request).status()}) {
+      EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << i << status;
+      const std::vector<client::FieldViolation> violations = client::FieldViolations(status);
+      ASSERT_EQ(violations.size(), 1u) << i << status;
+      EXPECT_EQ(violations[0].field, cases[i].field) << i << status;
+    }
+  }
+  EXPECT_EQ(Spent(), "0");
 }
 
 }  // namespace

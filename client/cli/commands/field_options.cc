@@ -21,7 +21,7 @@ constexpr Alias kAliases[] = {
     {"confidence_level", "confidence", "--confidence"},
     {"post_processing", "postprocess", "--postprocess"},
     {"spend", "epsilon", "--epsilon, --rho"},
-    {"target", "max-error", "--max-error"},
+    {"target", "max-error", "--max-error, --rmse"},
     {"limit", "epsilon", "--epsilon, --delta"},
     {"partition", "partition-by", "--partition-by"},
     {"label", "summary", "--summary"},

@@ -119,6 +119,8 @@ TEST(FieldOptions, OfQuerySetsAreTheFlagsThatAskedForThem) {
   EXPECT_EQ(said("[7].predicates.predicates[1].all_of[0].in[0]"), "--where 'sex = f'");
   EXPECT_EQ(said("[7].predicates.by[0]"), "--by");
   EXPECT_EQ(said("[7].strategy"), "--strategy");
+  EXPECT_EQ(said("[7].weight"), "--weight");
+  EXPECT_EQ(said("[0].weight"), "--file w.json: query_sets[0].weight");
 }
 
 TEST(FieldOptions, OfStatisticsAreTheFlagsThatAskedForThem) {

@@ -24,6 +24,7 @@ struct Question {
   std::vector<std::string> parts;  // all that are sealed when empty
   WorkloadChoice workload;
   PriceChoice price;
+  v1::Objective objective = v1::OBJECTIVE_UNSPECIFIED;
   v1::Mechanism mechanism = v1::MECHANISM_UNSPECIFIED;
   std::optional<double> confidence;
   std::optional<int64_t> assumed_rows;
@@ -51,6 +52,7 @@ absl::StatusOr<v1::Dataset> Fill(Session& session, const Question& question, Req
   *request.mutable_workload() = std::move(workload);
   ASSIGN_OR_RETURN(const PriceChoice price, InRecords(session, question.price, question.assumed_rows));
   SetPrice(price, question.confidence, request);
+  request.set_objective(question.objective);
   request.set_mechanism(question.mechanism);
   if (question.confidence) request.set_confidence_level(*question.confidence);
   return dataset;
@@ -62,7 +64,7 @@ absl::Status Run(Session& session, const EstimateWorkload& command) {
   ASSIGN_OR_RETURN(const v1::EstimateWorkloadResponse estimate, session.client.EstimateWorkload(request));
   const double level = command.confidence.value_or(0.95);
   session.Print(EstimateDocument(command.dataset, estimate, command.price.is_given(), command.assumed_rows,
-                                 level, session.form));
+                                 level, session.form, request));
   return absl::OkStatus();
 }
 
@@ -113,6 +115,31 @@ void AddQuestion(CLI::App* command, Question& question) {
   AddParts(command, question.parts);
   AddWorkload(command, question.workload, WorkloadNeed::kRequired, AskedOf::kRecords);
   AddPrice(command, question.price);
+  AddChoice<v1::Objective>(
+      *command, "--objective", "sum|worst", question.objective,
+      {{"sum", v1::OBJECTIVE_SUM}, {"worst", v1::OBJECTIVE_WORST}},
+      "What the strategies make least with a budget: the sum of the mean variances of the "
+      "query sets, or the variance of the worst answer; each by the weights of the sets. "
+      "Default: sum");
+}
+
+// Throws a CLI11 error for options that contradict each other.
+void CheckQuestion(const Question& question) {
+  CheckWorkload(question.workload);
+  CheckPrice(question.price, question.assumed_rows);
+  if (question.price.has_max_error() && !question.workload.weights.empty()) {
+    throw CLI::ValidationError("--weight",
+                               "does not count beside --max-error, which holds for all answers "
+                               "alike: give --rmse or a budget, or leave it out");
+  }
+  if (question.objective == v1::OBJECTIVE_UNSPECIFIED) return;
+  if (question.price.has_max_error() || question.price.has_rmse()) {
+    throw CLI::ValidationError("--objective",
+                               "goes with a budget: --max-error makes the worst error least, "
+                               "--rmse the mean");
+  }
+  if (question.workload.statistics.asks())
+    throw CLI::ValidationError("--objective", "is of counts; statistics share a budget evenly");
 }
 
 }  // namespace
@@ -127,16 +154,15 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
                  "10% and 30% of what is left would buy",
                  "curator workload estimate census --marginals 1\n"
                  "  curator workload estimate census --marginals 2 --attributes age,sex,zone --rho 0.1\n"
-                 "  curator workload estimate census --ranges age --max-error 100 --confidence 0.9");
+                 "  curator workload estimate census --ranges age --max-error 100 --confidence 0.9\n"
+                 "  curator workload estimate census --marginals 2 --ranges age --weight ranges=5 --rmse 40");
   AddQuestion(command, *estimate);
   AddMechanism(command, estimate->mechanism);
   AddConfidence(command, estimate->confidence);
   AddAssumedRows(command, estimate->assumed_rows,
-                 "Also show errors as shares of this many records; a percentage in --max-error is of it");
-  command->parse_complete_callback([estimate] {
-    CheckWorkload(estimate->workload);
-    CheckPrice(estimate->price, estimate->assumed_rows);
-  });
+                 "Also show errors as shares of this many records; a percentage in --max-error or --rmse is "
+                 "of it");
+  command->parse_complete_callback([estimate] { CheckQuestion(*estimate); });
   Choose(command, estimate, chosen);
 
   const auto answer = std::make_shared<AnswerWorkload>();
@@ -156,17 +182,18 @@ void AddWorkloadCommands(CLI::App& app, Chosen& chosen) {
   AddConfidence(command, answer->confidence);
   AddPostProcessing(command, answer->post_processing);
   AddRequestId(command, answer->request_id);
-  AddAssumedRows(command, answer->assumed_rows, "A percentage in --max-error is of this many records");
+  AddAssumedRows(command, answer->assumed_rows,
+                 "A percentage in --max-error or --rmse is of this many records");
   AddReceipt(command, answer->receipt);
   AddDelivery(
       command, answer->delivery,
       "Write all answers to this file, CSV or JSON by its extension; - is standard output. Default: the "
       "first rows as tables");
   command->parse_complete_callback([answer] {
-    CheckWorkload(answer->workload);
-    CheckPrice(answer->price, answer->assumed_rows);
+    CheckQuestion(*answer);
     if (!answer->prefer_free && !answer->price.is_given()) {
-      throw CLI::ValidationError("--epsilon, --rho, --max-error", "or --prefer-free: one of them is needed");
+      throw CLI::ValidationError("--epsilon, --rho, --max-error, --rmse",
+                                 "or --prefer-free: one of them is needed");
     }
   });
   Choose(command, answer, chosen);

@@ -1,7 +1,10 @@
 #include "client/cli/commands/workload_choice.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,7 +23,8 @@ const char kWorkloadFileExample[] =
     "    {\"marginals\": {\"sets\": [{\"names\": [\"age\"]}, {\"names\": [\"region\"]}]}},\n"
     "    {\"marginals\": {\"allKWay\": {\"k\": 2, \"attributes\": [\"age\", \"sex\", \"region\"], "
     "\"maxCells\": 1000}}},\n"
-    "    {\"ranges\": {\"attributes\": [\"age\"], \"boxes\": [{\"sides\": [{\"from\": 20, \"to\": 39}]}]}},\n"
+    "    {\"ranges\": {\"attributes\": [\"age\"], \"boxes\": [{\"sides\": [{\"from\": 20, \"to\": 39}]}]}, "
+    "\"weight\": 2},\n"
     "    {\"prefixes\": {\"attribute\": \"age\"}, \"strategy\": \"STRATEGY_TREE\"},\n"
     "    {\"thresholds\": {\"conditions\": [{\"attribute\": \"age\", \"between\": {\"from\": 60}},\n"
     "                                   {\"attribute\": \"sex\", \"in\": [\"Male\"]}],\n"
@@ -48,7 +52,10 @@ constexpr char kBeforeFileExample[] =
 constexpr char kAfterFileExample[] =
     "\nValues are written as they are in the table. Ranges without boxes are all ranges; an end that is left "
     "out is the\nattribute's own. Strategies: STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM, STRATEGY_TREE, "
-    "STRATEGY_RESIDUAL.";
+    "STRATEGY_RESIDUAL.\n"
+    "A weight, from 1e-6 to 1e6 and 1 where it is left out, says how much the variances of a set count "
+    "beside "
+    "those of\nothers; answers of models have none.";
 
 // The whole text as a number; none for other texts, such as "5%".
 std::optional<double> NumberIn(const std::string& text) {
@@ -63,6 +70,33 @@ std::optional<double> PercentageIn(const std::string& text) {
   if (!text.ends_with('%')) return std::nullopt;
   const std::optional<double> percentage = NumberIn(text.substr(0, text.size() - 1));
   return percentage && *percentage > 0 && *percentage <= 100 ? percentage : std::nullopt;
+}
+
+using QueryClass = v1::QuerySet::QueriesCase;
+
+// The options that ask for counts, and the class of their query sets.
+struct CountOption {
+  const char* name;
+  QueryClass query_class;
+};
+constexpr CountOption kCountOptions[] = {
+    {"marginals", v1::QuerySet::kMarginals}, {"ranges", v1::QuerySet::kRanges},
+    {"prefixes", v1::QuerySet::kPrefixes},   {"thresholds", v1::QuerySet::kThresholds},
+    {"parities", v1::QuerySet::kParities},   {"where", v1::QuerySet::kPredicates}};
+
+const CountOption* CountOptionNamed(const std::string& name) {
+  const auto* const option =
+      std::ranges::find_if(kCountOptions, [&](const CountOption& each) { return each.name == name; });
+  return option == std::end(kCountOptions) ? nullptr : option;
+}
+
+// "ranges=2".
+std::optional<OptionWeight> WeightIn(const std::string& text) {
+  const size_t sign = text.find('=');
+  if (sign == std::string::npos || CountOptionNamed(text.substr(0, sign)) == nullptr) return std::nullopt;
+  const std::optional<double> weight = NumberIn(text.substr(sign + 1));
+  if (!weight || !(*weight > 0) || !std::isfinite(*weight)) return std::nullopt;
+  return OptionWeight{.option = text.substr(0, sign), .weight = *weight};
 }
 
 // The message of an error for CLI11: empty when there is none.
@@ -189,6 +223,7 @@ void NameOptions(const WorkloadChoice& choice, int place, FieldOptions& fields) 
   const auto next = [&place, &fields] {
     std::string path = absl::StrCat("workload.query_sets[", place++, "]");
     fields.Add(path + ".strategy", "--strategy");
+    fields.Add(path + ".weight", "--weight");
     return path;
   };
   if (choice.marginals > 0) NameKWay(next(), "--marginals", ".marginals.all_k_way", fields);
@@ -211,10 +246,59 @@ void NameOptions(const WorkloadChoice& choice, int place, FieldOptions& fields) 
     fields.Add(absl::StrCat(path, ".predicates.predicates[", i, "]"), Given("--where", choice.where[i]));
 }
 
+// Whether a short option asks for query sets of this class.
+bool Asks(const WorkloadChoice& choice, QueryClass query_class) {
+  switch (query_class) {
+    case v1::QuerySet::kMarginals:
+      return choice.marginals > 0;
+    case v1::QuerySet::kRanges:
+      return !choice.ranges.empty();
+    case v1::QuerySet::kPrefixes:
+      return !choice.prefixes.empty();
+    case v1::QuerySet::kThresholds:
+      return !choice.thresholds.empty();
+    case v1::QuerySet::kParities:
+      return choice.parities > 0;
+    case v1::QuerySet::kPredicates:
+      return !choice.where.empty() && !choice.statistics.asks();
+    default:
+      return choice.statistics.asks();
+  }
+}
+
 // Whether short options ask for sets that take any --strategy: others than marginals and statistics.
 bool AsksCounts(const WorkloadChoice& choice) {
-  return !choice.ranges.empty() || !choice.prefixes.empty() || !choice.thresholds.empty() ||
-         choice.parities > 0 || (!choice.where.empty() && !choice.statistics.asks());
+  return std::ranges::any_of(kCountOptions, [&](const CountOption& option) {
+    return option.query_class != v1::QuerySet::kMarginals && Asks(choice, option.query_class);
+  });
+}
+
+void CheckWeights(const WorkloadChoice& workload) {
+  std::set<std::string> named;
+  for (const OptionWeight& each : workload.weights) {
+    if (!named.insert(each.option).second)
+      throw CLI::ValidationError("--weight", "names " + each.option + " twice");
+    if (!Asks(workload, CountOptionNamed(each.option)->query_class)) {
+      const bool is_condition = each.option == "where" && workload.statistics.asks();
+      throw CLI::ValidationError(
+          "--weight", is_condition ? "is of counts; statistics share a budget evenly"
+                                   : absl::StrCat("names ", each.option, ", which is not asked: give --",
+                                                  each.option, ", or leave its weight out"));
+    }
+  }
+}
+
+bool TakesStrategy(const v1::QuerySet& set, v1::Strategy strategy) {
+  return !set.has_marginals() || strategy == v1::STRATEGY_DIRECT || strategy == v1::STRATEGY_RESIDUAL;
+}
+
+// Of the query sets of short options, which begin at `first`.
+void SetWeights(const std::vector<OptionWeight>& weights, int first, v1::Workload& workload) {
+  for (int i = first; i < workload.query_sets_size(); ++i) {
+    v1::QuerySet& set = *workload.mutable_query_sets(i);
+    for (const OptionWeight& each : weights)
+      if (CountOptionNamed(each.option)->query_class == set.queries_case()) set.set_weight(each.weight);
+  }
 }
 
 // How many query sets the short options ask for.
@@ -285,6 +369,50 @@ absl::Status AddStatisticsTo(const WorkloadChoice& choice, const v1::Schema& sch
   return absl::OkStatus();
 }
 
+void AddWeights(CLI::App* command, WorkloadChoice& workload) {
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--weight",
+          [&workload](const std::vector<std::string>& given) {
+            for (const std::string& text : given) workload.weights.push_back(*WeightIn(text));
+          },
+          "How much the variances of all queries that the option --NAME asks for count beside those of "
+          "others, from 1e-6 to 1e6; 1 for those that are not named. NAME is marginals, ranges, prefixes, "
+          "thresholds, parities or where; may be repeated")
+      ->type_name("NAME=W")
+      ->check([](const std::string& text) {
+        return WeightIn(text) ? std::string()
+                              : "'" + text +
+                                    "' is not NAME=W, such as ranges=2: NAME is one of marginals, ranges, "
+                                    "prefixes, thresholds, parities and where, and W a positive number";
+      })
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+// --max-error or --rmse: a number of records, or a percentage.
+void AddErrorTo(CLI::Option_group& group, const std::string& option, std::optional<double>& records,
+                std::optional<double>& percentage, const std::string& summary) {
+  group
+      .add_option_function<std::string>(
+          option,
+          [&records, &percentage](const std::string& text) {
+            records = NumberIn(text);
+            percentage = PercentageIn(text);
+          },
+          summary)
+      ->type_name("A|P%")
+      ->check([](const std::string& text) {
+        const std::optional<double> error = NumberIn(text);
+        const bool is_number = error && *error > 0 && *error < 1e18;
+        return is_number || PercentageIn(text)
+                   ? std::string()
+                   : "'" + text +
+                         "' is neither a positive number of records, such as 100, nor a percentage, "
+                         "such as 5%";
+      });
+}
+
 }  // namespace
 
 void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need, AskedOf asked_of) {
@@ -312,9 +440,10 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need,
        {"tree", v1::STRATEGY_TREE},
        {"residual", v1::STRATEGY_RESIDUAL}},
       "Where noise is added: to each answer, to the cells that are summed, to a tree of intervals, or "
-      "(residual, for all queries of a request or none) to orthogonal parts of marginals. Marginals are "
-      "measured directly unless it is residual. Default: auto, the one of direct, histogram and tree with "
-      "the least expected error");
+      "(residual, for all queries of a request or none) to orthogonal parts of marginals. Marginals take "
+      "direct and residual alone. Default: auto, the one with the least expected error; residual only where "
+      "no query names another");
+  if (asked_of == AskedOf::kRecords) AddWeights(command, workload);
   command->footer(absl::StrCat(command->get_footer(), "\n\n", kBeforeFileExample, kWorkloadFileExample,
                                kAfterFileExample));
   if (asked_of == AskedOf::kRecords)
@@ -341,6 +470,7 @@ void CheckWorkload(const WorkloadChoice& workload) {
     throw CLI::ValidationError("--attributes", "goes with --marginals or --parities");
   if (workload.max_cells && workload.marginals == 0)
     throw CLI::ValidationError("--max-cells", "goes with --marginals");
+  CheckWeights(workload);
 }
 
 absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::Schema& schema) {
@@ -348,6 +478,7 @@ absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::
   if (!choice.file.empty()) {
     ASSIGN_OR_RETURN(workload, ReadWorkload(choice.file));
   }
+  const int of_file = workload.query_sets_size();
   AddNamedSets(choice, workload);
   RETURN_IF_ERROR(AddThresholds(choice, schema, workload));
   if (choice.parities > 0) {
@@ -358,9 +489,10 @@ absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::
   RETURN_IF_ERROR(AddStatisticsTo(choice, schema, workload));
   for (v1::QuerySet& set : *workload.mutable_query_sets()) {
     if (set.strategy() != v1::STRATEGY_UNSPECIFIED) continue;
-    if (set.has_marginals() && choice.strategy != v1::STRATEGY_RESIDUAL) continue;
+    if (!TakesStrategy(set, choice.strategy)) continue;
     set.set_strategy(set.has_statistics() ? choice.statistics.quantiles_by : choice.strategy);
   }
+  SetWeights(choice.weights, of_file, workload);
   return workload;
 }
 
@@ -392,47 +524,38 @@ void AddPrice(CLI::App* command, PriceChoice& price) {
   CLI::Option_group* group =
       command->add_option_group("Budget", "The amount to spend, or the error to reach; one of these");
   AddSpendTo(*group, command, price.spend);
-  group
-      ->add_option_function<std::string>(
-          "--max-error",
-          [&price](const std::string& text) {
-            price.max_error = NumberIn(text);
-            price.max_error_percent = PercentageIn(text);
-          },
-          "Spend the least such that no answer is wrong by more than this many records, or by this "
-          "percentage of --assume-rows or --of-release, with the probability of --confidence")
-      ->type_name("A|P%")
-      ->check([](const std::string& text) {
-        const std::optional<double> error = NumberIn(text);
-        const bool is_number = error && *error > 0 && *error < 1e18;
-        return is_number || PercentageIn(text)
-                   ? std::string()
-                   : "'" + text +
-                         "' is neither a positive number of records, such as 100, nor a percentage, "
-                         "such as 5%";
-      });
+  AddErrorTo(*group, "--max-error", price.max_error, price.max_error_percent,
+             "Spend the least such that no answer is wrong by more than this many records, or by this "
+             "percentage of --assume-rows or --of-release, with the probability of --confidence");
+  AddErrorTo(*group, "--rmse", price.rmse, price.rmse_percent,
+             "Spend the least such that the root of the mean squared error is at most this many records, or "
+             "this percentage: the mean over the answers of each query set, then over the sets by their "
+             "weights");
   group->require_option(0, 1);
   command
       ->add_option(
           "--of-release", price.of_release,
-          "A percentage in --max-error is of the noisy number of records that this release measured: "
-          "the sum of a marginal, a count, or a model's records")
+          "A percentage in --max-error or --rmse is of the noisy number of records that this release "
+          "measured: the sum of a marginal, a count, or a model's records")
       ->type_name("RELEASE");
 }
 
 void CheckPrice(const PriceChoice& price, const std::optional<int64_t>& assumed_rows) {
-  if (!price.max_error_percent && !price.of_release.empty())
-    throw CLI::ValidationError("--of-release", "is what a percentage is of: give it with --max-error 5%");
-  if (!price.max_error_percent || !price.of_release.empty() || assumed_rows) return;
+  const bool is_percentage = price.max_error_percent || price.rmse_percent;
+  if (!is_percentage && !price.of_release.empty()) {
+    throw CLI::ValidationError("--of-release",
+                               "is what a percentage is of: give it with --max-error 5% or --rmse 5%");
+  }
+  if (!is_percentage || !price.of_release.empty() || assumed_rows) return;
   throw CLI::ValidationError(
-      "--max-error",
+      price.has_rmse() ? "--rmse" : "--max-error",
       "a percentage is of a number of records, and the table's own is private: give --assume-rows N, "
       "or --of-release ID of a release with a noisy one");
 }
 
 absl::StatusOr<PriceChoice> InRecords(Session& session, PriceChoice price,
                                       const std::optional<int64_t>& assumed_rows) {
-  if (!price.max_error_percent) return price;
+  if (!price.max_error_percent && !price.rmse_percent) return price;
   double records = static_cast<double>(assumed_rows.value_or(0));
   std::string words = "assumed rows";
   if (!price.of_release.empty()) {
@@ -443,10 +566,13 @@ absl::StatusOr<PriceChoice> InRecords(Session& session, PriceChoice price,
     records = total.records;
     words = absl::StrCat("records, a noisy number: ", total.words, " of release ", price.of_release);
   }
-  price.max_error = records * *price.max_error_percent / 100;
-  session.error << "--max-error " << RoundedText(*price.max_error_percent) << "% is "
-                << RoundedText(*price.max_error) << " records, of " << RoundedText(records) << " "
-                << Printable(words) << "\n";
+  const bool is_rmse = price.has_rmse();
+  const double percentage = is_rmse ? *price.rmse_percent : *price.max_error_percent;
+  std::optional<double>& error = is_rmse ? price.rmse : price.max_error;
+  error = records * percentage / 100;
+  session.error << (is_rmse ? "--rmse " : "--max-error ") << RoundedText(percentage) << "% is "
+                << RoundedText(*error) << " records, of " << RoundedText(records) << " " << Printable(words)
+                << "\n";
   return price;
 }
 

@@ -23,6 +23,12 @@ namespace curator::cli {
 
 struct Session;
 
+// --weight ranges=2: of the query sets that --ranges asks for.
+struct OptionWeight {
+  std::string option;  // "ranges"
+  double weight = 1;
+};
+
 // --file, and the short options: any mixture of them.
 struct WorkloadChoice {
   std::string file;                              // of a workload in JSON; empty for none
@@ -37,6 +43,7 @@ struct WorkloadChoice {
   std::vector<std::string> by;                   // of thresholds, where and statistics
   StatisticsChoice statistics = {};              // whose condition is `where`, if there are any
   v1::Strategy strategy = v1::STRATEGY_UNSPECIFIED;
+  std::vector<OptionWeight> weights = {};  // of options that ask for counts
 
   bool asks() const {
     return !file.empty() || marginals > 0 || parities > 0 || !ranges.empty() || !prefixes.empty() ||
@@ -45,7 +52,7 @@ struct WorkloadChoice {
 };
 
 // Adds the options for queries. With kRequired the command line must have at least one query. Models answer
-// counts: statistics are of the records alone.
+// counts, and no noise is planned for their answers: statistics and weights are of the records alone.
 enum class WorkloadNeed { kRequired, kOptional };
 enum class AskedOf { kRecords, kModel };
 void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need,
@@ -54,10 +61,10 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need,
 void CheckWorkload(const WorkloadChoice& workload);
 
 // The query sets of the file, then those of the short options in the order marginals, ranges, prefixes,
-// thresholds, parities, where or statistics. The strategy is set for those that have none, of
-// marginals only when it is residual; of statistics it is that of --quantiles-by.
-// Intervals are checked against `schema`. Errors: INVALID_ARGUMENT (conditions), those
-// of ReadWorkload().
+// thresholds, parities, where or statistics. The strategy is set for those that have none, of marginals only
+// when it is direct or residual, which they can have; of statistics it is that of --quantiles-by. Weights are
+// those of the options; sets of the file have their own. Intervals are checked against `schema`. Errors:
+// INVALID_ARGUMENT (conditions), those of ReadWorkload().
 absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::Schema& schema);
 
 // Adds the options that the query sets of `workload`, which WorkloadOf() returned, come from.
@@ -81,15 +88,19 @@ enum class SpendNeed { kRequired, kOptional };
 void AddSpend(CLI::App* command, SpendChoice& spend, SpendNeed need = SpendNeed::kRequired);
 v1::Spend SpendOf(const SpendChoice& choice);
 
-// A spend, or --max-error A|P%: the least spend that reaches this error. A percentage is of --assume-rows, or
-// of the number of records that the release --of-release measured.
+// A spend, or --max-error A|P% or --rmse A|P%: the least spend that reaches this error. A percentage is of
+// --assume-rows, or of the number of records that the release --of-release measured.
 struct PriceChoice {
   SpendChoice spend;
   std::optional<double> max_error;
   std::optional<double> max_error_percent = {};
   std::string of_release = {};
+  std::optional<double> rmse = {};  // the root of the mean squared error
+  std::optional<double> rmse_percent = {};
 
-  bool is_given() const { return spend.is_given() || max_error || max_error_percent; }
+  bool has_max_error() const { return max_error || max_error_percent; }
+  bool has_rmse() const { return rmse || rmse_percent; }
+  bool is_given() const { return spend.is_given() || has_max_error() || has_rmse(); }
 };
 void AddPrice(CLI::App* command, PriceChoice& price);
 // Throws a CLI11 error for a percentage of nothing, and for a release that no percentage is of; to be called
@@ -100,15 +111,18 @@ void CheckPrice(const PriceChoice& price, const std::optional<int64_t>& assumed_
 absl::StatusOr<PriceChoice> InRecords(Session& session, PriceChoice price,
                                       const std::optional<int64_t>& assumed_rows);
 
-// Sets the spend, or the target with this confidence, in an estimate or a request for answers.
+// Sets the spend, or the target, in an estimate or a request for answers; of a largest error with this
+// confidence.
 template <typename Request>
 void SetPrice(const PriceChoice& price, const std::optional<double>& confidence, Request& request) {
-  if (!price.max_error) {
-    if (price.is_given()) *request.mutable_spend() = SpendOf(price.spend);
-    return;
+  if (price.max_error) {
+    request.mutable_target()->set_max_error(*price.max_error);
+    if (confidence) request.mutable_target()->set_confidence(*confidence);
+  } else if (price.rmse) {
+    request.mutable_target()->set_rmse(*price.rmse);
+  } else if (price.spend.is_given()) {
+    *request.mutable_spend() = SpendOf(price.spend);
   }
-  request.mutable_target()->set_max_error(*price.max_error);
-  if (confidence) request.mutable_target()->set_confidence(*confidence);
 }
 
 void AddMechanism(CLI::App* command, v1::Mechanism& mechanism);

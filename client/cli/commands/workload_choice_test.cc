@@ -54,7 +54,7 @@ TEST(WorkloadChoice, AFileComesFirstAndKeepsItsStrategies) {
   std::ofstream(choice.file) << R"({"query_sets": [{"marginals": {"sets": [{"names": ["a"]}]}},
       {"ranges": {"attributes": ["age"]}, "strategy": "STRATEGY_TREE"}, {"prefixes": {"attribute": "b"}}]})";
   EXPECT_EQ(JsonOf(WorkloadOf(choice, {})),
-            R"({"querySets":[{"marginals":{"sets":[{"names":["a"]}]}},)"
+            R"({"querySets":[{"marginals":{"sets":[{"names":["a"]}]},"strategy":"STRATEGY_DIRECT"},)"
             R"({"ranges":{"attributes":["age"]},"strategy":"STRATEGY_TREE"},)"
             R"({"prefixes":{"attribute":"b"},"strategy":"STRATEGY_DIRECT"},)"
             R"({"prefixes":{"attribute":"age"},"strategy":"STRATEGY_DIRECT"}]})");
@@ -62,7 +62,7 @@ TEST(WorkloadChoice, AFileComesFirstAndKeepsItsStrategies) {
   EXPECT_THAT(JsonOf(WorkloadOf(choice, {})), HasSubstr("histograms"));
 }
 
-TEST(WorkloadChoice, MarginalsHaveNoStrategyButResidual) {
+TEST(WorkloadChoice, MarginalsTakeTheStrategiesThatTheyCanHave) {
   const auto strategies = [](v1::Strategy strategy) {
     WorkloadChoice choice;
     choice.marginals = 1;
@@ -72,9 +72,27 @@ TEST(WorkloadChoice, MarginalsHaveNoStrategyButResidual) {
     return std::pair(workload.query_sets(0).strategy(), workload.query_sets(1).strategy());
   };
   for (const v1::Strategy strategy :
-       {v1::STRATEGY_UNSPECIFIED, v1::STRATEGY_DIRECT, v1::STRATEGY_BASE_HISTOGRAM, v1::STRATEGY_TREE})
+       {v1::STRATEGY_UNSPECIFIED, v1::STRATEGY_BASE_HISTOGRAM, v1::STRATEGY_TREE})
     EXPECT_EQ(strategies(strategy), std::pair(v1::STRATEGY_UNSPECIFIED, strategy));
-  EXPECT_EQ(strategies(v1::STRATEGY_RESIDUAL), std::pair(v1::STRATEGY_RESIDUAL, v1::STRATEGY_RESIDUAL));
+  for (const v1::Strategy strategy : {v1::STRATEGY_DIRECT, v1::STRATEGY_RESIDUAL})
+    EXPECT_EQ(strategies(strategy), std::pair(strategy, strategy));
+}
+
+TEST(WorkloadChoice, WeightsAreOfTheSetsOfTheirOptionsAndNotOfTheFile) {
+  const curator::testing::ScratchFolder folder;
+  WorkloadChoice choice;
+  choice.file = folder.path() + "/w.json";
+  std::ofstream(choice.file) << R"({"query_sets": [{"ranges": {"attributes": ["age"]}, "weight": 0.5},
+                                                  {"ranges": {"attributes": ["zone"]}}]})";
+  choice.ranges = {{"age"}, {"zone"}};
+  choice.where = {"a = 1"};
+  choice.weights = {{.option = "ranges", .weight = 20}};
+  EXPECT_EQ(JsonOf(WorkloadOf(choice, {})),
+            R"({"querySets":[{"ranges":{"attributes":["age"]},"weight":0.5},)"
+            R"({"ranges":{"attributes":["zone"]}},)"
+            R"({"ranges":{"attributes":["age"]},"weight":20},)"
+            R"({"ranges":{"attributes":["zone"]},"weight":20},)"
+            R"({"predicates":{"predicates":[{"allOf":[{"attribute":"a","in":["1"]}]}]}}]})");
 }
 
 TEST(WorkloadChoice, ATargetTakesTheConfidenceOfTheCommand) {
@@ -83,6 +101,10 @@ TEST(WorkloadChoice, ATargetTakesTheConfidenceOfTheCommand) {
   EXPECT_FALSE(request.has_spend());
   EXPECT_EQ(request.target().max_error(), 25);
   EXPECT_EQ(request.target().confidence(), 0.9);
+  v1::AnswerWorkloadRequest of_mean;
+  SetPrice({.rmse = 4}, 0.9, of_mean);
+  EXPECT_EQ(of_mean.target().rmse(), 4);
+  EXPECT_FALSE(of_mean.has_spend() || of_mean.target().has_confidence());
   v1::AnswerWorkloadRequest free;
   SetPrice({}, std::nullopt, free);
   EXPECT_FALSE(free.has_spend() || free.has_target());

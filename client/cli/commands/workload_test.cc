@@ -92,6 +92,73 @@ TEST_F(WorkloadArguments, AnErrorToReachStandsInThePlaceOfASpend) {
   EXPECT_THAT(Complaint({"--marginals", "1"}), HasSubstr("--max-error"));
 }
 
+TEST_F(WorkloadArguments, ARootMeanSquaredErrorStandsInThePlaceOfASpend) {
+  const v1::AnswerWorkloadRequest sent =
+      Answering({"--marginals", "1", "--rmse", "2.5", "--confidence", "0.9"});
+  EXPECT_EQ(sent.target().rmse(), 2.5);
+  EXPECT_FALSE(sent.has_spend() || sent.target().has_confidence());
+  EXPECT_EQ(sent.confidence_level(), 0.9);
+  EXPECT_EQ(Answering({"--marginals", "1", "--rmse", "5%", "--assume-rows", "2000"}).target().rmse(), 100);
+  EXPECT_THAT(command_line_.error(), HasSubstr("--rmse 5% is 100 records, of 2000 assumed rows"));
+  EXPECT_THAT(Complaint({"--marginals", "1", "--rmse", "5%"}),
+              HasSubstr("--rmse: a percentage is of a number of records"));
+  EXPECT_THAT(Complaint({"--marginals", "1", "--rmse", "5", "--max-error", "5"}),
+              HasSubstr("only one of these may be given: --epsilon, --rho, --max-error, --rmse"));
+  for (const char* wrong : {"0", "-5", "nan", "five", "101%"})
+    EXPECT_THAT(Complaint({"--marginals", "1", "--rmse", wrong, "--assume-rows", "9"}),
+                HasSubstr("--rmse: '" + std::string(wrong) + "' is neither a positive number of records"));
+}
+
+TEST_F(WorkloadArguments, WeightsAreOfTheOptionsThatAsk) {
+  const v1::AnswerWorkloadRequest sent =
+      Answering({"--marginals", "1", "--ranges", "age", "--ranges", "zone", "--where", "sex = f", "--weight",
+                 "ranges=20", "--weight", "where=0.5", "--rho", "1"});
+  const auto& sets = sent.workload().query_sets();
+  ASSERT_EQ(sets.size(), 4);
+  EXPECT_FALSE(sets[0].has_weight());
+  EXPECT_EQ(sets[1].weight(), 20);
+  EXPECT_EQ(sets[2].weight(), 20);
+  EXPECT_EQ(sets[3].weight(), 0.5);
+  for (const char* wrong : {"2", "ranges", "ranges=", "ranges=two", "ranges=0", "ranges=-1", "ranges=nan",
+                            "ranges=inf", "mean=2", "--ranges=2"}) {
+    EXPECT_THAT(Complaint({"--ranges", "age", "--rho", "1", "--weight", wrong}),
+                HasSubstr("' is not NAME=W, such as ranges=2"))
+        << wrong;
+  }
+}
+
+TEST_F(WorkloadArguments, WeightsWithoutEffectAreRefused) {
+  EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--weight", "ranges=2"}),
+              HasSubstr("--weight: names ranges, which is not asked: give --ranges"));
+  EXPECT_THAT(Complaint({"--ranges", "age", "--rho", "1", "--weight", "ranges=2", "--weight", "ranges=3"}),
+              HasSubstr("--weight: names ranges twice"));
+  EXPECT_THAT(Complaint({"--mean", "age", "--where", "a = 1", "--rho", "1", "--weight", "where=2"}),
+              HasSubstr("--weight: is of counts"));
+  for (const char* error : {"5", "5%"}) {
+    EXPECT_THAT(
+        Complaint({"--ranges", "age", "--max-error", error, "--assume-rows", "9", "--weight", "ranges=2"}),
+        HasSubstr("--weight: does not count beside --max-error"));
+  }
+  EXPECT_EQ(command_line_.Run("release query r1 --ranges age --weight ranges=2"), ExitStatus::kUsage)
+      << "no noise is planned for the answers of a model";
+}
+
+TEST_F(WorkloadArguments, AnObjectiveGoesWithABudget) {
+  EXPECT_EQ(Answering({"--ranges", "age", "--rho", "1"}).objective(), v1::OBJECTIVE_UNSPECIFIED);
+  EXPECT_EQ(Answering({"--ranges", "age", "--rho", "1", "--objective", "sum"}).objective(),
+            v1::OBJECTIVE_SUM);
+  EXPECT_EQ(Answering({"--ranges", "age", "--rho", "1", "--objective", "worst"}).objective(),
+            v1::OBJECTIVE_WORST);
+  EXPECT_THAT(Complaint({"--ranges", "age", "--rho", "1", "--objective", "mean"}),
+              HasSubstr("'mean' is none of sum|worst"));
+  for (const char* target : {"--max-error", "--rmse"}) {
+    EXPECT_THAT(Complaint({"--ranges", "age", target, "5", "--objective", "worst"}),
+                HasSubstr("--objective: goes with a budget"));
+  }
+  EXPECT_THAT(Complaint({"--mean", "income", "--rho", "1", "--objective", "worst"}),
+              HasSubstr("--objective: is of counts"));
+}
+
 // What the server says of a request without a price.
 v1::EstimateWorkloadResponse LadderOfShares() {
   v1::EstimateWorkloadResponse estimate;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/output/statistics_forecast.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
@@ -13,9 +14,11 @@
 namespace curator::cli {
 namespace {
 
-// The parameter of the noise: the scale of Laplace, sigma^2 of Gaussian.
-std::string DescribeParameter(const v1::Noise& noise) {
-  if (noise.mechanism() == v1::MECHANISM_DISCRETE_LAPLACE) return "scale " + FormatFraction(noise.scale());
+// The parameter of the noise: the scale of Laplace, sigma^2 of Gaussian. None of residuals, each of which has
+// its own.
+Value DescribeParameter(const v1::Noise& noise) {
+  if (!noise.scale().empty()) return "scale " + FormatFraction(noise.scale());
+  if (noise.sigma_squared().empty()) return std::monostate();
   return "sigma^2 " + FormatFraction(noise.sigma_squared());
 }
 
@@ -92,10 +95,50 @@ Table MarginalTable(const v1::EstimateWorkloadResponse& estimate, std::optional<
   return table;
 }
 
-Table QuerySetTable(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows) {
+// How far the objective may be above the least that residuals reach, as a share of it; none of other
+// strategies.
+Value GapOf(const v1::EstimateWorkloadResponse::QuerySetForecast& set) {
+  return set.strategy() == v1::STRATEGY_RESIDUAL ? Value(set.gap()) : Value();
+}
+
+Value RmseOf(const v1::EstimateWorkloadRequest& asked) {
+  return asked.target().has_rmse() ? Value(asked.target().rmse()) : Value();
+}
+
+std::string WordsOf(const v1::Marginals& marginals) {
+  if (marginals.has_all_k_way()) return absl::StrCat(marginals.all_k_way().k(), "-way marginals");
+  if (marginals.sets_size() != 1) return absl::StrCat(marginals.sets_size(), " marginals");
+  return "marginal " + absl::StrJoin(marginals.sets(0).names(), ",");
+}
+
+// "2-way marginals", "ranges of age,zone"; none where the request is not known.
+Value WordsOf(const v1::Workload& asked, int place) {
+  if (place >= asked.query_sets_size()) return std::monostate();
+  const v1::QuerySet& set = asked.query_sets(place);
+  switch (set.queries_case()) {
+    case v1::QuerySet::kMarginals:
+      return WordsOf(set.marginals());
+    case v1::QuerySet::kRanges:
+      return "ranges of " + absl::StrJoin(set.ranges().attributes(), ",");
+    case v1::QuerySet::kPrefixes:
+      return "prefixes of " + set.prefixes().attribute();
+    case v1::QuerySet::kThresholds:
+      return "thresholds";
+    case v1::QuerySet::kParities:
+      return "parities";
+    case v1::QuerySet::kPredicates:
+      return "conditions";
+    default:
+      return std::monostate();
+  }
+}
+
+Table QuerySetTable(const v1::EstimateWorkloadResponse& estimate, const v1::Workload& asked,
+                    std::optional<int64_t> assumed_rows) {
   Table table{"query_sets",
               "",
               {{"query_set", "query set", Align::kRight},
+               {"query", "queries"},
                {"answers", "answers", Align::kRight},
                {"strategy", "strategy"},
                {"words", "measured as"},
@@ -105,13 +148,15 @@ Table QuerySetTable(const v1::EstimateWorkloadResponse& estimate, std::optional<
       Together(Together(table.columns, kNoiseColumns),
                ErrorColumns({"largest_standard_deviation", "worst std dev", Align::kRight},
                             "worst " + WithinTitle(LevelOf(estimate)), "std dev / rows", assumed_rows));
+  table.columns.push_back({"gap", "gap", Align::kRight, ShownIn::kJsonAndCsv});
   for (const auto& set : estimate.query_sets()) {
-    const Row what = {int64_t{set.query_set()}, set.answers(), NameOf(set.strategy()),
-                      TextOrNone(set.words()), set.measurements()};
+    const Row what = {int64_t{set.query_set()}, WordsOf(asked, set.query_set()), set.answers(),
+                      NameOf(set.strategy()),   TextOrNone(set.words()),         set.measurements()};
     table.rows.push_back(Together(
         Together(what, NoiseCells(set.noise())),
         ErrorCells(set.standard_deviation(), set.largest_standard_deviation(), set.confidence_half_width(),
                    set.noise().confidence_level(), set.standard_deviation(), assumed_rows)));
+    table.rows.back().push_back(GapOf(set));
   }
   return table;
 }
@@ -197,8 +242,8 @@ Value ShareOf(double error, std::optional<int64_t> rows) {
   return error / static_cast<double>(*rows);
 }
 
-void AddForecasts(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows,
-                  Records& records) {
+void AddForecasts(const v1::EstimateWorkloadResponse& estimate, const v1::Workload& asked,
+                  std::optional<int64_t> assumed_rows, Records& records) {
   for (const auto& marginal : estimate.marginals()) {
     const v1::Noise& noise = marginal.noise();
     records.Add(Together<Member>(
@@ -215,6 +260,7 @@ void AddForecasts(const v1::EstimateWorkloadResponse& estimate, std::optional<in
     records.Add(Together<Member>(MembersOf(set.noise()),
                                  {{"record", "query_set"},
                                   {"query_set", int64_t{set.query_set()}},
+                                  {"query", WordsOf(asked, set.query_set())},
                                   {"cells", set.answers()},
                                   {"strategy", NameOf(set.strategy())},
                                   {"measured_as", TextOrNone(set.words())},
@@ -222,7 +268,8 @@ void AddForecasts(const v1::EstimateWorkloadResponse& estimate, std::optional<in
                                   {"standard_deviation", set.standard_deviation()},
                                   {"largest_standard_deviation", set.largest_standard_deviation()},
                                   {"confidence_half_width", set.confidence_half_width()},
-                                  {"share_of_rows", ShareOf(set.standard_deviation(), assumed_rows)}}));
+                                  {"share_of_rows", ShareOf(set.standard_deviation(), assumed_rows)},
+                                  {"gap", GapOf(set)}}));
   }
 }
 
@@ -277,6 +324,16 @@ void AddStatisticNote(const StatisticForecasts& forecasts, std::optional<int64_t
     document.notes.push_back(std::move(note));
 }
 
+// One plan measures all sets by residuals.
+void AddGapNote(const v1::EstimateWorkloadResponse& estimate, Document& document) {
+  if (estimate.query_sets().empty() || estimate.query_sets(0).strategy() != v1::STRATEGY_RESIDUAL) return;
+  constexpr double kRounding = 1e-8;
+  const double gap = estimate.query_sets(0).gap();
+  document.notes.push_back(absl::StrCat("residual: the variance that was made least is ",
+                                        gap > kRounding ? "within " + PercentUpText(gap) + " of " : "",
+                                        "the least that these residuals can reach"));
+}
+
 // The ladder with a row for each share and statistic.
 Table LadderRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows,
                     double level) {
@@ -306,7 +363,8 @@ Table LadderRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<
 }  // namespace
 
 Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
-                          std::optional<int64_t> assumed_rows, double level) {
+                          std::optional<int64_t> assumed_rows, double level,
+                          const v1::EstimateWorkloadRequest& asked) {
   // Of statistics there is no error in records that all of them have.
   const bool has_statistics = !estimate.statistics().empty();
   const ShownIn of_counts =
@@ -315,12 +373,14 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
   document.fields = {
       {"dataset", "dataset", dataset},
       {"marginal_count", "marginals", int64_t{estimate.marginals_size()},
-       has_statistics ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
+       estimate.marginals().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
       {"marginals_left_out", "left out for their size", estimate.marginals_left_out(),
        estimate.marginals_left_out() == 0 ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
       {"total_cells", has_statistics ? "numbers measured" : "cells", estimate.total_cells()},
       {"event", "would be recorded as", estimate.event(), ShownIn::kJsonAndCsv},
       {"event", "would be recorded as", FormatEvent(estimate.event()), ShownIn::kTables},
+      {"target_rmse", "to reach a root mean squared error of", RmseOf(asked),
+       asked.target().has_rmse() ? ShownIn::kAllForms : ShownIn::kJsonAndCsv},
       {"spend", "would spend", FormatSpend(estimate.spend())},
       {"max_error", "all errors within +-", ErrorOrNone(estimate.max_error(), has_statistics), of_counts},
       {"fits", "fits the budget", estimate.fits()},
@@ -328,13 +388,15 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
       {"free_from", "free with --prefer-free, from", ListOf(estimate.free_from()),
        estimate.free_from().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms}};
   if (!estimate.marginals().empty()) document.tables.push_back(MarginalTable(estimate, assumed_rows));
-  if (!estimate.query_sets().empty()) document.tables.push_back(QuerySetTable(estimate, assumed_rows));
+  if (!estimate.query_sets().empty())
+    document.tables.push_back(QuerySetTable(estimate, asked.workload(), assumed_rows));
   if (has_statistics)
     document.tables.push_back(StatisticForecastTable(estimate.statistics(), assumed_rows, level));
   document.tables.push_back(CostTable(estimate.costs()));
   if (!estimate.choices().empty()) document.tables.push_back(ChoiceTable(estimate, assumed_rows));
   AddDataFacts(estimate.domain_from_records(), estimate.rows_from_query(), document);
   AddStatisticNote(estimate.statistics(), assumed_rows, document);
+  AddGapNote(estimate, document);
   document.notes.emplace_back("errors of counts are in records; nothing was charged, no record was read");
   return document;
 }
@@ -387,13 +449,14 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
 }
 
 Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<int64_t> assumed_rows,
-                      double level) {
+                      double level, const v1::EstimateWorkloadRequest& asked) {
   Table table{"records", "", {}, {}};
   for (const char* key : {"record",
                           "query_set",
                           "attributes",
                           "cells",
                           "marginals_left_out",
+                          "query",
                           "strategy",
                           "measured_as",
                           "measurements",
@@ -408,6 +471,8 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                           "half_width_at_rows",
                           "confidence_level",
                           "share_of_rows",
+                          "gap",
+                          "target_rmse",
                           "max_error",
                           "epsilon",
                           "delta",
@@ -429,12 +494,13 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
                                {{"record", "request"},
                                 {"cells", estimate.total_cells()},
                                 {"marginals_left_out", estimate.marginals_left_out()},
+                                {"target_rmse", RmseOf(asked)},
                                 {"max_error", ErrorOrNone(estimate.max_error(), has_statistics)},
                                 {"fits", estimate.fits()},
                                 {"event", estimate.event()},
                                 {"free_from", ListOf(estimate.free_from())},
                                 {"refused_by_rule", TextOrNone(estimate.refused_by_rule())}}));
-  AddForecasts(estimate, assumed_rows, records);
+  AddForecasts(estimate, asked.workload(), assumed_rows, records);
   AddStatisticRecords(estimate, assumed_rows, level, records);
   for (const v1::Cost& cost : estimate.costs()) {
     records.Add({{"record", "cost"},
@@ -451,14 +517,14 @@ Table ForecastRecords(const v1::EstimateWorkloadResponse& estimate, std::optiona
 }
 
 Document EstimateDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
-                          bool has_price, std::optional<int64_t> assumed_rows, double level,
-                          OutputForm form) {
+                          bool has_price, std::optional<int64_t> assumed_rows, double level, OutputForm form,
+                          const v1::EstimateWorkloadRequest& asked) {
   if (has_price && form == OutputForm::kCsv) {
     Document document;
-    document.tables.push_back(ForecastRecords(estimate, assumed_rows, level));
+    document.tables.push_back(ForecastRecords(estimate, assumed_rows, level, asked));
     return document;
   }
-  if (has_price) return ForecastDocument(dataset, estimate, assumed_rows, level);
+  if (has_price) return ForecastDocument(dataset, estimate, assumed_rows, level, asked);
   Document document = LadderDocument(dataset, estimate, assumed_rows, level);
   // CSV prints one table: of statistics that with a row for each, if there are any.
   if (form == OutputForm::kCsv) document.tables.erase(document.tables.begin(), document.tables.end() - 1);

@@ -44,6 +44,70 @@ TEST(Forecast, TablesShowErrorsStrategiesAndChoices) {
                                HasSubstr("rho 0.05  rho 0.05"), HasSubstr("all within +-")));
 }
 
+TEST(Forecast, SaysWhichRootMeanSquaredErrorWasAskedFor) {
+  const auto shown = [](std::optional<double> rmse, OutputForm form) {
+    v1::EstimateWorkloadRequest asked;
+    if (rmse) asked.mutable_target()->set_rmse(*rmse);
+    std::ostringstream out;
+    Print(EstimateDocument("census", TheEstimate(), true, std::nullopt, 0.95, form, asked), form, Terminal(),
+          out, out);
+    return out.str();
+  };
+  EXPECT_THAT(shown(12.5, OutputForm::kTable), HasSubstr("to reach a root mean squared error of  12.5"));
+  EXPECT_THAT(shown({}, OutputForm::kTable), ::testing::Not(HasSubstr("squared")));
+  EXPECT_THAT(shown(12.5, OutputForm::kJson), HasSubstr("\"target_rmse\":12.5"));
+  EXPECT_THAT(shown({}, OutputForm::kJson), HasSubstr("\"target_rmse\":null"));
+  EXPECT_THAT(shown(12.5, OutputForm::kCsv),
+              AllOf(HasSubstr(",target_rmse,max_error,"), HasSubstr(",12.5,160,")));
+}
+
+TEST(Forecast, NamesTheQuerySetsAsTheyWereAsked) {
+  v1::EstimateWorkloadRequest asked;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
+                  R"({"workload": {"querySets": [{"marginals": {"sets": [{"names": ["age", "sex"]}]}},
+                        {"marginals": {"sets": [{"names": ["age"]}, {"names": ["sex"]}]}},
+                        {"marginals": {"allKWay": {"k": 2}}}, {"ranges": {"attributes": ["age", "sex"]}},
+                        {"prefixes": {"attribute": "age"}}, {"thresholds": {}}, {"parities": {}},
+                        {"predicates": {}}]}})",
+                  &asked)
+                  .ok());
+  v1::EstimateWorkloadResponse estimate;
+  for (int i = 0; i < asked.workload().query_sets_size(); ++i) estimate.add_query_sets()->set_query_set(i);
+  std::ostringstream out;
+  Print(EstimateDocument("census", estimate, true, std::nullopt, 0.95, OutputForm::kCsv, asked),
+        OutputForm::kCsv, Terminal(), out, out);
+  EXPECT_THAT(
+      out.str(),
+      AllOf(HasSubstr("\nquery_set,0,,0,,\"marginal age,sex\","), HasSubstr("\nquery_set,1,,0,,2 marginals,"),
+            HasSubstr("\nquery_set,2,,0,,2-way marginals,"),
+            HasSubstr("\nquery_set,3,,0,,\"ranges of age,sex\","),
+            HasSubstr("\nquery_set,4,,0,,prefixes of age,"), HasSubstr("\nquery_set,5,,0,,thresholds,"),
+            HasSubstr("\nquery_set,6,,0,,parities,"), HasSubstr("\nquery_set,7,,0,,conditions,")));
+}
+
+TEST(Forecast, SaysHowNearResidualsAreToTheLeastError) {
+  v1::EstimateWorkloadResponse estimate = TheEstimate();
+  estimate.clear_marginals();
+  v1::EstimateWorkloadResponse::QuerySetForecast& set = *estimate.mutable_query_sets(0);
+  set.set_strategy(v1::STRATEGY_RESIDUAL);
+  set.set_gap(0.00021);
+  set.mutable_noise()->set_mechanism(v1::MECHANISM_DISCRETE_GAUSSIAN);
+  set.mutable_noise()->clear_scale();
+  const auto shown = [&estimate](OutputForm form) {
+    std::ostringstream out;
+    Print(EstimateDocument("census", estimate, true, std::nullopt, 0.95, form), form, Terminal(), out, out);
+    return out.str();
+  };
+  EXPECT_THAT(shown(OutputForm::kTable),
+              AllOf(HasSubstr("gaussian  -  "), HasSubstr("within 0.021% of the least"),
+                    ::testing::Not(HasSubstr("marginals"))));
+  EXPECT_THAT(shown(OutputForm::kJson), HasSubstr("\"gap\":0.00021"));
+  EXPECT_THAT(shown(OutputForm::kCsv), HasSubstr(",0.00021,"));
+  set.set_strategy(v1::STRATEGY_TREE);
+  EXPECT_THAT(shown(OutputForm::kTable), ::testing::Not(HasSubstr("of the least")));
+  EXPECT_THAT(shown(OutputForm::kJson), HasSubstr("\"gap\":null"));
+}
+
 TEST(Forecast, SaysHowManyMarginalsWereLeftOut) {
   const auto shown = [](int64_t left_out, OutputForm form) {
     v1::EstimateWorkloadResponse estimate = TheEstimate();

@@ -17,7 +17,7 @@ std::string UnknownOf(const char* json) {
 TEST(UnknownField, NamesThePlaceAndTheFieldsThatThereAre) {
   EXPECT_EQ(UnknownOf<v1::Workload>(R"({"querySets": [{"ranges": {}}, {"predicats": {}}]})"),
             "querySets[1] has no field \"predicats\"; there are: marginals, ranges, prefixes, thresholds, "
-            "parities, predicates, statistics, strategy; did you mean predicates?");
+            "parities, predicates, statistics, strategy, weight; did you mean predicates?");
   EXPECT_EQ(UnknownOf<v1::Workload>(R"({"sets": []})"), "it has no field \"sets\"; there are: querySets");
   EXPECT_EQ(UnknownOf<v1::Schema>(R"({"attributes": [{"integer": {"width": 1}}]})"),
             "attributes[0].integer has no field \"width\"; there are: min, max, binWidth");

@@ -112,6 +112,7 @@ def quote(shown: Quote) -> str:
         ("all errors within ±", number(shown.max_error) if shown.max_error else ""),
         ("fits the budget", ("yes" if shown.fits else "no") if shown.amounts else ""),
         ("the error to reach", shown.max_error_of),
+        ("root mean squared error to reach", "" if shown.rmse is None else number(shown.rmse)),
         ("refused by the owner's rule", shown.refused_by_rule),
         ("free from", ", ".join(shown.free_from)),
     ]

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Optional, Protocol, Union
 
 from curator_dp._conditions import AnyConditions, Condition, Conditions, Term, Thresholds, bin_condition, conditions_of, value_text
@@ -45,6 +45,7 @@ _STRATEGIES = {
     "residual": workload_pb2.STRATEGY_RESIDUAL,
     "selection": workload_pb2.STRATEGY_SELECTION,
 }
+_OF_MARGINALS = ("direct", "residual")
 _OF_QUANTILES = ("tree", "selection")
 
 
@@ -286,17 +287,42 @@ class QuerySet(Protocol):
         """The messages of a request."""
 
 
+@dataclass(frozen=True)
+class Weighted:
+    """A query set whose variances count so much beside those of others."""
+
+    counted: QuerySet
+    weight: float
+
+    def with_where(self, where: Conditions) -> Weighted:
+        return replace(self, counted=self.counted.with_where(where))
+
+    def to_wire(self, schema: Schema) -> list[NamedSet]:
+        sets = self.counted.to_wire(schema)
+        for wire, _ in sets:
+            wire.weight = self.weight
+        return sets
+
+
+def with_weight(counted: QuerySet, weight: object) -> QuerySet:
+    """The same query set with another weight; 1 is that of sets without one. The server checks which weights there are."""
+    if isinstance(weight, bool) or not isinstance(weight, Real):
+        raise InvalidQuestion(f"weight: {weight!r} is no number, such as 2", "weight")
+    unweighted = counted.counted if isinstance(counted, Weighted) else counted
+    return unweighted if weight == 1 else Weighted(unweighted, float(weight))
+
+
 def _has_quantiles(wire: workload_pb2.QuerySet) -> bool:
     return any(each.WhichOneof("statistic") in ("median", "quantiles") for each in wire.statistics.statistics)
 
 
 def _strategy_of(wire: workload_pb2.QuerySet, strategy: str) -> Any:
-    """Marginals are measured directly unless residuals are asked for; of statistics only quantiles can be measured in several ways."""
+    """Marginals take "direct" and "residual" alone; of statistics only quantiles can be measured in several ways."""
     kind = wire.WhichOneof("queries")
     if kind == "statistics":
         fits = strategy in _OF_QUANTILES and _has_quantiles(wire)
     elif kind == "marginals":
-        fits = strategy == "residual"
+        fits = strategy in _OF_MARGINALS
     else:
         fits = strategy != "selection"
     return _STRATEGIES[strategy if fits else "auto"]

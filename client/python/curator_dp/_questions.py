@@ -15,8 +15,8 @@ from curator_dp._query_sets import Names, names_of
 from curator_dp._quotes import Quote
 from curator_dp._request_ids import AnyRequestId
 from curator_dp._spend import DEFAULT_CONFIDENCE, Amount, spend_of
-from curator_dp._statistics import joined_sets
-from curator_dp._targets import ErrorToReach, MaxError, error_of
+from curator_dp._statistics import StatisticsSet, joined_sets
+from curator_dp._targets import ErrorToReach, Records, error_of
 from curator_dp._wire.curator.v1 import query_pb2, workload_pb2
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _MECHANISMS = {
     "laplace": workload_pb2.MECHANISM_DISCRETE_LAPLACE,
     "gaussian": workload_pb2.MECHANISM_DISCRETE_GAUSSIAN,
 }
+_OBJECTIVES = {"sum": workload_pb2.OBJECTIVE_SUM, "worst": workload_pb2.OBJECTIVE_WORST}
 
 
 def checked_parts(parts: Names) -> tuple[str, ...]:
@@ -43,6 +44,16 @@ def _mechanism_of(name: str) -> Any:
     return _MECHANISMS[name]
 
 
+def _objective_of(name: Optional[str], error: Optional[ErrorToReach]) -> Any:
+    if name is None:
+        return workload_pb2.OBJECTIVE_UNSPECIFIED
+    if name not in _OBJECTIVES:
+        raise InvalidQuestion(f"objective: {name!r} is none of {', '.join(_OBJECTIVES)}", "objective")
+    if error is not None:
+        raise InvalidQuestion("objective: goes with an amount; max_error= makes the worst error least, rmse= the mean", "objective")
+    return _OBJECTIVES[name]
+
+
 @dataclass(frozen=True)
 class Question:
     """A question that nothing was charged for yet. Immutable: where() and + make new ones.
@@ -51,9 +62,9 @@ class Question:
         dataset: the Dataset that it is about.
         sets: what is counted.
         parts: of a partitioned dataset; all sealed ones when empty, as without of_parts().
-        strategy: what noise is added to: "auto" (the one of the next three with the least expected error), "direct", "histogram", "tree",
-            or "residual", which measures all sets of a question. Marginals are measured directly unless it is "residual". Of quantiles
-            "auto", "tree" or "selection".
+        strategy: what noise is added to: "auto" (the one with the least expected error), "direct", "histogram", "tree", or "residual",
+            which measures all sets of a question. Marginals take "direct" and "residual" alone. Of quantiles "auto", "tree" or
+            "selection".
         mechanism: "auto", "laplace" or "gaussian".
     """
 
@@ -87,13 +98,29 @@ class Question:
             raise InvalidQuestion("questions that are added are about one dataset, the same parts, and measured in the same way")
         return replace(self, sets=joined_sets(self.sets, other.sets))
 
-    def measured(self, *, strategy: Optional[str] = None, mechanism: Optional[str] = None) -> Question:
-        """The same question, measured in another way: see `strategy` and `mechanism`. What is left out stays as it is.
+    def measured(
+        self, *, strategy: Optional[str] = None, mechanism: Optional[str] = None, weight: Optional[float] = None
+    ) -> Question:
+        """The same question, measured in another way. What is left out stays as it is.
+
+        Args:
+            strategy, mechanism: as in Question.
+            weight: how much the variances of each query set of this question count beside those of others that are added to it, from
+                1e-6 to 1e6; 1 without it. Of counts alone, and not beside max_error=, which holds for all numbers alike.
 
         >>> census.ranges("age").measured(strategy="tree").quote(rho="0.01").numbers
         10
+        >>> both = census.marginals(["age", "sex"]) + census.ranges("age").measured(weight=20)
+        >>> two, one = both.quote(rho="0.01").errors
+        >>> one.std < 0.7 * two.std
+        True
         """
-        return replace(self, strategy=strategy or self.strategy, mechanism=mechanism or self.mechanism)
+        sets = self.sets
+        if weight is not None:
+            if not sets or any(isinstance(each, StatisticsSet) for each in sets):
+                raise InvalidQuestion("weight: is of counts; statistics share an amount evenly", "weight")
+            sets = tuple(_query_sets.with_weight(each, weight) for each in sets)
+        return replace(self, sets=sets, strategy=strategy or self.strategy, mechanism=mechanism or self.mechanism)
 
     def of_parts(self, parts: Names) -> Question:
         """The same question of some parts of a partitioned dataset, whose accounts alone are charged."""
@@ -128,18 +155,26 @@ class Question:
     def _answer_of(self, chunks: list[query_pb2.AnswerChunk]) -> Answer:
         return Answer(chunks, self.dataset._wire.schema, self.dataset.name, self.dataset._client, self._namings())
 
-    def _fill(self, request: Any, spend: Optional[workload_pb2.Spend], error: Optional[ErrorToReach], confidence: Optional[float]) -> None:
+    def _fill(
+        self,
+        request: Any,
+        spend: Optional[workload_pb2.Spend],
+        error: Optional[ErrorToReach],
+        objective: Optional[str],
+        confidence: Optional[float],
+    ) -> None:
         if spend is not None and error is not None:
-            raise InvalidQuestion("give either an amount, epsilon= or rho=, or max_error=")
+            raise InvalidQuestion(f"give either an amount, epsilon= or rho=, or {error.argument}=")
         request.dataset = self.dataset.name
         request.workload.CopyFrom(self.to_wire())
         request.mechanism = _mechanism_of(self.mechanism)
         request.parts.extend(self.parts)
         if spend is not None:
             request.spend.CopyFrom(spend)
+        request.objective = _objective_of(objective, error)
         if error is not None:
-            request.target.max_error = error.records
-            if confidence is not None:
+            setattr(request.target, error.argument, error.records)
+            if confidence is not None and error.argument == "max_error":
                 request.target.confidence = confidence
         if confidence is not None:
             request.confidence_level = confidence
@@ -150,9 +185,11 @@ class Question:
         epsilon: Optional[Amount] = None,
         delta: Optional[Amount] = None,
         rho: Optional[Amount] = None,
-        max_error: Optional[MaxError] = None,
+        max_error: Optional[Records] = None,
+        rmse: Optional[Records] = None,
         assume_rows: Optional[int] = None,
         of_release: Any = None,
+        objective: Optional[str] = None,
         confidence: Optional[float] = None,
     ) -> Quote:
         """The price and the expected errors. Free: from public facts alone. Without an amount and without an error to reach, what 1%, 3%,
@@ -161,9 +198,13 @@ class Question:
         Args:
             epsilon, delta, rho: the amount to spend, or
             max_error: the largest error of all numbers together, in records, or in percent of one of the next two, "5%": the least amount
-                that reaches it is found.
+                that reaches it is found. Or
+            rmse: the root of the mean squared error, likewise: the mean over the numbers of each query set, then over the sets by their
+                weights.
             assume_rows: a number of records that you take the table to have, or
             of_release: a release that you may read, its id or its answer, with a noisy number of records: a marginal, a count, or a model.
+            objective: what is made least with an amount, by the weights of the sets: "sum", of the mean variances of the query sets, as
+                when it is left out, or "worst", the largest variance of all numbers.
             confidence: of max_error and of each interval, between 0 and 1; 0.95 when left out.
 
         >>> quote = census.marginals("age").quote(rho="0.01")
@@ -171,12 +212,14 @@ class Question:
         (Decimal('0.01'), True)
         >>> [choice.share_of_left for choice in census.marginals("age").quote().choices]
         [0.01, 0.03, 0.1, 0.3]
+        >>> census.marginals("age").quote(rmse=20).errors[0].std <= 20
+        True
         """
         spend = spend_of(epsilon, delta, rho)
         request = query_pb2.EstimateWorkloadRequest()
-        error = error_of(self.dataset._client, max_error, assume_rows, of_release)
-        self._fill(request, spend, error, confidence)
-        return Quote(self, confidence, self.dataset._client._estimate(request), error.words if error else "")
+        error = error_of(self.dataset._client, max_error, rmse, assume_rows, of_release)
+        self._fill(request, spend, error, objective, confidence)
+        return Quote(self, confidence, self.dataset._client._estimate(request), error, objective)
 
     def answer(
         self,
@@ -184,9 +227,11 @@ class Question:
         epsilon: Optional[Amount] = None,
         delta: Optional[Amount] = None,
         rho: Optional[Amount] = None,
-        max_error: Optional[MaxError] = None,
+        max_error: Optional[Records] = None,
+        rmse: Optional[Records] = None,
         assume_rows: Optional[int] = None,
         of_release: Any = None,
+        objective: Optional[str] = None,
         confidence: Optional[float] = None,
         prefer_free: bool = False,
         request_id: Optional[AnyRequestId] = None,
@@ -195,7 +240,7 @@ class Question:
         """Charges the amount and answers with noise. The same call again, also on another day, costs nothing and returns the same.
 
         Args:
-            epsilon, delta, rho, max_error, assume_rows, of_release: as in quote().
+            epsilon, delta, rho, max_error, rmse, assume_rows, of_release, objective: as in quote().
             confidence: of each interval, between 0 and 1; 0.95 when left out. It does not affect the noise or the charge, but for
                 max_error.
             prefer_free: answer from earlier releases, free, if they determine all numbers; then no amount is needed.
@@ -215,11 +260,11 @@ class Question:
         """
         request = query_pb2.AnswerWorkloadRequest(prefer_free=prefer_free)
         spend = spend_of(epsilon, delta, rho)
-        if spend is None and max_error is None and not prefer_free:
-            raise InvalidQuestion("answer: give an amount, epsilon= or rho=, the error to reach, max_error=, or prefer_free=True")
+        if spend is None and max_error is None and rmse is None and not prefer_free:
+            raise InvalidQuestion("answer: give an amount, epsilon= or rho=, the error to reach, max_error= or rmse=, or prefer_free=True")
         client = self.dataset._client
-        error = error_of(client, max_error, assume_rows, of_release)
-        self._fill(request, spend, error, confidence)
+        error = error_of(client, max_error, rmse, assume_rows, of_release)
+        self._fill(request, spend, error, objective, confidence)
         self._select(request)
         request.request_id = client._request_id("workload", _of_draw(request), self.dataset, request_id, fresh)
         try:
@@ -241,6 +286,8 @@ def _of_draw(request: query_pb2.AnswerWorkloadRequest) -> query_pb2.AnswerWorklo
     drawn.CopyFrom(request)
     for field in ("confidence_level", "prefer_free", "post_processing", "selection"):
         drawn.ClearField(field)
-    if drawn.HasField("target") and not drawn.target.HasField("confidence"):
+    if drawn.HasField("target") and not drawn.target.HasField("confidence") and not drawn.target.HasField("rmse"):
         drawn.target.confidence = DEFAULT_CONFIDENCE
+    if drawn.objective == workload_pb2.OBJECTIVE_SUM:
+        drawn.ClearField("objective")  # which is the default
     return drawn

@@ -15,23 +15,29 @@ from curator_dp._errors import CuratorError
 from curator_dp._facts import facts_of
 from curator_dp._spend import DEFAULT_CONFIDENCE, percent_up, settings_of, words_of
 from curator_dp._statistics import forecasts_of
-from curator_dp._wire.curator.v1 import query_pb2
+from curator_dp._targets import ErrorToReach
+from curator_dp._wire.curator.v1 import query_pb2, workload_pb2
 
 if TYPE_CHECKING:
     from curator_dp._answers import Answer
     from curator_dp._questions import Question
 
 
+_PRICES = {"epsilon", "delta", "rho", "max_error", "rmse"}
+
+
 @dataclass(frozen=True)
 class ExpectedError:
-    """The error of one marginal, or of one query set of another class.
+    """The error of one marginal, or of one query set of another class, or of all marginals of one that is measured by residuals.
 
     Attributes:
-        name: "age,sex"; "query set 2".
+        name: "age,sex"; "2-way marginals"; "query set 2".
         numbers: how many there are.
         std: of one number: its root mean square over the set.
         half_width: each number lies within this of the true one, with the quote's confidence.
         strategy: how it is measured, for display.
+        gap: where that is by residuals: what was made least is above the least that residuals can reach by this share of it at most,
+            0.01 for 1%. Else None.
     """
 
     name: str
@@ -39,6 +45,7 @@ class ExpectedError:
     std: float
     half_width: float
     strategy: str
+    gap: Optional[float] = None
 
 
 class Choice:
@@ -54,7 +61,15 @@ class Choice:
         fits: whether all accounts have that much left now.
     """
 
-    def __init__(self, question: Question, confidence: Optional[float], wire: query_pb2.EstimateWorkloadResponse.Choice) -> None:
+    def __init__(
+        self,
+        question: Question,
+        confidence: Optional[float],
+        wire: query_pb2.EstimateWorkloadResponse.Choice,
+        objective: Optional[str] = None,
+        error: Optional[ErrorToReach] = None,
+    ) -> None:
+        """With `error` the choice is what reaches it, and is asked for so."""
         self._question = question
         self._confidence = confidence
         self.spend = words_of(wire.spend)
@@ -64,10 +79,12 @@ class Choice:
         self.costs = costs_of(wire.costs)
         self.forecasts = forecasts_of(wire.statistics)
         self.fits: bool = wire.fits
+        self._price: dict[str, Any] = {error.argument: error.records} if error else {**self.amounts, "objective": objective}
 
     def answer(self, **options: Any) -> Answer:
-        """Asks the question for this amount, and charges it. Options as in Question.answer(); the confidence is the quote's."""
-        arguments: dict[str, Any] = {"confidence": self._confidence, **self.amounts, **options}
+        """Asks the question for this amount, and charges it. Options as in Question.answer(); confidence and objective are the quote's."""
+        price = {} if options.keys() & _PRICES else self._price
+        arguments: dict[str, Any] = {"confidence": self._confidence, **price, **options}
         return self._question.answer(**arguments)
 
     @property
@@ -93,9 +110,10 @@ class Quote:
         numbers: how many the answer has.
         left_out: of all sets of k columns, those that max_cells leaves out.
         max_error: no number of the answer is wrong by more, with probability `confidence`.
+        rmse: the root mean squared error that was to be reached, in records; None where none was.
         confidence: of `max_error` and of each half width.
         fits: whether all accounts have that much left now.
-        max_error_of: what a percentage in max_error= is of: "5% of 2000 records, a noisy number: ..."; empty where it was none.
+        max_error_of: what a percentage in max_error= or rmse= is of: "5% of 2000 records, a noisy number: ..."; empty where it was none.
         choices: the errors for other amounts, from the cheapest on, as a tuple of Choice. Where no amount was given: what 1%, 3%, 10% and
             30% of what is left would buy; then `costs`, `event`, `max_error` and `fits`, which are of one amount, are empty, and
             errors in `errors` and `forecasts` are NaN.
@@ -107,9 +125,18 @@ class Quote:
     """
 
     def __init__(
-        self, question: Question, confidence: Optional[float], wire: query_pb2.EstimateWorkloadResponse, max_error_of: str = ""
+        self,
+        question: Question,
+        confidence: Optional[float],
+        wire: query_pb2.EstimateWorkloadResponse,
+        error: Optional[ErrorToReach] = None,
+        objective: Optional[str] = None,
     ) -> None:
-        self.max_error_of = max_error_of
+        self.max_error_of = error.words if error else ""
+        self.rmse = error.records if error and error.argument == "rmse" else None
+        self._error = error
+        # Other amounts than the least that reaches an error are forecast with what it makes least.
+        self._objective = "worst" if error and error.argument == "max_error" else objective
         self._question = question
         self._wire = wire
         self._asked_confidence = confidence
@@ -120,14 +147,14 @@ class Quote:
         self.event: str = wire.event
         self.max_error: float = wire.max_error
         self.fits: bool = wire.fits
-        self.errors = _errors_of(wire, [each.name if each else "" for each in question._namings()])
+        self.errors = _errors_of(wire, _names_of(question, wire))
         self.forecasts = forecasts_of(wire.statistics)
         self.numbers: int = sum(each.numbers for each in self.errors) + sum(each.groups for each in self.forecasts)
         if not self.amounts and wire.choices:  # they are errors of no amount: those of each are in `choices`
             self.errors = tuple(replace(each, std=math.nan, half_width=math.nan) for each in self.errors)
             self.forecasts = tuple(replace(each, std=math.nan, half_width=math.nan) for each in self.forecasts)
         self.left_out: int = wire.marginals_left_out
-        self.choices = tuple(Choice(question, confidence, each) for each in wire.choices)
+        self.choices = tuple(Choice(question, confidence, each, objective) for each in wire.choices)
         self.free_from = tuple(wire.free_from)
         self.refused_by_rule: str = wire.refused_by_rule
         self.domain_from_records: bool = wire.domain_from_records
@@ -147,10 +174,11 @@ class Quote:
         choice = query_pb2.EstimateWorkloadResponse.Choice(
             spend=wire.spend, costs=wire.costs, fits=wire.fits, max_error=wire.max_error, statistics=wire.statistics
         )
-        return Choice(self._question, self._asked_confidence, choice)
+        return Choice(self._question, self._asked_confidence, choice, self._objective, self._error)
 
     def answer(self, **options: Any) -> Answer:
-        """Asks the question for the quoted amount, and charges it. Options as in Question.answer(); the confidence is the quote's.
+        """Asks the question for the quoted amount or error, and charges the amount. Options as in Question.answer(); confidence and objective are the
+        quote's.
 
         >>> census.marginals(["age", "sex"]).quote(rho="0.002").answer().costs[0].amount
         Decimal('0.002')
@@ -178,7 +206,8 @@ class Quote:
         if not self.amounts and self.choices:
             return f"<Quote: {'; '.join(repr(each)[9:-1] for each in self.choices)}{facts_of(self)}>"
         fits = "" if self.fits else ", does not fit the budget"
-        return f"<Quote: {self.spend}, {_errors_text(self)} with {100 * self.confidence:g}%{fits}{facts_of(self)}>"
+        rmse = "" if self.rmse is None else f"root mean squared error {self.rmse:g}, "
+        return f"<Quote: {self.spend}, {rmse}{_errors_text(self)} with {100 * self.confidence:g}%{fits}{facts_of(self)}>"
 
     def _repr_html_(self) -> str:
         return _html.quote(self)
@@ -190,6 +219,20 @@ def _errors_text(shown: Union[Quote, Choice]) -> str:
     if shown.max_error > 0 or not parts:
         parts.insert(0, f"all errors within ±{shown.max_error:g}")
     return ", ".join(parts)
+
+
+def _names_of(question: Question, wire: query_pb2.EstimateWorkloadResponse) -> list[str]:
+    """Of the query sets whose errors are forecast as a whole. Marginals are, where they are measured by residuals."""
+    names = [each.name if each else "" for each in question._namings()]
+    if all(names) or not any(each.strategy == workload_pb2.STRATEGY_RESIDUAL for each in wire.query_sets):
+        return names
+    return [name or _marginals_name(each.marginals) for name, each in zip(names, question.to_wire().query_sets)]
+
+
+def _marginals_name(marginals: workload_pb2.Marginals) -> str:
+    if len(marginals.sets) == 1:
+        return ",".join(marginals.sets[0].names)
+    return f"{len(marginals.sets)} marginals" if marginals.sets else f"{marginals.all_k_way.k}-way marginals"
 
 
 def _errors_of(wire: query_pb2.EstimateWorkloadResponse, names: list[str]) -> tuple[ExpectedError, ...]:
@@ -204,6 +247,7 @@ def _errors_of(wire: query_pb2.EstimateWorkloadResponse, names: list[str]) -> tu
         if other.query_set in of_statistics:
             continue
         name = names[other.query_set] or f"query set {other.query_set}"
-        error = ExpectedError(name, other.answers, other.standard_deviation, other.confidence_half_width, other.words)
+        gap = other.gap if other.strategy == workload_pb2.STRATEGY_RESIDUAL else None
+        error = ExpectedError(name, other.answers, other.standard_deviation, other.confidence_half_width, other.words, gap)
         placed.append((other.query_set, error))
     return tuple(error for _, error in sorted(placed, key=lambda each: each[0]))

@@ -14,54 +14,61 @@ from curator_dp._wire.curator.v1 import query_pb2
 if TYPE_CHECKING:
     from curator_dp._client import Client
 
-MaxError = Union[float, str]
+Records = Union[float, str]
 
 
 @dataclass(frozen=True)
 class ErrorToReach:
-    """In records. `words` says what it is a percentage of; empty where it is none."""
+    """`argument` is "max_error" or "rmse", as in quote(), and `records` its number of records. `words` says what it is a percentage of;
+    empty where it is none."""
 
+    argument: str
     records: float
     words: str = ""
 
 
-def error_of(client: Client, max_error: Optional[MaxError], assume_rows: Optional[int], of_release: Any) -> Optional[ErrorToReach]:
+def error_of(
+    client: Client, max_error: Optional[Records], rmse: Optional[Records], assume_rows: Optional[int], of_release: Any
+) -> Optional[ErrorToReach]:
     """None where no error is to be reached. Asks the server for a release alone.
 
     Args:
-        max_error: records, or "5%".
+        max_error, rmse: records, or "5%"; one of them.
         assume_rows, of_release: what a percentage is of; a release's id, or its Answer or Synthesis.
     """
-    if not isinstance(max_error, str):
+    if max_error is not None and rmse is not None:
+        raise InvalidQuestion("rmse: give either max_error= or rmse=", "rmse")
+    name, error = ("max_error", max_error) if rmse is None else ("rmse", rmse)
+    if not isinstance(error, str):
         if of_release is not None or assume_rows is not None:
-            raise InvalidQuestion('assume_rows= and of_release= are what a percentage is of: give max_error="5%"', "max_error")
-        return None if max_error is None else ErrorToReach(max_error)
-    share = _share_of(max_error)
+            raise InvalidQuestion(f'assume_rows= and of_release= are what a percentage is of: give {name}="5%"', name)
+        return None if error is None else ErrorToReach(name, error)
+    share = _share_of(error, name)
     if assume_rows is not None and of_release is not None:
-        raise InvalidQuestion("max_error: give one number of records, assume_rows= or of_release=", "max_error")
+        raise InvalidQuestion(f"{name}: give one number of records, assume_rows= or of_release=", name)
     if assume_rows is not None:
         rows = count_of(assume_rows, "assume_rows")
-        return ErrorToReach(share * rows, f"{max_error} of {rows} assumed rows")
+        return ErrorToReach(name, share * rows, f"{error} of {rows} assumed rows")
     if of_release is None:
         raise InvalidQuestion(
-            f"max_error: {max_error!r} is of a number of records, and the table's own is private: give assume_rows=, or of_release= for "
+            f"{name}: {error!r} is of a number of records, and the table's own is private: give assume_rows=, or of_release= for "
             "a release with a noisy one",
-            "max_error",
+            name,
         )
     release = getattr(of_release, "release_id", of_release)
     if not isinstance(release, str) or not release:
         raise InvalidQuestion("of_release: the id of a release, or an answer or a synthesis that has one", "of_release")
     records, words = _total_of(release, client._release_chunks(query_pb2.GetReleaseRequest(release_id=release)))
-    return ErrorToReach(share * records, f"{max_error} of {records:g} records, a noisy number: {words} of release {release}")
+    return ErrorToReach(name, share * records, f"{error} of {records:g} records, a noisy number: {words} of release {release}")
 
 
-def _share_of(text: str) -> float:
+def _share_of(text: str, name: str) -> float:
     try:
         percentage = float(text.strip().removesuffix("%")) if text.strip().endswith("%") else math.nan
     except ValueError:
         percentage = math.nan
     if not 0 < percentage <= 100:
-        raise InvalidQuestion(f'max_error: {text!r} is no percentage; give a number of records, or a text such as "5%"', "max_error")
+        raise InvalidQuestion(f'{name}: {text!r} is no percentage; give a number of records, or a text such as "5%"', name)
     return percentage / 100
 
 

@@ -85,6 +85,26 @@ def test_a_percentage_of_error_is_of_assumed_rows_or_of_a_released_number(census
     assert question.answer(max_error="20%", of_release=released).replayed, "the same request"
 
 
+def test_a_root_mean_squared_error_is_reached(census: cu.Dataset) -> None:
+    question = census.marginals("age") + census.prefixes("income")
+    quote = question.quote(rmse="2%", assume_rows=1000)
+    assert (quote.rmse, quote.max_error_of) == (20, "2% of 1000 assumed rows")
+    assert (sum(each.std**2 for each in quote.errors) / 2) ** 0.5 <= 20 * (1 + 1e-9)
+    assert repr(quote).startswith(f"<Quote: {quote.spend}, root mean squared error 20, all errors within ±")
+    assert "root mean squared error to reach" in quote._repr_html_()
+    answer = question.answer(rmse=20, confidence=0.5)
+    assert answer.costs[0].amount == quote.amounts["rho"]
+    assert question.answer(rmse="2%", assume_rows=1000).replayed, "the same request, at another confidence"
+
+
+def test_what_reaches_an_error_is_asked_for_the_error(census: cu.Dataset) -> None:
+    question = census.marginals(2) + census.ranges("age")
+    cheapest = question.quote(max_error=50, confidence=0.9).cheapest
+    assert cheapest.answer().costs[0].amount == cheapest.amounts["rho"]
+    assert question.answer(max_error=50, confidence=0.9).replayed
+    assert cheapest.answer(rho="0.01").costs[0].amount == Decimal("0.01"), "another amount"
+
+
 def test_a_percentage_is_of_one_number_that_is_not_private(shared_census: cu.Dataset) -> None:
     question = shared_census.marginals("age")
     with pytest.raises(cu.InvalidQuestion, match="the table's own is private"):

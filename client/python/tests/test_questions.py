@@ -6,6 +6,7 @@ import ctypes
 import os
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -127,11 +128,71 @@ def test_what_is_measured_in_another_way_keeps_the_rest(shared_census: cu.Datase
     assert (question.strategy, question.mechanism) == ("tree", "gaussian")
 
 
-def test_marginals_have_no_strategy_but_residual(shared_census: cu.Dataset) -> None:
+def test_marginals_take_the_strategies_that_they_can_have(shared_census: cu.Dataset) -> None:
     question = shared_census.marginals(1) + shared_census.prefixes("income")
     strategies = ("auto", "direct", "histogram", "tree", "residual")
     sent = {each: [query_set.strategy for query_set in question.measured(strategy=each).to_wire().query_sets] for each in strategies}
-    assert sent == {"auto": [0, 0], "direct": [0, 1], "histogram": [0, 2], "tree": [0, 3], "residual": [5, 5]}
+    assert sent == {"auto": [0, 0], "direct": [1, 1], "histogram": [0, 2], "tree": [0, 3], "residual": [5, 5]}
+
+
+def test_a_weight_is_of_the_sets_of_its_question(shared_census: cu.Dataset) -> None:
+    census = shared_census
+    ages = census.ranges("age").measured(weight=20)
+    question = census.marginals(["age", "sex"]) + ages + census.count("zone = 1").measured(weight=0.5)
+    sets = question.to_wire().query_sets
+    assert [(each.HasField("weight"), each.weight) for each in sets] == [(False, 0), (True, 20), (True, 0.5)]
+    assert ages.measured(weight=3).to_wire().query_sets[0].weight == 3
+    assert ages.measured(weight=1) == census.ranges("age"), "which is the weight of sets without one"
+    assert ages.measured(strategy="tree").to_wire().query_sets[0].weight == 20
+    both = census.marginals(["sex", "zone"], ["age"]).measured(weight=2).where("age in [18,37]")
+    assert [each.weight for each in both.to_wire().query_sets] == [2, 2]
+    plain = (census.marginals(["age", "sex"]) + census.ranges("age")).quote(rho="0.01").errors
+    weighted = (census.marginals(["age", "sex"]) + ages).quote(rho="0.01").errors
+    assert weighted[1].std < plain[1].std and weighted[0].std > plain[0].std
+    assert [each.name for each in weighted] == ["age,sex", "ranges of age"]
+    assert all(each.gap is not None and 0 <= each.gap < 0.01 for each in weighted), "they are measured by residuals"
+    assert census.marginals("age").measured(strategy="direct").quote(rho="0.01").errors[0].gap is None
+
+
+def test_an_objective_is_of_an_amount_and_of_the_answer_to_its_quote(census: cu.Dataset) -> None:
+    question = census.marginals(2) + census.ranges("age")
+
+    def worst(**objective: str) -> float:
+        answer = question.quote(rho="0.01", **objective).answer()
+        return max(float(table.to_frame()["std"].max()) for table in answer.tables)
+
+    assert worst(objective="worst") < worst()
+    assert question.answer(rho="0.01", objective="sum").replayed, "which is the default"
+    assert question.answer(rho="0.01", objective="worst").replayed
+    assert census.budget().spent == Decimal("0.02")
+
+
+@pytest.mark.parametrize(
+    "make, says",
+    [
+        (lambda d: d.ranges("age").measured(weight=0).quote(rho=1), "must be a number from 1e-06"),
+        (lambda d: d.ranges("age").measured(weight=float("nan")).quote(rho=1), "must be a number from 1e-06"),
+        (lambda d: d.ranges("age").measured(weight=1e7).answer(rho=1), "must be a number from 1e-06"),
+        (lambda d: d.ranges("age").measured(weight="2"), "weight: '2' is no number"),
+        (lambda d: d.ranges("age").measured(weight=True), "weight: True is no number"),
+        (lambda d: d.count(by="sex").measured(weight=2), "weight: is of counts; statistics share an amount evenly"),
+        (lambda d: d.ranges("age").measured(weight=2).answer(max_error=50), "does not count beside target.max_error"),
+        (lambda d: d.synthesize("mwem", rho=1, workload=d.marginals(2).measured(weight=2)), "leave it out"),
+        (lambda d: d.ranges("age").quote(rho=1, objective="mean"), "'mean' is none of sum, worst"),
+        (lambda d: d.ranges("age").answer(max_error=50, objective="worst"), "objective: goes with an amount"),
+        (lambda d: d.ranges("age").answer(rmse=50, objective="worst"), "objective: goes with an amount"),
+        (lambda d: d.count(by="sex").answer(rho=1, objective="worst"), "is of counts"),
+        (lambda d: d.ranges("age").answer(rmse=50, max_error=50), "rmse: give either max_error= or rmse="),
+        (lambda d: d.ranges("age").answer(rmse=50, rho=1), "give either an amount, epsilon= or rho=, or rmse="),
+        (lambda d: d.ranges("age").answer(rmse=-1), "must be a number of records"),
+        (lambda d: d.ranges("age").answer(rmse="5%"), "the table's own is private"),
+    ],
+)
+def test_weights_objectives_and_targets_without_effect_are_refused(shared_census: cu.Dataset, make: Any, says: str) -> None:
+    spent = shared_census.budget().spent
+    with pytest.raises(cu.InvalidQuestion, match=says):
+        make(shared_census)
+    assert shared_census.budget().spent == spent
 
 
 def test_quotes_and_answers_name_their_tables_alike(census: cu.Dataset) -> None:

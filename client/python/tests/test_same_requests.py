@@ -106,6 +106,17 @@ def test_conditions_are_sent_alike(recorder: Recorder, built: list[cu.Conditions
     assert python == command_line
 
 
+def test_targets_and_objectives_are_sent_alike(recorder: Recorder) -> None:
+    question = cu.connect(recorder.address, principal="ana")["census"].marginals(1)
+    question.quote(rmse="5%", assume_rows=2000)
+    run_curator(recorder, "workload", "estimate", "census", "--marginals", "1", "--rmse", "5%", "--assume-rows", "2000")
+    question.quote(rho="0.01", objective="worst")
+    run_curator(recorder, "workload", "estimate", "census", "--marginals", "1", "--rho", "0.01", "--objective", "worst")
+    targets = recorder.estimates()
+    assert targets[0] == targets[1] and targets[0].target.rmse == 100
+    assert targets[2] == targets[3] and targets[2].objective == 2
+
+
 def run_curator(recorder: Recorder, *arguments: str) -> None:
     command = [str(BUILD / "client" / "curator"), "--server", recorder.address, "--as", "ana", *arguments]
     subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -127,6 +138,12 @@ def run_curator(recorder: Recorder, *arguments: str) -> None:
         (
             lambda d: (d.marginals(1) + d.ranges("age")).measured(strategy="tree", mechanism="gaussian"),
             ["--marginals", "1", "--ranges", "age", "--strategy", "tree", "--mechanism", "gaussian"],
+        ),
+        (
+            lambda d: (d.marginals(1) + d.ranges("age").measured(weight=20) + d.ranges("zone").measured(weight=20)).measured(
+                strategy="direct"
+            ),
+            ["--marginals", "1", "--ranges", "age", "--ranges", "zone", "--weight", "ranges=20", "--strategy", "direct"],
         ),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",

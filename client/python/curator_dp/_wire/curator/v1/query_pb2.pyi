@@ -80,10 +80,11 @@ class AnswerSlice(_message.Message):
     def __init__(self, offset: _Optional[int] = ..., counts: _Optional[_Iterable[int]] = ..., estimates: _Optional[_Iterable[float]] = ..., labels: _Optional[_Iterable[str]] = ..., standard_deviations: _Optional[_Iterable[float]] = ..., confidence_half_widths: _Optional[_Iterable[float]] = ..., interval_lows: _Optional[_Iterable[float]] = ..., interval_highs: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class AnswerWorkloadRequest(_message.Message):
-    __slots__ = ["confidence_level", "dataset", "mechanism", "parts", "post_processing", "prefer_free", "request_id", "selection", "spend", "target", "validate_only", "workload"]
+    __slots__ = ["confidence_level", "dataset", "mechanism", "objective", "parts", "post_processing", "prefer_free", "request_id", "selection", "spend", "target", "validate_only", "workload"]
     CONFIDENCE_LEVEL_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
     MECHANISM_FIELD_NUMBER: _ClassVar[int]
+    OBJECTIVE_FIELD_NUMBER: _ClassVar[int]
     PARTS_FIELD_NUMBER: _ClassVar[int]
     POST_PROCESSING_FIELD_NUMBER: _ClassVar[int]
     PREFER_FREE_FIELD_NUMBER: _ClassVar[int]
@@ -96,6 +97,7 @@ class AnswerWorkloadRequest(_message.Message):
     confidence_level: float
     dataset: str
     mechanism: _workload_pb2.Mechanism
+    objective: _workload_pb2.Objective
     parts: _containers.RepeatedScalarFieldContainer[str]
     post_processing: _workload_pb2.PostProcessing
     prefer_free: bool
@@ -105,27 +107,32 @@ class AnswerWorkloadRequest(_message.Message):
     target: _workload_pb2.Target
     validate_only: bool
     workload: _workload_pb2.Workload
-    def __init__(self, request_id: _Optional[str] = ..., validate_only: bool = ..., dataset: _Optional[str] = ..., workload: _Optional[_Union[_workload_pb2.Workload, _Mapping]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., mechanism: _Optional[_Union[_workload_pb2.Mechanism, str]] = ..., confidence_level: _Optional[float] = ..., parts: _Optional[_Iterable[str]] = ..., target: _Optional[_Union[_workload_pb2.Target, _Mapping]] = ..., prefer_free: bool = ..., post_processing: _Optional[_Union[_workload_pb2.PostProcessing, _Mapping]] = ..., selection: _Optional[_Union[_workload_pb2.Selection, _Mapping]] = ...) -> None: ...
+    def __init__(self, request_id: _Optional[str] = ..., validate_only: bool = ..., dataset: _Optional[str] = ..., workload: _Optional[_Union[_workload_pb2.Workload, _Mapping]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., mechanism: _Optional[_Union[_workload_pb2.Mechanism, str]] = ..., confidence_level: _Optional[float] = ..., parts: _Optional[_Iterable[str]] = ..., target: _Optional[_Union[_workload_pb2.Target, _Mapping]] = ..., objective: _Optional[_Union[_workload_pb2.Objective, str]] = ..., prefer_free: bool = ..., post_processing: _Optional[_Union[_workload_pb2.PostProcessing, _Mapping]] = ..., selection: _Optional[_Union[_workload_pb2.Selection, _Mapping]] = ...) -> None: ...
 
 class CellSlice(_message.Message):
-    __slots__ = ["confidence_half_widths", "counts", "estimates", "offset", "standard_deviations"]
+    __slots__ = ["confidence_half_widths", "counts", "estimates", "interval_highs", "interval_lows", "offset", "standard_deviations"]
     CONFIDENCE_HALF_WIDTHS_FIELD_NUMBER: _ClassVar[int]
     COUNTS_FIELD_NUMBER: _ClassVar[int]
     ESTIMATES_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_HIGHS_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_LOWS_FIELD_NUMBER: _ClassVar[int]
     OFFSET_FIELD_NUMBER: _ClassVar[int]
     STANDARD_DEVIATIONS_FIELD_NUMBER: _ClassVar[int]
     confidence_half_widths: _containers.RepeatedScalarFieldContainer[float]
     counts: _containers.RepeatedScalarFieldContainer[int]
     estimates: _containers.RepeatedScalarFieldContainer[float]
+    interval_highs: _containers.RepeatedScalarFieldContainer[float]
+    interval_lows: _containers.RepeatedScalarFieldContainer[float]
     offset: int
     standard_deviations: _containers.RepeatedScalarFieldContainer[float]
-    def __init__(self, offset: _Optional[int] = ..., counts: _Optional[_Iterable[int]] = ..., estimates: _Optional[_Iterable[float]] = ..., standard_deviations: _Optional[_Iterable[float]] = ..., confidence_half_widths: _Optional[_Iterable[float]] = ...) -> None: ...
+    def __init__(self, offset: _Optional[int] = ..., counts: _Optional[_Iterable[int]] = ..., estimates: _Optional[_Iterable[float]] = ..., standard_deviations: _Optional[_Iterable[float]] = ..., confidence_half_widths: _Optional[_Iterable[float]] = ..., interval_lows: _Optional[_Iterable[float]] = ..., interval_highs: _Optional[_Iterable[float]] = ...) -> None: ...
 
 class EstimateWorkloadRequest(_message.Message):
-    __slots__ = ["confidence_level", "dataset", "mechanism", "parts", "spend", "target", "workload"]
+    __slots__ = ["confidence_level", "dataset", "mechanism", "objective", "parts", "spend", "target", "workload"]
     CONFIDENCE_LEVEL_FIELD_NUMBER: _ClassVar[int]
     DATASET_FIELD_NUMBER: _ClassVar[int]
     MECHANISM_FIELD_NUMBER: _ClassVar[int]
+    OBJECTIVE_FIELD_NUMBER: _ClassVar[int]
     PARTS_FIELD_NUMBER: _ClassVar[int]
     SPEND_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
@@ -133,11 +140,12 @@ class EstimateWorkloadRequest(_message.Message):
     confidence_level: float
     dataset: str
     mechanism: _workload_pb2.Mechanism
+    objective: _workload_pb2.Objective
     parts: _containers.RepeatedScalarFieldContainer[str]
     spend: _workload_pb2.Spend
     target: _workload_pb2.Target
     workload: _workload_pb2.Workload
-    def __init__(self, dataset: _Optional[str] = ..., workload: _Optional[_Union[_workload_pb2.Workload, _Mapping]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., mechanism: _Optional[_Union[_workload_pb2.Mechanism, str]] = ..., confidence_level: _Optional[float] = ..., parts: _Optional[_Iterable[str]] = ..., target: _Optional[_Union[_workload_pb2.Target, _Mapping]] = ...) -> None: ...
+    def __init__(self, dataset: _Optional[str] = ..., workload: _Optional[_Union[_workload_pb2.Workload, _Mapping]] = ..., spend: _Optional[_Union[_workload_pb2.Spend, _Mapping]] = ..., mechanism: _Optional[_Union[_workload_pb2.Mechanism, str]] = ..., confidence_level: _Optional[float] = ..., parts: _Optional[_Iterable[str]] = ..., target: _Optional[_Union[_workload_pb2.Target, _Mapping]] = ..., objective: _Optional[_Union[_workload_pb2.Objective, str]] = ...) -> None: ...
 
 class EstimateWorkloadResponse(_message.Message):
     __slots__ = ["choices", "costs", "domain_from_records", "event", "fits", "free_from", "marginals", "marginals_left_out", "max_error", "query_sets", "refused_by_rule", "rows_from_query", "spend", "statistics", "total_cells"]
@@ -170,9 +178,10 @@ class EstimateWorkloadResponse(_message.Message):
         query_set: int
         def __init__(self, attributes: _Optional[_Iterable[str]] = ..., cells: _Optional[int] = ..., noise: _Optional[_Union[_workload_pb2.Noise, _Mapping]] = ..., query_set: _Optional[int] = ...) -> None: ...
     class QuerySetForecast(_message.Message):
-        __slots__ = ["answers", "confidence_half_width", "largest_standard_deviation", "measurements", "noise", "query_set", "standard_deviation", "strategy", "words"]
+        __slots__ = ["answers", "confidence_half_width", "gap", "largest_standard_deviation", "measurements", "noise", "query_set", "standard_deviation", "strategy", "words"]
         ANSWERS_FIELD_NUMBER: _ClassVar[int]
         CONFIDENCE_HALF_WIDTH_FIELD_NUMBER: _ClassVar[int]
+        GAP_FIELD_NUMBER: _ClassVar[int]
         LARGEST_STANDARD_DEVIATION_FIELD_NUMBER: _ClassVar[int]
         MEASUREMENTS_FIELD_NUMBER: _ClassVar[int]
         NOISE_FIELD_NUMBER: _ClassVar[int]
@@ -182,6 +191,7 @@ class EstimateWorkloadResponse(_message.Message):
         WORDS_FIELD_NUMBER: _ClassVar[int]
         answers: int
         confidence_half_width: float
+        gap: float
         largest_standard_deviation: float
         measurements: int
         noise: _workload_pb2.Noise
@@ -189,7 +199,7 @@ class EstimateWorkloadResponse(_message.Message):
         standard_deviation: float
         strategy: _workload_pb2.Strategy
         words: str
-        def __init__(self, query_set: _Optional[int] = ..., answers: _Optional[int] = ..., strategy: _Optional[_Union[_workload_pb2.Strategy, str]] = ..., words: _Optional[str] = ..., measurements: _Optional[int] = ..., noise: _Optional[_Union[_workload_pb2.Noise, _Mapping]] = ..., standard_deviation: _Optional[float] = ..., largest_standard_deviation: _Optional[float] = ..., confidence_half_width: _Optional[float] = ...) -> None: ...
+        def __init__(self, query_set: _Optional[int] = ..., answers: _Optional[int] = ..., strategy: _Optional[_Union[_workload_pb2.Strategy, str]] = ..., words: _Optional[str] = ..., measurements: _Optional[int] = ..., noise: _Optional[_Union[_workload_pb2.Noise, _Mapping]] = ..., standard_deviation: _Optional[float] = ..., largest_standard_deviation: _Optional[float] = ..., confidence_half_width: _Optional[float] = ..., gap: _Optional[float] = ...) -> None: ...
     class StatisticForecast(_message.Message):
         __slots__ = ["confidence_half_width", "groups", "query_set", "standard_deviation", "statistic", "unit", "words"]
         class Unit(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):

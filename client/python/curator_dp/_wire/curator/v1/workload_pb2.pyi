@@ -9,6 +9,9 @@ DESCRIPTOR: _descriptor.FileDescriptor
 MECHANISM_DISCRETE_GAUSSIAN: Mechanism
 MECHANISM_DISCRETE_LAPLACE: Mechanism
 MECHANISM_UNSPECIFIED: Mechanism
+OBJECTIVE_SUM: Objective
+OBJECTIVE_UNSPECIFIED: Objective
+OBJECTIVE_WORST: Objective
 STRATEGY_BASE_HISTOGRAM: Strategy
 STRATEGY_DIRECT: Strategy
 STRATEGY_RESIDUAL: Strategy
@@ -220,7 +223,7 @@ class Quantiles(_message.Message):
     def __init__(self, of: _Optional[str] = ..., at: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class QuerySet(_message.Message):
-    __slots__ = ["marginals", "parities", "predicates", "prefixes", "ranges", "statistics", "strategy", "thresholds"]
+    __slots__ = ["marginals", "parities", "predicates", "prefixes", "ranges", "statistics", "strategy", "thresholds", "weight"]
     MARGINALS_FIELD_NUMBER: _ClassVar[int]
     PARITIES_FIELD_NUMBER: _ClassVar[int]
     PREDICATES_FIELD_NUMBER: _ClassVar[int]
@@ -229,6 +232,7 @@ class QuerySet(_message.Message):
     STATISTICS_FIELD_NUMBER: _ClassVar[int]
     STRATEGY_FIELD_NUMBER: _ClassVar[int]
     THRESHOLDS_FIELD_NUMBER: _ClassVar[int]
+    WEIGHT_FIELD_NUMBER: _ClassVar[int]
     marginals: Marginals
     parities: Parities
     predicates: Predicates
@@ -237,7 +241,8 @@ class QuerySet(_message.Message):
     statistics: Statistics
     strategy: Strategy
     thresholds: Thresholds
-    def __init__(self, marginals: _Optional[_Union[Marginals, _Mapping]] = ..., ranges: _Optional[_Union[Ranges, _Mapping]] = ..., prefixes: _Optional[_Union[Prefixes, _Mapping]] = ..., thresholds: _Optional[_Union[Thresholds, _Mapping]] = ..., parities: _Optional[_Union[Parities, _Mapping]] = ..., predicates: _Optional[_Union[Predicates, _Mapping]] = ..., statistics: _Optional[_Union[Statistics, _Mapping]] = ..., strategy: _Optional[_Union[Strategy, str]] = ...) -> None: ...
+    weight: float
+    def __init__(self, marginals: _Optional[_Union[Marginals, _Mapping]] = ..., ranges: _Optional[_Union[Ranges, _Mapping]] = ..., prefixes: _Optional[_Union[Prefixes, _Mapping]] = ..., thresholds: _Optional[_Union[Thresholds, _Mapping]] = ..., parities: _Optional[_Union[Parities, _Mapping]] = ..., predicates: _Optional[_Union[Predicates, _Mapping]] = ..., statistics: _Optional[_Union[Statistics, _Mapping]] = ..., strategy: _Optional[_Union[Strategy, str]] = ..., weight: _Optional[float] = ...) -> None: ...
 
 class Ranges(_message.Message):
     __slots__ = ["attributes", "boxes"]
@@ -308,12 +313,14 @@ class Statistics(_message.Message):
     def __init__(self, statistics: _Optional[_Iterable[_Union[Statistic, _Mapping]]] = ..., by: _Optional[_Iterable[str]] = ..., where: _Optional[_Union[Predicate, _Mapping]] = ...) -> None: ...
 
 class Target(_message.Message):
-    __slots__ = ["confidence", "max_error"]
+    __slots__ = ["confidence", "max_error", "rmse"]
     CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     MAX_ERROR_FIELD_NUMBER: _ClassVar[int]
+    RMSE_FIELD_NUMBER: _ClassVar[int]
     confidence: float
     max_error: float
-    def __init__(self, max_error: _Optional[float] = ..., confidence: _Optional[float] = ...) -> None: ...
+    rmse: float
+    def __init__(self, max_error: _Optional[float] = ..., confidence: _Optional[float] = ..., rmse: _Optional[float] = ...) -> None: ...
 
 class Thresholds(_message.Message):
     __slots__ = ["at_least", "by", "conditions", "k"]
@@ -334,6 +341,9 @@ class Workload(_message.Message):
     def __init__(self, query_sets: _Optional[_Iterable[_Union[QuerySet, _Mapping]]] = ...) -> None: ...
 
 class Strategy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = []
+
+class Objective(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = []
 
 class Mechanism(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
