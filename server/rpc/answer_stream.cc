@@ -31,6 +31,9 @@ void Fill(const service::AnsweredGroup& group, size_t first, size_t last, Slice&
   }
   AddErrors(group.standard_deviations, first, last, *slice.mutable_standard_deviations());
   AddErrors(group.half_widths, first, last, *slice.mutable_confidence_half_widths());
+  if (group.lows.empty()) return;
+  slice.mutable_interval_lows()->Add(group.lows.begin() + first, group.lows.begin() + last);
+  slice.mutable_interval_highs()->Add(group.highs.begin() + first, group.highs.begin() + last);
 }
 
 class Writer {

@@ -85,6 +85,19 @@ TEST(AnswerStream, WritesMarginalsAsCellsAndOtherSetsAsLabelledRows) {
   EXPECT_EQ(chunks[3].answers().confidence_half_widths_size(), 1);
 }
 
+TEST(AnswerStream, ProcessedAnswersHaveTheEndsOfTheirIntervals) {
+  const dp::Domain domain = dp::CodedDomain({3});
+  const dp::WorkloadRelease release = CellsAndASum();
+  auto answers = service::ReleaseAnswers::Create(domain, release, 0.95, {.integer = true}).value();
+  std::vector<v1::AnswerChunk> chunks;
+  ASSERT_TRUE(WriteAnswers(domain, release.asked, answers, std::nullopt, CollectInto(chunks)).ok());
+  EXPECT_THAT(chunks[1].cells().interval_lows(), ElementsAre(1, 2, 3));
+  EXPECT_THAT(chunks[1].cells().interval_highs(), ElementsAre(7, 8, 9));
+  EXPECT_EQ(chunks[3].answers().interval_lows_size(), 1);
+  EXPECT_EQ(chunks[3].answers().interval_highs_size(), 1);
+  EXPECT_EQ(chunks[3].answers().confidence_half_widths_size(), 0);
+}
+
 TEST(AnswerStream, StopsWhenTheClientHasLeft) {
   const dp::Domain domain = dp::CodedDomain({3});
   const dp::WorkloadRelease release = CellsAndASum();

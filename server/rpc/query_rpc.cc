@@ -322,7 +322,7 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
                         MessageWriter<v1::GetReleaseChunk>& writer) {
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   ASSIGN_OR_RETURN(const std::optional<service::Selection> selection, SelectionOf(request));
-  ASSIGN_OR_RETURN(const service::ReleaseView view,
+  ASSIGN_OR_RETURN(service::ReleaseView view,
                    service::GetRelease(services, Method::kGetRelease, call.principal(), request.release_id(),
                                        call.client_left()));
   const dp::Domain& domain = view.dataset.schema.domain;
@@ -338,6 +338,7 @@ absl::Status GetRelease(service::Services& services, const Call& call, const v1:
   const auto& answer = std::get<dp::WorkloadRelease>(view.content);
   const dp::PostProcessing steps = rpc::FromProto(request.post_processing());
   RETURN_IF_ERROR(service::CheckPostProcessing(domain, answer, steps));
+  RETURN_IF_ERROR(view.memory.AddUpToAll(service::PostProcessingBytes(domain, answer, steps)));
   if (selection) RETURN_IF_ERROR(service::CheckSelection(domain, answer.asked, *selection));
   const auto write = [&](const v1::AnswerChunk& chunk) {
     v1::GetReleaseChunk wrapped;

@@ -246,7 +246,10 @@ TEST_P(Answers, ProcessedAnswersAreLabelledAndKeepTheirPromises) {
       const double count = cell["count"].get<double>();
       EXPECT_GE(count, 0);
       EXPECT_EQ(count, std::round(count));
-      EXPECT_FALSE(cell.contains("lower"));
+      EXPECT_GE(cell["lower"], 0);
+      EXPECT_LE(cell["lower"], count);
+      EXPECT_GE(cell["upper"], count);
+      EXPECT_FALSE(cell.contains("standard_deviation"));
       total += count;
     }
     totals.push_back(total);

@@ -12,6 +12,8 @@
 #include "dp/workload/accuracy.h"
 #include "dp/workload/memory_forecast.h"
 #include "dp/workload/noise_sum.h"
+#include "dp/workload/residual/residual_projection.h"
+#include "dp/workload/shown_interval.h"
 
 namespace curator::service {
 namespace {
@@ -51,23 +53,48 @@ absl::Status DamagedResiduals(const absl::Status& status) {
       absl::StrCat("the residuals of a stored release are damaged: ", std::string(status.message())));
 }
 
-absl::StatusOr<std::vector<dp::MeasuredShape>> ResidualShapesOf(const dp::Domain& domain,
-                                                                const dp::WorkloadRelease& release) {
-  const absl::StatusOr<dp::ResidualErrors> errors = dp::ResidualErrors::Create(domain, *release.residual);
-  if (!errors.ok()) return DamagedResiduals(errors.status());
-  RETURN_IF_ERROR(CheckReadsResiduals(release, *errors));
-  std::vector<dp::MeasuredShape> shapes;
+// The attributes of the marginals of all sets, in order.
+std::vector<dp::AttributeSet> MarginalsOf(const dp::WorkloadRelease& release) {
+  std::vector<dp::AttributeSet> marginals;
   for (const dp::AskedSet& asked : release.asked) {
     if (!IsMarginals(asked)) continue;
-    for (const dp::QueryGroup& group : asked.queries.groups)
-      shapes.push_back({group.attributes, errors->MeanVarianceOf(group)});
+    for (const dp::QueryGroup& group : asked.queries.groups) marginals.push_back(group.attributes);
   }
+  return marginals;
+}
+
+// Of marginals that agree, whose variances have no effect.
+std::vector<dp::MeasuredShape> ShapesAlike(std::span<const dp::AttributeSet> marginals) {
+  std::vector<dp::MeasuredShape> shapes;
+  for (const dp::AttributeSet& attributes : marginals) shapes.push_back({attributes, 1});
   return shapes;
 }
 
-absl::StatusOr<std::vector<dp::MeasuredShape>> MarginalShapesOf(const dp::Domain& domain,
-                                                                const dp::WorkloadRelease& release) {
-  if (release.residual) return ResidualShapesOf(domain, release);
+// Marginals that were measured by residuals agree already: non-negative ones are then made together, where
+// dp::ResidualProjection can, and otherwise each by itself.
+bool CanProject(const dp::Domain& domain, const dp::WorkloadRelease& release,
+                std::span<const dp::AttributeSet> marginals) {
+  const bool is_damaged = std::ranges::any_of(
+      marginals, [](const dp::AttributeSet& set) { return set.size() > dp::kMostProductAxes; });
+  return !is_damaged && dp::ProjectionSteps(domain, release.residual->queries,
+                                            dp::WidestSets(marginals).sets()) <= dp::kMostProjectionSteps;
+}
+
+absl::Status CheckResidualPostProcessing(const dp::Domain& domain, const dp::WorkloadRelease& release,
+                                         const dp::PostProcessing& steps) {
+  const std::vector<dp::AttributeSet> marginals = MarginalsOf(release);
+  if (marginals.empty() || !steps.consistent) return absl::OkStatus();
+  if (!steps.non_negative)
+    return steps.integer ? dp::CheckPostProcessing(domain, ShapesAlike(marginals), steps) : absl::OkStatus();
+  if (CanProject(domain, release, marginals)) return absl::OkStatus();
+  return InvalidField("post_processing",
+                      "the marginals have too many cells, or prefixes and ranges over too many values, to be "
+                      "non-negative and consistent together");
+}
+
+std::vector<dp::MeasuredShape> MarginalShapesOf(const dp::Domain& domain,
+                                                const dp::WorkloadRelease& release) {
+  if (release.residual) return ShapesAlike(MarginalsOf(release));
   const double deviation = dp::ForecastError(release.noise).standard_deviation;
   std::vector<dp::MeasuredShape> shapes;
   for (size_t i = 0; i < release.asked.size(); ++i) {
@@ -131,7 +158,8 @@ dp::AnswerError WorstOf(const dp::ErrorClasses& classes) {
 
 SetForecast ResidualForecastOf(const dp::Domain& domain, const dp::WorkloadPlan& plan, size_t set,
                                double level) {
-  SetForecast forecast{.measurement = SummaryOf(domain, plan.shape.residual->queries)};
+  SetForecast forecast{.measurement = SummaryOf(domain, plan.shape.residual->queries),
+                       .gap = plan.shape.residual->gap};
   const dp::ErrorClasses& classes = plan.classes[set];
   for (const dp::ErrorClass& each : classes) forecast.answers += each.answers;
   const dp::ForecastNoise noise = dp::ForecastNoiseOf(plan.shape, plan.bought);
@@ -178,8 +206,26 @@ absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRel
         "is of counts; statistics come as they were computed from what was measured: leave it "
         "out");
   }
-  ASSIGN_OR_RETURN(const std::vector<dp::MeasuredShape> shapes, MarginalShapesOf(domain, release));
+  if (release.residual) return CheckResidualPostProcessing(domain, release, steps);
+  const std::vector<dp::MeasuredShape> shapes = MarginalShapesOf(domain, release);
   return shapes.empty() ? absl::OkStatus() : dp::CheckPostProcessing(domain, shapes, steps);
+}
+
+int64_t PostProcessingBytes(const dp::Domain& domain, const dp::WorkloadRelease& release,
+                            const dp::PostProcessing& steps) {
+  constexpr int64_t kPerCell = 24;            // before, after, and in order of their size
+  constexpr int64_t kPerConsistentCell = 40;  // with its place and share, and what marginals share
+  constexpr int64_t kPerRoundedCell = 32;     // in integers of 128 bits
+  constexpr int64_t kPerProjectedCell = 112;
+  if (!steps.any()) return 0;
+  const std::vector<dp::AttributeSet> marginals = MarginalsOf(release);
+  int64_t cells = 0;
+  for (const dp::AttributeSet& set : marginals) cells += domain.CellCount(set).value_or(0);
+  if (release.residual && steps.non_negative && CanProject(domain, release, marginals))
+    return kPerCell * cells + dp::ProjectionBytes(domain, dp::WidestSets(marginals).sets());
+  if (!steps.consistent) return kPerCell * cells;
+  if (steps.non_negative) return kPerProjectedCell * cells;
+  return (kPerConsistentCell + (steps.integer ? kPerRoundedCell : 0)) * cells;
 }
 
 absl::Status AddForReading(const dp::Domain& domain, const dp::WorkloadRelease& release,
@@ -236,8 +282,13 @@ dp::GroupAnswers ReleaseAnswers::StoredAnswers(size_t set, size_t group) {
 
 // The marginals of all sets in order after the steps, which make them agree with each other.
 absl::Status ReleaseAnswers::ProcessMarginals() {
-  ASSIGN_OR_RETURN(const std::vector<dp::MeasuredShape> shapes, MarginalShapesOf(domain_, release_));
+  RETURN_IF_ERROR(CheckPostProcessing(domain_, release_, steps_));
+  const std::vector<dp::MeasuredShape> shapes = MarginalShapesOf(domain_, release_);
   if (shapes.empty()) return absl::OkStatus();
+  if (residuals_ && steps_.non_negative) {
+    const std::vector<dp::AttributeSet> sets = MarginalsOf(release_);
+    if (CanProject(domain_, release_, sets)) return ProjectMarginals(sets);
+  }
   std::vector<dp::MeasuredMarginal> marginals;
   for (size_t i = 0; i < release_.asked.size(); ++i) {
     if (!IsMarginals(release_.asked[i])) continue;
@@ -246,8 +297,30 @@ absl::Status ReleaseAnswers::ProcessMarginals() {
       marginals.push_back({shapes[marginals.size()], AsReals(StoredAnswers(i, j))});
     }
   }
-  ASSIGN_OR_RETURN(dp::PostProcessed processed, dp::PostProcess(domain_, std::move(marginals), steps_));
+  dp::PostProcessing steps = steps_;
+  // Those of residuals agree already, exactly.
+  if (residuals_ && !steps.integer) steps.consistent = false;
+  ASSIGN_OR_RETURN(dp::PostProcessed processed,
+                   dp::PostProcess(domain_, std::move(marginals), steps, client_left_));
   processed_marginals_ = std::move(processed.marginals);
+  return absl::OkStatus();
+}
+
+absl::Status ReleaseAnswers::ProjectMarginals(std::span<const dp::AttributeSet> marginals) {
+  const dp::WidestSets widest(marginals);
+  dp::Tables tables;
+  for (const dp::AttributeSet& set : widest.sets()) {
+    RETURN_IF_ERROR(CheckGoesOn(client_left_));
+    tables.push_back(residuals_->AnswersOf({set, dp::EveryCell()}));
+  }
+  const dp::ResidualProjection projection(*release_.residual, residuals_->errors(), widest.sets());
+  ASSIGN_OR_RETURN(const dp::NonNegativeTables nearest, projection.Nearest(std::move(tables), client_left_));
+  for (const dp::AttributeSet& marginal : marginals) {
+    const size_t wide = widest.Containing(marginal);
+    processed_marginals_.push_back(dp::SumTo(domain_, widest.sets()[wide], nearest.tables[wide], marginal));
+  }
+  if (steps_.integer)
+    processed_marginals_ = dp::RoundedAlike(domain_, ShapesAlike(marginals), std::move(processed_marginals_));
   return absl::OkStatus();
 }
 
@@ -287,22 +360,39 @@ absl::StatusOr<AnsweredGroup> ReleaseAnswers::Next() {
     next_group_ = 0;
   }
   const dp::AskedSet& asked = release_.asked[next_set_];
-  dp::GroupAnswers answers;
-  if (steps_.any() && IsMarginals(asked)) {
-    answers = Processed(std::move(processed_marginals_[next_marginal_++]), steps_);
-  } else {
-    answers = StoredAnswers(next_set_, next_group_);
-    if (steps_.any()) {
-      const dp::AnswerKind kind = asked.query_class == dp::QueryClass::kParities
-                                      ? dp::AnswerKind::kDifferences
-                                      : dp::AnswerKind::kCounts;
-      answers = Processed(dp::PostProcess(kind, AsReals(answers), steps_), steps_);
-    }
+  const size_t position = next_group_++;
+  dp::GroupAnswers answers = StoredAnswers(next_set_, position);
+  std::vector<double> unbiased;
+  const dp::AnswerKind kind =
+      asked.query_class == dp::QueryClass::kParities ? dp::AnswerKind::kDifferences : dp::AnswerKind::kCounts;
+  if (steps_.any()) {
+    unbiased = AsReals(answers);
+    answers = IsMarginals(asked) ? Processed(std::move(processed_marginals_[next_marginal_++]), steps_)
+                                 : Processed(dp::PostProcess(kind, unbiased, steps_), steps_);
   }
   AnsweredGroup group{.counts = std::move(answers.counts), .estimates = std::move(answers.estimates)};
-  const size_t position = next_group_++;
   RETURN_IF_ERROR(AddErrors(asked.queries.groups[position], position, group));
+  if (steps_.any()) RETURN_IF_ERROR(AddIntervals(kind, unbiased, group));
   return group;
+}
+
+absl::Status ReleaseAnswers::AddIntervals(dp::AnswerKind kind, const std::vector<double>& unbiased,
+                                          AnsweredGroup& group) {
+  std::vector<double> halves = std::move(group.half_widths);
+  group.half_widths.clear();
+  if (group.is_measured_itself) {
+    ASSIGN_OR_RETURN(const std::optional<NoiseSummary> noise, Noise());
+    halves = {static_cast<double>(noise.value().half_width)};
+  }
+  const double least = steps_.non_negative && kind == dp::AnswerKind::kCounts ? 0 : dp::kNoLeast;
+  for (size_t i = 0; i < unbiased.size(); ++i) {
+    const double changed = group.counts.empty() ? group.estimates[i] : static_cast<double>(group.counts[i]);
+    const dp::ShownInterval shown =
+        dp::IntervalShown(unbiased[i], halves[halves.size() == 1 ? 0 : i], changed, least);
+    group.lows.push_back(shown.low);
+    group.highs.push_back(shown.high);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ReleaseAnswers::AddErrors(const dp::QueryGroup& queries, size_t group_in_set,

@@ -63,6 +63,7 @@ struct SetForecast {
   double standard_deviation = 0;          // the root of the mean variance of the answers
   double largest_standard_deviation = 0;  // of the answer with the largest variance,
   double half_width = 0;                  // and the half width of its interval
+  double gap = 0;                         // dp::ResidualShape::gap
 };
 // `set` is a position in `asked`, which `plan` was made for; its classes must be known. `half_widths` are
 // those of the noise that the plan buys; one for all sets bounds their time together. Errors: those of
@@ -76,8 +77,13 @@ absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const
 absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRelease& release,
                                  const dp::PostProcessing& steps);
 
+// Bytes that the steps take, which CheckPostProcessing() allows, beside the answers. From public facts alone.
+int64_t PostProcessingBytes(const dp::Domain& domain, const dp::WorkloadRelease& release,
+                            const dp::PostProcessing& steps);
+
 // The answers of one query group: whole numbers, or estimates. Errors are those before post-processing: one
-// entry for all answers alike, one for each, or none where they are unknown.
+// entry for all answers alike, one for each, or none where they are unknown. Post-processed answers have
+// intervals of their own (dp/workload/shown_interval.h) instead of half widths.
 struct AnsweredGroup {
   std::vector<int64_t> counts;
   std::vector<double> estimates;
@@ -86,6 +92,8 @@ struct AnsweredGroup {
   bool is_measured_itself = false;
   std::vector<double> standard_deviations;
   std::vector<double> half_widths;
+  std::vector<double> lows;  // of each answer's interval
+  std::vector<double> highs;
 
   size_t size() const { return counts.empty() ? estimates.size() : counts.size(); }
 };
@@ -134,8 +142,11 @@ class ReleaseAnswers {
 
   absl::Status AddErrors(const dp::QueryGroup& queries, size_t group_in_set, AnsweredGroup& group);
 
+  absl::Status AddIntervals(dp::AnswerKind kind, const std::vector<double>& unbiased, AnsweredGroup& group);
+
   dp::GroupAnswers StoredAnswers(size_t set, size_t group);
   absl::Status ProcessMarginals();
+  absl::Status ProjectMarginals(std::span<const dp::AttributeSet> marginals);
 
   const dp::Domain& domain_;
   const dp::WorkloadRelease& release_;

@@ -14,7 +14,9 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Ge;
+using ::testing::Gt;
 using ::testing::IsEmpty;
+using ::testing::Lt;
 using ::testing::SizeIs;
 
 const dp::NoiseSpec kUnitLaplace{dp::Mechanism::kDiscreteLaplace, {1, 1}};
@@ -92,6 +94,22 @@ TEST(ReleaseAnswers, ThatArePostProcessedKeepTheErrorsOfTheMeasurements) {
   EXPECT_THAT(sex.counts, Each(Ge(0)));
   EXPECT_TRUE(sex.is_measured_itself);
   EXPECT_THAT(answers.Next()->counts, ElementsAre(15));
+}
+
+// Of 5 and -1, each within 3.
+TEST(ReleaseAnswers, ThatArePostProcessedHaveIntervalsThatHoldThem) {
+  const dp::WorkloadRelease release = SexAndYoung();
+  ReleaseAnswers non_negative =
+      ReleaseAnswers::Create(People(), release, kLevel, {.non_negative = true}).value();
+  const AnsweredGroup sex = non_negative.Next().value();
+  EXPECT_THAT(sex.lows, ElementsAre(2, 0));
+  EXPECT_THAT(sex.highs, ElementsAre(8, 2));
+  const AnsweredGroup young = non_negative.Next().value();
+  EXPECT_THAT(young.half_widths, IsEmpty());
+  EXPECT_THAT(young.lows, ElementsAre(Lt(12)));
+  EXPECT_THAT(young.highs, ElementsAre(Gt(18)));
+  ReleaseAnswers whole = ReleaseAnswers::Create(People(), release, kLevel, {.integer = true}).value();
+  EXPECT_THAT(whole.Next()->lows, ElementsAre(2, -4));
 }
 
 TEST(ReleaseAnswers, WithoutWholeNumbersArePostProcessedToEstimates) {

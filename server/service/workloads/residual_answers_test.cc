@@ -1,5 +1,9 @@
 // Workloads that are measured by residuals: from the estimate to the stored answer, and what it answers free.
+#include <gmock/gmock.h>
+
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "codec/release_codec.h"
 #include "dp/workload/residual/residual_errors.h"
@@ -12,7 +16,13 @@
 namespace curator::service {
 namespace {
 
+using ::testing::DoubleNear;
+using ::testing::Each;
+using ::testing::Ge;
+using ::testing::Pointwise;
+
 constexpr dp::Rho kRho(dp::kRhoUnitsPerOne / 10);
+constexpr double kLevel = 0.95;
 
 class ResidualAnswersTest : public ServiceTest {
  protected:
@@ -40,8 +50,34 @@ class ResidualAnswersTest : public ServiceTest {
     return answer.ok() ? *std::move(answer) : WorkloadAnswer();
   }
 
+  // Of so little that many counts are measured below 0.
+  WorkloadAnswer NoisyAnswer() {
+    WorkloadRequest request = Request(
+        {{MarginalsQuery{.sets = {{"sex", "age"}, {"sex", "region"}, {"sex"}}}}, {PrefixesQuery{"age"}}});
+    request.spend.rho = dp::Rho(dp::kRhoUnitsPerOne / 10'000);
+    return Answer(request);
+  }
+
+  // The groups of that answer, as `steps` leave them.
+  std::vector<AnsweredGroup> GroupsOf(const dp::WorkloadRelease& release, const dp::PostProcessing& steps) {
+    ReleaseAnswers answers = ReleaseAnswers::Create(census_.schema.domain, release, kLevel, steps).value();
+    std::vector<AnsweredGroup> groups;
+    for (const dp::AskedSet& asked : release.asked)
+      for (size_t i = 0; i < asked.queries.groups.size(); ++i) groups.push_back(answers.Next().value());
+    return groups;
+  }
+
   const DatasetView census_ = MakeSealed(Census());
 };
+
+// The sums over the second attribute of a marginal whose first one is the sex.
+std::vector<double> OfSexes(const AnsweredGroup& marginal) {
+  std::vector<double> cells = marginal.estimates;
+  if (cells.empty()) cells.assign(marginal.counts.begin(), marginal.counts.end());
+  const size_t half = cells.size() / 2;
+  return {std::accumulate(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(half), 0.0),
+          std::accumulate(cells.begin() + static_cast<std::ptrdiff_t>(half), cells.end(), 0.0)};
+}
 
 TEST_F(ResidualAnswersTest, AreChargedWhatTheirEstimateSays) {
   const auto estimate = EstimateWorkload(services_, PairsAndPrefixes());
@@ -139,6 +175,71 @@ TEST_F(ResidualAnswersTest, AgreeWithEachOther) {
   const std::vector<double> prefixes = answers.Next().value().estimates;
   EXPECT_NEAR(totals[0], totals[1], 1e-6);
   EXPECT_NEAR(prefixes.back(), totals[0], 1e-6) << "the number of records";
+}
+
+TEST_F(ResidualAnswersTest, OfNonNegativeMarginalsAgreeAsWell) {
+  const dp::WorkloadRelease release = NoisyAnswer().answer;
+  const std::vector<AnsweredGroup> measured = GroupsOf(release, {});
+  EXPECT_LT(std::ranges::min(measured[0].estimates), 0) << "or there is nothing to do";
+  for (const bool consistent : {false, true}) {
+    const std::vector<AnsweredGroup> groups =
+        GroupsOf(release, {.non_negative = true, .consistent = consistent});
+    ASSERT_EQ(groups.size(), 4U);
+    for (const AnsweredGroup& group : groups) EXPECT_THAT(group.estimates, Each(Ge(0)));
+    for (size_t i = 1; i < 3; ++i)
+      EXPECT_THAT(OfSexes(groups[i]), Pointwise(DoubleNear(dp::kMostDisagreement), OfSexes(groups[0])));
+  }
+}
+
+TEST_F(ResidualAnswersTest, OfNonNegativeWholeNumbersAgreeExactly) {
+  const std::vector<AnsweredGroup> groups =
+      GroupsOf(NoisyAnswer().answer, {.non_negative = true, .consistent = true, .integer = true});
+  for (const AnsweredGroup& group : groups) EXPECT_THAT(group.counts, Each(Ge(0)));
+  EXPECT_EQ(OfSexes(groups[1]), OfSexes(groups[0]));
+  EXPECT_EQ(OfSexes(groups[2]), OfSexes(groups[0]));
+}
+
+TEST_F(ResidualAnswersTest, AreConsistentAsTheyWereMeasured) {
+  const dp::WorkloadRelease release = NoisyAnswer().answer;
+  const std::vector<AnsweredGroup> measured = GroupsOf(release, {});
+  const std::vector<AnsweredGroup> groups = GroupsOf(release, {.consistent = true});
+  for (size_t i = 0; i < groups.size(); ++i) EXPECT_EQ(groups[i].estimates, measured[i].estimates);
+}
+
+// The part from 0 on of the interval of the measured answer, and what it was changed to.
+TEST_F(ResidualAnswersTest, ThatAreProcessedHaveTheIntervalsOfTheMeasuredOnes) {
+  const dp::WorkloadRelease release = NoisyAnswer().answer;
+  const std::vector<AnsweredGroup> measured = GroupsOf(release, {});
+  const std::vector<AnsweredGroup> groups = GroupsOf(release, {.non_negative = true});
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const AnsweredGroup& group = groups[i];
+    EXPECT_TRUE(group.half_widths.empty());
+    ASSERT_EQ(group.lows.size(), group.size());
+    ASSERT_EQ(group.highs.size(), group.size());
+    for (size_t c = 0; c < group.size(); ++c) {
+      const double half = measured[i].half_widths[measured[i].half_widths.size() == 1 ? 0 : c];
+      const double unbiased = measured[i].estimates[c];
+      EXPECT_EQ(group.lows[c], std::min(std::max(unbiased - half, 0.0), group.estimates[c]));
+      EXPECT_EQ(group.highs[c], std::max(std::max(unbiased + half, 0.0), group.estimates[c]));
+    }
+  }
+}
+
+TEST_F(ResidualAnswersTest, OfTooManyCellsAreRefusedWhereTheyAreToAgreeAndToBeNonNegative) {
+  constexpr int64_t kCodes = 1000;
+  const dp::Domain large = dp::Domain::Create({dp::Attribute::Create("a", dp::CodedKind{kCodes}).value(),
+                                               dp::Attribute::Create("b", dp::CodedKind{kCodes}).value()})
+                               .value();
+  dp::WorkloadRelease planned;
+  planned.asked.push_back(
+      {.query_class = dp::QueryClass::kMarginals, .queries = {.groups = {{{0, 1}, dp::EveryCell()}}}});
+  planned.residual = {
+      .queries = {.axes = {{}}, .groups = {{{}, {}}, {{0}, {0}}, {{1}, {0}}, {{0, 1}, {0, 0}}}},
+      .sigma_squared = std::vector<dp::Rational>(4, {1, 1})};
+  EXPECT_EQ(FieldOf(CheckPostProcessing(large, planned, {.non_negative = true, .consistent = true})),
+            "post_processing");
+  EXPECT_TRUE(CheckPostProcessing(large, planned, {.non_negative = true}).ok()) << "each by itself";
+  EXPECT_TRUE(CheckPostProcessing(large, planned, {.consistent = true}).ok());
 }
 
 TEST_F(ResidualAnswersTest, AnswerForNothingWhatTheirPartsDetermineAndNothingElse) {

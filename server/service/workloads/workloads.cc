@@ -425,7 +425,9 @@ absl::StatusOr<std::optional<WorkloadAnswer>> Replayed(Services& services, const
                    DecodeAnswer(answer.dataset().schema.domain, release.payload, answer.memory));
   Fill({std::move(release), true}, std::move(decoded), question.asked, answer);
   RETURN_IF_ERROR(PriceAgain(services, earlier, question.scope.accounts, answer));
-  RETURN_IF_ERROR(CheckPostProcessing(question.dataset().schema.domain, answer.answer, steps));
+  const dp::Domain& domain = question.dataset().schema.domain;
+  RETURN_IF_ERROR(CheckPostProcessing(domain, answer.answer, steps));
+  RETURN_IF_ERROR(answer.memory.AddUpToAll(PostProcessingBytes(domain, answer.answer, steps)));
   return answer;
 }
 
@@ -546,13 +548,23 @@ class AnsweredCall {
   absl::StatusOr<WorkloadAnswer> Free(Question question, FreeAnswer free) {
     RETURN_IF_ERROR(
         CheckAcceptsRequest(services_.ledger, question.dataset().record, request_.principal, request_id_));
-    RETURN_IF_ERROR(CheckPostProcessing(question.dataset().schema.domain, free.answer, steps_));
-    RETURN_IF_ERROR(AddForReading(question.dataset().schema.domain, free.answer, free.memory));
+    const dp::Domain& domain = question.dataset().schema.domain;
+    RETURN_IF_ERROR(CheckPostProcessing(domain, free.answer, steps_));
+    RETURN_IF_ERROR(AddForReading(domain, free.answer, free.memory));
+    RETURN_IF_ERROR(free.memory.AddUpToAll(PostProcessingBytes(domain, free.answer, steps_)));
     return WorkloadAnswer{.known = std::move(question.known),
                           .answer = std::move(free.answer),
                           .request_id = request_id_,
                           .free_from = std::move(free.release_id),
                           .memory = std::move(free.memory)};
+  }
+
+  absl::Status AddForPostProcessing(WorkloadEstimate& estimate) const {
+    if (!steps_.any()) return absl::OkStatus();
+    const dp::Domain& domain = estimate.dataset().schema.domain;
+    const dp::WorkloadRelease planned = ReleaseOf(estimate);
+    RETURN_IF_ERROR(CheckPostProcessing(domain, planned, steps_));
+    return estimate.memory.Add(PostProcessingBytes(domain, planned, steps_));
   }
 
   // Plans, and then does ChargeAndRelease().
@@ -571,7 +583,7 @@ class AnsweredCall {
                                          [&] { return RuledBy(estimate, request_); }));
     }
     estimate.memory = std::move(memory);
-    RETURN_IF_ERROR(CheckPostProcessing(estimate.dataset().schema.domain, ReleaseOf(estimate), steps_));
+    RETURN_IF_ERROR(AddForPostProcessing(estimate));
     WorkloadAnswer answer{.known = estimate.known, .price = estimate.price, .request_id = request_id_};
     if (intent_ == Intent::kValidateOnly) return answer;
     return ChargeAndRelease(estimate, std::move(answer));

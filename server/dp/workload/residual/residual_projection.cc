@@ -87,13 +87,13 @@ int64_t ProjectionBytes(const Domain& domain, std::span<const AttributeSet> wide
 }
 
 ResidualProjection::ResidualProjection(const ResidualMeasurement& measurement, const ResidualErrors& errors,
-                                       const std::vector<AttributeSet>& widest) {
+                                       const std::vector<AttributeSet>& widest, double firmness) {
   const std::map<uint32_t, const AxisQueries*> queries = QueriesOfAttributes(measurement.queries);
   std::vector<double> of_groups;  // t_B^2
   for (const Rational& parameter : measurement.sigma_squared) of_groups.push_back(Quotient(parameter));
   const std::vector<size_t> missing = MissingAttributes(errors, widest, of_groups.size());
   for (size_t group = 0; group < of_groups.size(); ++group)
-    of_groups[group] /= std::pow(kFirmness, static_cast<double>(missing[group]));
+    of_groups[group] /= std::pow(firmness, static_cast<double>(missing[group]));
   std::map<uint32_t, size_t> firsts;  // of each group, its first coordinate
   std::vector<std::vector<uint32_t>> subsets;
   for (const AttributeSet& set : widest) {

@@ -10,7 +10,7 @@
 // of those with the measured total, 0 where that is negative, and without a negative cell in any of the
 // tables asked for. With w_B = 1 this is the metric of the noise, in which the likelihood is largest. But what
 // many small cells gain when they are raised to 0 adds up in their sums, at the expense of where the large
-// counts are: the parts over few attributes. So w_B is kFirmness, to the power of how many attributes B has
+// counts are: the parts over few attributes. So w_B is the firmness, to the power of how many attributes B has
 // fewer than the widest table that contains it. On Adult's marginals the error is lowest near 8 at all budgets
 // (docs/results/post-processing.md).
 //
@@ -78,9 +78,9 @@ int64_t ProjectionBytes(const Domain& domain, std::span<const AttributeSet> wide
 class ResidualProjection {
  public:
   // `errors` are those of the measurement; all subsets of `widest`, none of which lies within another, were
-  // measured. Holds no reference.
+  // measured. 1 for `firmness` is the metric of the noise. Holds no reference.
   ResidualProjection(const ResidualMeasurement& measurement, const ResidualErrors& errors,
-                     const std::vector<AttributeSet>& widest);
+                     const std::vector<AttributeSet>& widest, double firmness = kFirmness);
 
   // From the unbiased tables over `widest`, in their order. Errors: those of AscendDual().
   absl::StatusOr<NonNegativeTables> Nearest(Tables unbiased, const std::stop_token& stop) const;
