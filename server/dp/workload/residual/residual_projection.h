@@ -8,11 +8,11 @@
 //   sum over B of w_B (a_B - z_B)^T Q_B^-1 (a_B - z_B) / sigma_B^2
 //
 // of those with the measured total, 0 where that is negative, and without a negative cell in any of the
-// tables asked for. With w_B = 1 this is the metric of the noise, in which the likelihood is largest. But what
-// many small cells gain when they are raised to 0 adds up in their sums, at the expense of where the large
-// counts are: the parts over few attributes. So w_B is the firmness, to the power of how many attributes B has
-// fewer than the widest table that contains it. On Adult's marginals the error is lowest near 8 at all budgets
-// (docs/results/post-processing.md).
+// tables asked for. With w_B = 1 this is the metric of the noise, in which the likelihood is largest. But
+// what many small cells gain when they are raised to 0 adds up in their sums, at the expense of where the
+// large counts are: the parts over few attributes. So w_B is the firmness, to the power of how many
+// attributes B has fewer than the widest table that contains it. On Adult's marginals the error is lowest
+// near 8 at all budgets (docs/results/post-processing.md).
 //
 // By Lagrange, with multipliers s_A m_A of the cells, and t_B^2 = sigma_B^2 / w_B,
 //
