@@ -40,7 +40,8 @@ bool AppendErrors(const google::protobuf::RepeatedField<double>& errors, int64_t
 
 // Appends the intervals of the numbers of a slice, of which `before` came before: two ends for each number,
 // or none as before. Neither end is NaN, and they are in order.
-absl::Status AppendIntervals(const v1::AnswerSlice& slice, size_t before, AnswerValues& values) {
+template <typename Slice>
+absl::Status AppendIntervals(const Slice& slice, size_t before, AnswerValues& values) {
   const auto& lows = slice.interval_lows();
   const auto& highs = slice.interval_highs();
   if (lows.empty() && highs.empty()) {
@@ -117,7 +118,7 @@ absl::Status AnswerAssembler::AddAnswers(const v1::AnswerSlice& slice) {
   if (static_cast<size_t>(slice.labels_size()) != columns * (set.size() - before))
     return Malformed("answers without the labels of their queries");
   set.labels.insert(set.labels.end(), slice.labels().begin(), slice.labels().end());
-  return AppendIntervals(slice, before, set);
+  return absl::OkStatus();
 }
 
 template <typename Slice>
@@ -136,7 +137,7 @@ absl::Status AnswerAssembler::AddValues(const Slice& slice, AnswerValues& values
   if (!AppendErrors(slice.standard_deviations(), have, more, values.standard_deviations) ||
       !AppendErrors(slice.confidence_half_widths(), have, more, values.confidence_half_widths))
     return Malformed("errors that are not those of the numbers beside them");
-  return absl::OkStatus();
+  return AppendIntervals(slice, static_cast<size_t>(have), values);
 }
 
 absl::Status AnswerAssembler::CheckLastIsComplete() const {

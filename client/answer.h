@@ -25,8 +25,9 @@ struct AnswerValues {
   // unknown.
   std::vector<double> standard_deviations;
   std::vector<double> confidence_half_widths;
-  // Of statistics, instead of half widths: the ends of each number's interval, which may be infinite. As many
-  // as numbers, or none. A statistic that is no number, as the mean of an empty group, is NaN in `estimates`.
+  // Of statistics and of post-processed numbers, instead of half widths: the ends of each one's interval,
+  // those of statistics may be infinite. As many as numbers, or none. A statistic that is no number, as the
+  // mean of an empty group, is NaN in `estimates`.
   std::vector<double> interval_lows;
   std::vector<double> interval_highs;
 

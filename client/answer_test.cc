@@ -90,6 +90,14 @@ v1::AnswerChunk Statistics(int64_t offset, const std::vector<Ended>& answers) {
   return chunk;
 }
 
+v1::AnswerChunk WithEnds(v1::AnswerChunk cells, const std::vector<Ended>& ends) {
+  for (const Ended& each : ends) {
+    cells.mutable_cells()->add_interval_lows(each.low);
+    cells.mutable_cells()->add_interval_highs(each.high);
+  }
+  return cells;
+}
+
 v1::AnswerChunk WithoutItsLastEnd(v1::AnswerChunk chunk) {
   chunk.mutable_answers()->mutable_interval_highs()->RemoveLast();
   return chunk;
@@ -170,6 +178,15 @@ TEST(Answer, OfStatisticsHasIntervalsWhichMayBeUnbounded) {
   EXPECT_TRUE(set.confidence_half_widths.empty());
 }
 
+TEST(Answer, OfProcessedMarginalsHasIntervals) {
+  const auto answer = Assemble({Header(1), MarginalOf({3}),
+                                WithEnds(Counts(0, {0, 2}), {{.low = 0, .high = 1}, {.low = 0, .high = 9}}),
+                                WithEnds(Counts(2, {7}), {{.low = 3, .high = 7}})});
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_THAT(answer->marginals[0].interval_lows, ElementsAre(0, 0, 3));
+  EXPECT_THAT(answer->marginals[0].interval_highs, ElementsAre(1, 9, 7));
+}
+
 TEST(Answer, WithoutMarginalsIsWholeToo) {
   EXPECT_TRUE(Assemble({Header(0)}).ok());
 }
@@ -189,6 +206,8 @@ TEST(AnswerCanary, NothingIncompleteOrOutOfOrderIsHandedOut) {
       {"the last cell missing", {Header(1), MarginalOf({2}), Counts(0, {1})}},
       {"a middle cell missing", {Header(1), MarginalOf({3}), Counts(0, {1}), Counts(2, {3})}},
       {"the same cells twice", {Header(1), MarginalOf({2}), Counts(0, {1}), Counts(0, {1})}},
+      {"intervals of some cells only",
+       {Header(1), MarginalOf({2}), WithEnds(Counts(0, {1}), {{.low = 0, .high = 1}}), Counts(1, {2})}},
       {"a cell too many", {Header(1), MarginalOf({1}), Counts(0, {1, 2})}},
       {"cells of the first marginal missing", {Header(2), MarginalOf({1}), MarginalOf({1}), Counts(0, {1})}},
       {"cells before a marginal", {Header(1), Counts(0, {1})}},

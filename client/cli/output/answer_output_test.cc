@@ -343,6 +343,27 @@ TEST(AnswerOutput, MarginalsThatAreSumsHaveTheIntervalsOfTheirCells) {
                              "0,marginals,age,20,2,17,23,0.9,derived,,,\"[25, 29]\"\n");
 }
 
+TEST(AnswerOutput, ProcessedAnswersHaveTheIntervalsThatComeWithThem) {
+  Answer answer;
+  answer.header.set_confidence_level(0.9);
+  answer.header.set_post_processing("non-negative");
+  answer.marginals.push_back(MarginalOf({{"age", 2}}, 4));
+  answer.marginals.back().estimates = {0, 20.5};
+  answer.marginals.back().standard_deviations = {2, 3};
+  answer.marginals.back().interval_lows = {0, 15};
+  answer.marginals.back().interval_highs = {1, 22};
+  EXPECT_EQ(Csv(answer),
+            kHeading +
+                ",age\n0,marginals,age,0,,0,1,0.9,post-processed,laplace,non-negative,\"[20, 25)\"\n"
+                "0,marginals,age,20.5,,15,22,0.9,post-processed,laplace,non-negative,\"[25, 29]\"\n");
+  std::ostringstream json;
+  ASSERT_TRUE(WriteAnswerJson(answer, TheSchema(), json).ok());
+  EXPECT_EQ(nlohmann::json::parse(json.str())["marginals"][0]["cells"][1]["upper"], 22);
+  std::ostringstream tables;
+  ASSERT_TRUE(WriteAnswerTables(answer, TheSchema(), Terminal(), tables).ok());
+  EXPECT_THAT(tables.str(), AllOf(HasSubstr("from"), Not(HasSubstr("within")), Not(HasSubstr("std dev"))));
+}
+
 // The interval belongs to what was measured: around what it was made into it would promise too much.
 TEST(AnswerOutput, ProcessedAnswersSaySoInEveryFormAndHaveNoInterval) {
   Answer answer = TheAnswer();

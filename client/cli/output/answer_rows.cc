@@ -70,7 +70,9 @@ AnswerRows::AnswerRows(const AnswerValues& values, const v1::AnswerHeader& heade
   const bool known =
       noise != nullptr || !values.confidence_half_widths.empty() || !values.interval_lows.empty();
   if (has_errors_ && known) level_ = noise != nullptr ? noise->confidence_level() : header.confidence_level();
-  errors_are_equal_ = AllEqual(values.confidence_half_widths) && AllEqual(values.standard_deviations);
+  if (!has_errors_ && !values.interval_lows.empty()) level_ = header.confidence_level();
+  errors_are_equal_ =
+      !has_errors_ || (AllEqual(values.confidence_half_widths) && AllEqual(values.standard_deviations));
 }
 
 absl::StatusOr<AnswerRows> AnswerRows::Of(const Marginal& marginal, const v1::AnswerHeader& header,
@@ -96,6 +98,7 @@ AnswerRows AnswerRows::Of(const QuerySetAnswer& set, const v1::AnswerHeader& hea
   rows.columns_.assign(set.header.columns().begin(), set.header.columns().end());
   rows.first_attribute_ = HasWords(set.header) ? 1 : 0;
   rows.is_statistics_ = IsStatistics(set) && !rows.columns_.empty();
+  if (rows.is_statistics_ && !rows.has_errors_) rows.level_ = 0;
   return rows;
 }
 

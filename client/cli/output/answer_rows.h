@@ -19,8 +19,8 @@
 
 namespace curator::cli {
 
-// The interval around one number at the stated level. It may extend below 0, although the true count does
-// not. Those of statistics may be infinite.
+// The interval of one number at the stated level. It may extend below 0, although the true count does not.
+// Those of statistics may be infinite; those of post-processed numbers need not be around them.
 struct AnswerInterval {
   double lower = 0;
   double upper = 0;
@@ -82,12 +82,12 @@ class AnswerRows {
   // The noise of each measurement (of a marginal: of each number). Null where there is none, as for a model.
   const v1::Noise* noise() const { return noise_; }
   // The level of the intervals; 0 where there are none: for a model's estimates, and for post-processed
-  // answers, whose errors are not those of the noise.
+  // answers that come without ends of their own, as their errors are not those of the noise.
   double level() const { return level_; }
   std::optional<AnswerInterval> Interval(size_t row) const;
   std::optional<double> StandardDeviation(size_t row) const;
   bool errors_are_of_a_model() const { return errors_are_of_a_model_; }  // see HasErrorsOfAModel()
-  // Whether all numbers have the same error.
+  // Whether all numbers have the same error, or none.
   bool errors_are_equal() const { return errors_are_equal_; }
   std::optional<double> HalfWidth(size_t row) const;
 

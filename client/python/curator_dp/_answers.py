@@ -274,7 +274,8 @@ class Answer:
             consistent: overlapping marginals agree with each other, by weighted least squares.
             integer: whole numbers.
 
-        Changed numbers have no intervals: their errors are no longer those of the noise.
+        Changed numbers have no standard deviations: their errors are no longer those of the noise. Their intervals are those of the
+        measured numbers, from 0 on where they are non-negative, and wide enough to hold the changed ones.
 
         >>> answer = census.marginals(["age", "sex"]).answer(rho="0.002")
         >>> answer.at(confidence=0.8).tables[0].confidence, answer.at(integer=True).post_processing

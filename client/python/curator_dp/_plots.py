@@ -37,7 +37,9 @@ def plot_table(table: AnswerTable, ax: Any = None, first: Sequence[str] = ()) ->
     for i, name in enumerate(names):
         is_shown = np.ones(len(table.values), dtype=bool) if groups is None else groups.codes == i
         shift = 0.0 if len(names) == 1 else 0.3 * (i / (len(names) - 1) - 0.5)
-        errors = None if table.half_width is None else table.half_width[is_shown]
+        errors = None
+        if table.low is not None and table.high is not None:
+            errors = np.maximum(np.array([table.values - table.low, table.high - table.values])[:, is_shown], 0.0)
         axes.errorbar(
             x.codes[is_shown] + shift, table.values[is_shown], yerr=errors, fmt="o", markersize=4, capsize=2, label=name
         )

@@ -47,8 +47,7 @@ class _Numbers:
         self._values.append(numbers)
         self._add_errors(part.standard_deviations, len(numbers), self._deviations)
         self._add_errors(part.confidence_half_widths, len(numbers), self._half_widths)
-        if isinstance(part, query_pb2.AnswerSlice):
-            self._add_intervals(np.array(part.interval_lows), np.array(part.interval_highs), len(numbers))
+        self._add_intervals(np.array(part.interval_lows), np.array(part.interval_highs), len(numbers))
 
     def _add_intervals(self, lows: Floats, highs: Floats, numbers: int) -> None:
         if len(lows) == 0 and len(highs) == 0:
@@ -73,7 +72,7 @@ class _Numbers:
         return values, self._joined(self._deviations), self._joined(self._half_widths)
 
     def intervals(self) -> Optional[tuple[Floats, Floats]]:
-        """The ends of the intervals of statistics; None of other numbers."""
+        """The ends of the intervals of statistics and of post-processed numbers; None of others."""
         lows, highs = self._joined(self._lows), self._joined(self._highs)
         return None if lows is None or highs is None else (lows, highs)
 
@@ -95,8 +94,8 @@ class AnswerTable:
         values: shape (numbers,); integers for measured counts, floats for estimates. NaN for a statistic that is no number, as the mean
             of a group in which hardly a record is.
         std: standard deviation of the noise in each number, shape (numbers,); None where it is unknown.
-        half_width: half the width of the interval around each number; None where there is none, and of statistics, whose intervals need
-            not be symmetric: see low and high.
+        half_width: half the width of the interval around each number; None where there is none, and of statistics and post-processed
+            numbers, whose intervals need not be symmetric: see low and high.
         confidence: of the intervals: each holds the true number with this probability; 0 where there are none.
     """
 
@@ -117,7 +116,7 @@ class AnswerTable:
         self.name: str = ",".join(self.columns) if self.is_marginal else header.query_class
         self.values, deviations, half_widths = numbers.finish()
         self._labels = numbers.labels
-        self._intervals = None if answer.post_processing else numbers.intervals()
+        self._intervals = None if answer.post_processing and self.is_statistics else numbers.intervals()
         if self.is_statistics:
             self._check_groups()
         if naming is not None:
@@ -184,11 +183,12 @@ class AnswerTable:
         self._labels = [text for row in zip(*(own[name] for name in naming.columns)) for text in row]
 
     def _set_errors(self, deviations: Optional[Floats], half_widths: Optional[Floats], answer: query_pb2.AnswerHeader) -> None:
-        """As the command line does: post-processed numbers have no errors, a model's have no intervals."""
+        """As the command line does: post-processed numbers have intervals alone, a model's have none."""
         self.std: Optional[Floats] = None
         self.half_width: Optional[Floats] = None
         self.confidence = 0.0
         if answer.post_processing:
+            self.confidence = 0.0 if self._intervals is None else answer.confidence_level
             return
         self.std, self.half_width = deviations, half_widths
         noise = self._header.noise if self._header.HasField("noise") else None

@@ -95,7 +95,9 @@ def test_another_level_and_post_processing_are_free(census: cu.Dataset) -> None:
     assert narrow.confidence == 0.5
     assert (narrow.half_width < answer["age"].half_width).all()
     rounded = answer.at(non_negative=True, integer=True)
-    assert rounded.post_processing and rounded["age"].low is None
+    assert rounded.post_processing and rounded["age"].std is None and rounded["age"].half_width is None
+    assert rounded["age"].confidence == answer["age"].confidence
+    assert (rounded["age"].low >= 0).all() and (rounded["age"].high >= rounded["age"].values).all()
     assert (rounded.to_frame()["value"] >= 0).all()
     assert census.budget().spent == spent
 

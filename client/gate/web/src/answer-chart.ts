@@ -47,9 +47,10 @@ export function panelsOf(table: AnswerTable): Panel[] {
 }
 
 // "8 cells, Laplace noise, 95 % within ± 12", "2 groups, income clipped to 0..200000".
-export function remarkOf({ rows, isMarginal, isStatistics, noise, level, measures }: AnswerTable): string {
-  // The intervals of statistics are not symmetric.
-  const symmetric = isStatistics ? [] : rows;
+export function remarkOf(table: AnswerTable): string {
+  const { rows, isMarginal, isStatistics, noise, level, measures, method } = table;
+  // The intervals of statistics and of post-processed answers are not symmetric.
+  const symmetric = isStatistics || method === "post-processed" ? [] : rows;
   const halves = new Set(
     symmetric.map(({ value, upper }) => (upper === undefined ? "" : roundedText(upper - value))),
   );

@@ -165,7 +165,7 @@ export function runSizeOf(attribute: Attribute): number {
   return valueBinsOf(attribute) - (leavesOut ? 1 : 0);
 }
 
-// Intervals of statistics: two ends for each number, in order, or none as before.
+// Intervals with ends of their own: two for each number, in order, or none as before.
 function appendIntervals({ interval_lows, interval_highs }: Slice, count: number, have: number, to: Values) {
   const [lows, highs] = [(interval_lows ?? []).map(Number), (interval_highs ?? []).map(Number)];
   if (lows.length === 0 && highs.length === 0 && (to.lows.length === 0 || count === 0)) return;
@@ -321,8 +321,10 @@ function tableOf(open: OpenTable, header: AnswerHeader, schema: Schema): AnswerT
   const isProcessed = header.post_processing !== "";
   const isStatistics = querySet?.query_class === STATISTICS;
   const hasWidths = values.halfWidths.length > 0 || values.lows.length > 0;
-  const level =
-    isProcessed || !(hasWidths || noise) ? 0 : (noise?.confidence_level ?? header.confidence_level);
+  const hasIntervals = isProcessed
+    ? values.lows.length > 0 && !isStatistics
+    : hasWidths || noise !== undefined;
+  const level = hasIntervals ? (noise?.confidence_level ?? header.confidence_level) : 0;
   const columns = marginal?.attributes ?? querySet?.columns ?? [];
   const ofMarginal = marginal ? marginalLabels(marginal, schema) : undefined;
   const rows = Array.from({ length: size }, (_, i): Row => {
@@ -330,7 +332,8 @@ function tableOf(open: OpenTable, header: AnswerHeader, schema: Schema): AnswerT
     const value = estimate ?? Number(values.counts[i]);
     const low = level === 0 ? undefined : values.lows[i];
     const high = level === 0 ? undefined : values.highs[i];
-    const half = level === 0 ? undefined : (values.halfWidths[i] ?? noise?.confidence_half_width);
+    const half =
+      level === 0 || isProcessed ? undefined : (values.halfWidths[i] ?? noise?.confidence_half_width);
     const deviation =
       isProcessed || Number.isNaN(values.deviations[i])
         ? undefined

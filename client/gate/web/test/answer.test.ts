@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assemble, binsOf, labelsOf, MalformedAnswer, runSizeOf } from "../src/answer.ts";
+import { type AnswerTable, assemble, binsOf, labelsOf, MalformedAnswer, runSizeOf } from "../src/answer.ts";
+import { remarkOf } from "../src/answer-chart.ts";
 import { answerCsv, tableCsv } from "../src/answer-files.ts";
 import type { AnswerChunk, AnswerHeader, Attribute, Noise, Schema, Strategy } from "../src/api/types.ts";
 import { csvOf } from "../src/csv.ts";
@@ -234,6 +235,34 @@ test("processed answers have no intervals", () => {
   );
   assert.equal(tables[0]?.rows[0]?.lower, undefined);
   assert.equal(tables[0]?.rows[0]?.deviation, undefined);
+});
+
+test("processed answers have the intervals that come with them", () => {
+  const [first, marginal] = MARGINAL;
+  const sent = {
+    ...slice(["0", "4", "2", "3", "5", "6", "7", "8", "9"]),
+    interval_lows: [0, 0, 1, 2, 3, 4, 5, 6, 7],
+    interval_highs: [3, 87, 9, 9, 9, 9, 9, 9, 9],
+  };
+  const { tables } = assemble(
+    [
+      { header: { ...(first?.header as AnswerHeader), post_processing: "non-negative" } },
+      marginal as AnswerChunk,
+      { cells: sent },
+    ],
+    SCHEMA,
+  );
+  const [table] = tables as [AnswerTable];
+  assert.equal(table.level, NOISE.confidence_level);
+  assert.deepEqual(
+    table.rows.slice(0, 2).map(({ lower, upper }) => [lower, upper]),
+    [
+      [0, 3],
+      [0, 87],
+    ],
+  );
+  assert.equal(table.rows[0]?.deviation, undefined);
+  assert.doesNotMatch(remarkOf(table), /within/);
 });
 
 test("an answer that is not whole is refused", () => {

@@ -415,7 +415,7 @@ export interface Slice {
   standard_deviations: Double[];
   confidence_half_widths: Double[];
   labels?: string[];
-  // Of statistics.
+  // Of statistics and of post-processed answers.
   interval_lows?: Double[];
   interval_highs?: Double[];
 }

@@ -135,8 +135,10 @@ export function AnswerView({ answer, schema, file }: Props) {
       )}
       {header.post_processing !== "" && (
         <p class="small">
-          These numbers were changed after they were measured ({header.post_processing}): they have no
-          intervals.
+          These numbers were changed after they were measured ({header.post_processing}):{" "}
+          {tables.some((table) => table.level > 0)
+            ? "their intervals are those of the measured ones, made to hold them."
+            : "they have no intervals."}
         </p>
       )}
       {shown.map((table, i) =>
