@@ -162,8 +162,10 @@ absl::Status ClientDisconnected();
 // DEADLINE_EXCEEDED: no message came from the client for this long.
 absl::Status NothingCame(absl::Duration patience);
 
-// A stream of at most so many bytes is kept until its handler has ended, and then sent without a thread, as
-// the response of a call with one message is; where PendingSends has no place for it, it is sent before.
+// Messages are kept until they have more bytes than this, and are then sent one after another: a thread that
+// waited for each of many small ones would spend most of its time on waking up. What is kept when the handler
+// has ended, which may be the whole stream, is sent without a thread, as the response of a call with one
+// message is; where PendingSends has no place for it, it is sent before.
 inline constexpr size_t kMostKeptBytes = size_t{64} << 10;
 
 // The messages that a handler sends, in order.
@@ -255,12 +257,10 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
 
   bool Write(const Message& message) override {
     const size_t bytes = message.ByteSizeLong();
-    if (!has_written_ && kept_bytes_ + bytes <= kMostKeptBytes) {
-      kept_.push_back(message);
-      kept_bytes_ += bytes;
-      return true;
-    }
-    return WriteKept() && WriteNow(message, bytes);
+    if (kept_bytes_ + bytes > kMostKeptBytes && !WriteKept()) return false;
+    kept_.push_back(message);
+    kept_bytes_ += bytes;
+    return kept_bytes_ <= kMostKeptBytes || WriteKept();
   }
 
   // What is kept will be sent after the handler; or it has been sent, and this may be CANCELLED as Write().
@@ -272,6 +272,7 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
 
   void OnWriteDone(bool ok) override {
     if (send_ != nullptr) return ok ? SendNext() : this->Finish(grpc::Status::CANCELLED);
+    if (ok && next_ < kept_.size()) return StartNext();
     const absl::MutexLock lock(&mutex_);
     is_writing_ = false;
     ok_ = ok;
@@ -284,16 +285,25 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
   }
 
  private:
-  bool WriteNow(const Message& message, size_t bytes) {
+  // Until it returns, what is kept and next_ are those of gRPC's threads.
+  bool WriteKept() {
+    if (kept_.empty()) return true;
     if (this->is_revoked()) return false;
-    const absl::Duration patience = time_.ForNext(bytes);
+    const bool is_written = AwaitKept();
+    kept_.clear();
+    kept_bytes_ = 0;
+    next_ = 0;
+    return is_written;
+  }
+
+  bool AwaitKept() {
+    const absl::Duration patience = time_.ForNext(kept_bytes_);
     const auto start = std::chrono::steady_clock::now();
-    has_written_ = true;
     {
       const absl::MutexLock lock(&mutex_);
       is_writing_ = true;
     }
-    this->StartWrite(&message);
+    StartNext();
     const absl::MutexLock lock(&mutex_);
     const auto is_written = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return !is_writing_; };
     if (!AwaitUnlessRevoked(mutex_, absl::Condition(&is_written), patience, this->is_revoked())) {
@@ -304,17 +314,13 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
     return ok_;
   }
 
-  bool WriteKept() {
-    const std::vector<Message> kept = std::exchange(kept_, {});
-    return std::ranges::all_of(
-        kept, [this](const Message& message) { return WriteNow(message, message.ByteSizeLong()); });
-  }
+  // Of what is kept.
+  void StartNext() { this->StartWrite(&kept_[next_++]); }
 
   // Of what is kept, and the status with the last one.
   void SendNext() {
-    const Message& message = kept_[next_++];
-    if (next_ == kept_.size()) return this->StartWriteAndFinish(&message, {}, grpc::Status::OK);
-    this->StartWrite(&message);
+    if (next_ + 1 < kept_.size()) return StartNext();
+    this->StartWriteAndFinish(&kept_[next_++], {}, grpc::Status::OK);
   }
 
   grpc::CallbackServerContext& context_;
@@ -322,9 +328,8 @@ class WritingReactor final : public HandledReactor<grpc::ServerWriteReactor<Mess
   SendingTime time_;
   std::vector<Message> kept_;
   size_t kept_bytes_ = 0;
-  bool has_written_ = false;
-  std::unique_ptr<PendingSends::Send> send_;  // of what is kept, once the handler has ended
-  size_t next_ = 0;                           // of these
+  size_t next_ = 0;                           // of what is kept
+  std::unique_ptr<PendingSends::Send> send_;  // of that, once the handler has ended
   absl::Mutex mutex_;
   bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool ok_ ABSL_GUARDED_BY(mutex_) = true;

@@ -66,9 +66,9 @@ TEST_F(AnswerLimitsTest, AllThreeWayMarginalsOfAHundredAttributesAreEstimated) {
   EXPECT_LE(estimate->memory.bytes(), 300'000'000);
 }
 
-// 60 million cells, and 480 MB of values alone.
+// 45 million cells, and 350 MB of values alone.
 TEST_F(AnswerLimitsTest, WhatWouldTakeTooMuchMemoryToAnswerIsRefusedWithWhatWouldFit) {
-  MakeTable({200, 200, 200, 188, 188});
+  MakeTable({170, 170, 170, 160, 160});
   const auto estimate = Estimate(3);
   EXPECT_EQ(FieldOf(estimate.status()), "workload");
   const std::string refusal(estimate.status().message());

@@ -224,17 +224,17 @@ TEST(ResolveCounts, AModelsAnswersHaveNoWeights) {
             "workload.query_sets[0].weight");
 }
 
-// Of 85 attributes there are 98,770 sets of three, and 3,655 of one or two.
+// Of 117 attributes there are 260,130 sets of three, and 6,903 of one or two.
 TEST(ResolveWorkload, ParitiesOfAllSizesTogetherAreAtMostAsManyAsMarginals) {
   std::vector<dp::Attribute> flags;
-  for (int i = 0; i < 85; ++i)
+  for (int i = 0; i < 117; ++i)
     flags.push_back(dp::Attribute::Create("flag" + std::to_string(i), dp::CodedKind{2}).value());
   const dp::Domain domain = dp::Domain::Create(std::move(flags)).value();
   const auto up_to = [&](int k) {
     return ResolveCounts(domain, {{ParitiesQuery{.sets = {}, .k = k, .attributes = {}}}});
   };
   EXPECT_EQ(FieldOf(up_to(3).status()), "workload.query_sets[0].parities.up_to_k_way");
-  EXPECT_EQ(up_to(2)->at(0).queries.groups.size(), 3655u);
+  EXPECT_EQ(up_to(2)->at(0).queries.groups.size(), 6903u);
 }
 
 }  // namespace
