@@ -1,5 +1,7 @@
 #include "rpc/query_rpc.h"
 
+#include <cmath>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <variant>
@@ -57,17 +59,32 @@ absl::StatusOr<service::WorkloadRequest> FromProto(const Call& call, const Reque
   return result;
 }
 
-void AddMarginalForecasts(const service::WorkloadEstimate& estimate, size_t set, const v1::Noise& noise,
-                          v1::EstimateWorkloadResponse& response) {
+void AddMarginalForecast(const service::WorkloadEstimate& estimate, size_t set, const dp::QueryGroup& group,
+                         const v1::Noise& noise, v1::EstimateWorkloadResponse& response) {
   const dp::Domain& domain = estimate.dataset().schema.domain;
-  for (const dp::QueryGroup& group : estimate.plan.shape.asked[set].groups) {
-    v1::EstimateWorkloadResponse::MarginalForecast& proto = *response.add_marginals();
-    for (const uint32_t attribute : group.attributes)
-      proto.add_attributes(domain.attributes()[attribute].name());
-    proto.set_cells(domain.CellCount(group.attributes).value_or(0));
-    *proto.mutable_noise() = noise;
-    proto.set_query_set(static_cast<int32_t>(set));
+  v1::EstimateWorkloadResponse::MarginalForecast& proto = *response.add_marginals();
+  for (const uint32_t attribute : group.attributes)
+    proto.add_attributes(domain.attributes()[attribute].name());
+  proto.set_cells(domain.CellCount(group.attributes).value_or(0));
+  *proto.mutable_noise() = noise;
+  proto.set_query_set(static_cast<int32_t>(set));
+}
+
+// `noise` has the kind and the level that all of them have.
+absl::Status AddResidualMarginals(const service::WorkloadEstimate& estimate, v1::Noise noise,
+                                  v1::EstimateWorkloadResponse& response) {
+  ASSIGN_OR_RETURN(const std::vector<service::ResidualMarginalForecast> marginals,
+                   service::ResidualMarginalsOf(estimate.dataset().schema.domain, estimate.asked,
+                                                estimate.plan, noise.confidence_level()));
+  for (const service::ResidualMarginalForecast& marginal : marginals) {
+    noise.set_standard_deviation(marginal.standard_deviation);
+    // Of a normal error.
+    noise.set_expected_absolute_error(marginal.standard_deviation * std::sqrt(2 / std::numbers::pi));
+    noise.set_confidence_half_width(marginal.half_width);
+    AddMarginalForecast(estimate, marginal.set, estimate.asked[marginal.set].queries.groups[marginal.group],
+                        noise, response);
   }
+  return absl::OkStatus();
 }
 
 v1::EstimateWorkloadResponse::QuerySetForecast ForecastProto(const service::SetForecast& forecast, size_t set,
@@ -158,13 +175,14 @@ absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double leve
     ASSIGN_OR_RETURN(
         const service::SetForecast forecast,
         service::ForecastOf(estimate.dataset().schema.domain, estimate.asked, estimate.plan, i, half_widths));
-    if (forecast.is_measured_marginals) {
-      AddMarginalForecasts(estimate, i, noise, response);
-    } else {
+    if (!forecast.is_measured_marginals) {
       *response.add_query_sets() = ForecastProto(forecast, i, noise);
+      continue;
     }
+    for (const dp::QueryGroup& group : estimate.plan.shape.asked[i].groups)
+      AddMarginalForecast(estimate, i, group, noise, response);
   }
-  return absl::OkStatus();
+  return AddResidualMarginals(estimate, noise, response);
 }
 
 // Keeps what is measured and the stated level, and nothing of a spend.

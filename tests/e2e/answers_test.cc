@@ -325,7 +325,7 @@ TEST(Examples, OfTheHelpRunAsTheyStandThere) {
       "cd " + folder.path() +
       " && ln -sf " CURATOR_PATH " curator && PATH=.:$PATH CURATOR_SERVER=" + server.address() +
       " CURATOR_AS=owner ";
-  for (const auto& [command, number] : {std::pair{"workload estimate", 3u}, {"workload answer", 6u}}) {
+  for (const auto& [command, number] : {std::pair{"workload estimate", 4u}, {"workload answer", 6u}}) {
     const std::vector<std::string> examples = ExamplesOf(command);
     EXPECT_EQ(examples.size(), number) << command;
     for (const std::string& example : examples) {

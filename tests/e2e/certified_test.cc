@@ -55,7 +55,7 @@ TEST_P(Certified, AWorkloadCostsItsOwnCurveHereAndItsRhoWhereRhosAreCounted) {
   v1::AnswerWorkloadRequest question;
   question.set_dataset("census");
   question.set_request_id(*client::NewRequestId());
-  *question.mutable_workload() = AllMarginals(1);
+  *question.mutable_workload() = MeasuredMarginals(1);
   Offer(*question.mutable_spend());
   const absl::StatusOr<Answer> first = ana_.AnswerWorkload(question);
   ASSERT_TRUE(first.ok()) << first.status();

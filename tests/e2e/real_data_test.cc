@@ -65,7 +65,7 @@ TEST_P(RealData, AllTwoWayMarginalsOfAdultUnderZcdp) {
   ASSERT_NO_FATAL_FAILURE(ImportAdult(v1::RULE_ZCDP, "3", "1e-9"));
   v1::AnswerWorkloadRequest question;
   question.set_dataset("adult");
-  *question.mutable_workload() = AllMarginals(2);
+  *question.mutable_workload() = MeasuredMarginals(2);
   question.mutable_spend()->set_rho("0.1");
   const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(question);
   ASSERT_TRUE(answer.ok()) << answer.status();

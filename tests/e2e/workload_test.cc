@@ -45,7 +45,7 @@ TEST_P(Workload, APriceIsKnownBeforeThereIsARecordAndIsWhatTheAnswerCosts) {
   ASSERT_TRUE(owner_.CreateDataset(NewDataset("census", v1::RULE_ZCDP, "2", "1e-9")).ok());
   v1::EstimateWorkloadRequest estimate;
   estimate.set_dataset("census");
-  *estimate.mutable_workload() = AllMarginals(2);
+  *estimate.mutable_workload() = MeasuredMarginals(2);
   estimate.mutable_spend()->set_rho("0.0123456789");
   const absl::StatusOr<v1::EstimateWorkloadResponse> before = owner_.EstimateWorkload(estimate);
   ASSERT_TRUE(before.ok()) << before.status();
@@ -62,7 +62,7 @@ TEST_P(Workload, APriceIsKnownBeforeThereIsARecordAndIsWhatTheAnswerCosts) {
 
   v1::AnswerWorkloadRequest question;
   question.set_dataset("census");
-  *question.mutable_workload() = AllMarginals(2);
+  *question.mutable_workload() = MeasuredMarginals(2);
   question.mutable_spend()->set_rho("0.0123456789");
   const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(question);
   ASSERT_TRUE(answer.ok()) << answer.status();
@@ -75,7 +75,7 @@ TEST_P(Workload, WithoutAPriceSharesOfWhatIsLeftAreOfferedAndAnAnswerCostsWhatWa
   MakeSealed(owner_, NewDataset("census", v1::RULE_ZCDP, "2", "1e-9"), SmallCsv(800));
   v1::EstimateWorkloadRequest estimate;
   estimate.set_dataset("census");
-  *estimate.mutable_workload() = AllMarginals(1);
+  *estimate.mutable_workload() = MeasuredMarginals(1);
   const absl::StatusOr<v1::EstimateWorkloadResponse> offered = owner_.EstimateWorkload(estimate);
   ASSERT_TRUE(offered.ok()) << offered.status();
   EXPECT_FALSE(offered->has_spend());
@@ -94,7 +94,7 @@ TEST_P(Workload, WithoutAPriceSharesOfWhatIsLeftAreOfferedAndAnAnswerCostsWhatWa
   v1::AnswerWorkloadRequest question;
   question.set_dataset("census");
   question.set_request_id(*client::NewRequestId());
-  *question.mutable_workload() = AllMarginals(1);
+  *question.mutable_workload() = MeasuredMarginals(1);
   *question.mutable_spend() = tenth.spend();
   const absl::StatusOr<Answer> answer = owner_.AnswerWorkload(question);
   ASSERT_TRUE(answer.ok()) << answer.status();

@@ -67,6 +67,12 @@ v1::Workload AllMarginals(int k) {
   return workload;
 }
 
+v1::Workload MeasuredMarginals(int k) {
+  v1::Workload workload = AllMarginals(k);
+  workload.mutable_query_sets(0)->set_strategy(v1::STRATEGY_DIRECT);
+  return workload;
+}
+
 void Grant(const Client& owner, const std::string& dataset, const std::string& principal,
            const std::vector<v1::GranteeRole>& roles) {
   v1::GrantAccessRequest grant;

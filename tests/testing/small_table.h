@@ -41,5 +41,7 @@ v1::Operation::State AwaitBegun(const Client& client, const std::string& operati
 
 // All k-way marginals over all attributes.
 v1::Workload AllMarginals(int k);
+// The same, with noise on each cell.
+v1::Workload MeasuredMarginals(int k);
 
 }  // namespace curator::testing

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -360,6 +361,13 @@ Table LadderRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<
   return std::move(records).Taken();
 }
 
+// What the number of values that noise is added to is called.
+std::string MeasuredWords(const v1::EstimateWorkloadResponse& estimate) {
+  const bool are_cells = std::ranges::none_of(
+      estimate.query_sets(), [](const auto& set) { return set.strategy() == v1::STRATEGY_RESIDUAL; });
+  return estimate.statistics().empty() && are_cells ? "cells" : "numbers measured";
+}
+
 }  // namespace
 
 Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkloadResponse& estimate,
@@ -376,7 +384,7 @@ Document ForecastDocument(const std::string& dataset, const v1::EstimateWorkload
        estimate.marginals().empty() ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
       {"marginals_left_out", "left out for their size", estimate.marginals_left_out(),
        estimate.marginals_left_out() == 0 ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
-      {"total_cells", has_statistics ? "numbers measured" : "cells", estimate.total_cells()},
+      {"total_cells", MeasuredWords(estimate), estimate.total_cells()},
       {"event", "would be recorded as", estimate.event(), ShownIn::kJsonAndCsv},
       {"event", "would be recorded as", FormatEvent(estimate.event()), ShownIn::kTables},
       {"target_rmse", "to reach a root mean squared error of", RmseOf(asked),
@@ -432,7 +440,7 @@ Document LadderDocument(const std::string& dataset, const v1::EstimateWorkloadRe
   document.fields = {{"dataset", "dataset", dataset},
                      {"marginals_left_out", "left out for their size", estimate.marginals_left_out(),
                       estimate.marginals_left_out() == 0 ? ShownIn::kJsonAndCsv : ShownIn::kAllForms},
-                     {"total_cells", has_statistics ? "numbers measured" : "cells", estimate.total_cells()},
+                     {"total_cells", MeasuredWords(estimate), estimate.total_cells()},
                      {"confidence_level", "confidence", level, ShownIn::kJsonAndCsv},
                      RefusalField(estimate.refused_by_rule()),
                      {"free_from", "free with --prefer-free, from", ListOf(estimate.free_from()),

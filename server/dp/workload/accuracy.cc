@@ -26,6 +26,21 @@ AnswerError AtLeast(AnswerError widest, std::span<const ErrorClass> others, bool
   return widest;
 }
 
+// Adds the answers of `each`.
+void AddTo(ErrorClass& found, const ErrorClass& each) {
+  if (found.answers == 0) {
+    found = each;
+    return;
+  }
+  const auto overstated = [](const ErrorClass& one, double factor) {
+    return one.above + static_cast<double>(one.answers) * (factor - one.error.variance_factor);
+  };
+  const AnswerError wider = Wider(found.error, each.error);
+  found.above = overstated(found, wider.variance_factor) + overstated(each, wider.variance_factor);
+  found.error = wider;
+  found.answers += each.answers;
+}
+
 using Key = std::pair<bool, double>;  // sums of values apart from estimates, by variance
 
 Key KeyOf(const AnswerError& error) {
@@ -57,19 +72,12 @@ double HalfWidthOf(const GaussianErrors& noise, const AnswerError& error, double
 
 ErrorClasses Merged(std::span<const ErrorClass> classes) {
   std::map<Key, ErrorClass> counted;
-  for (const ErrorClass& each : classes) {
-    ErrorClass& found = counted[KeyOf(each.error)];
-    found.error = found.answers == 0 ? each.error : Wider(found.error, each.error);
-    found.answers += each.answers;
-  }
+  for (const ErrorClass& each : classes) AddTo(counted[KeyOf(each.error)], each);
   // Ever coarser grids of variances, until few enough classes are left.
   for (double step = 1.02; counted.size() > kMostErrorClasses; step = step * step) {
     std::map<Key, ErrorClass> coarse;
-    for (const auto& [key, each] : counted) {
-      ErrorClass& found = coarse[{key.first, std::floor(std::log(key.second) / std::log(step))}];
-      found.error = found.answers == 0 ? each.error : Wider(found.error, each.error);
-      found.answers += each.answers;
-    }
+    for (const auto& [key, each] : counted)
+      AddTo(coarse[{key.first, std::floor(std::log(key.second) / std::log(step))}], each);
     std::map<Key, ErrorClass> again;
     for (const auto& [key, each] : coarse) again[KeyOf(each.error)] = each;
     counted = std::move(again);
@@ -88,9 +96,7 @@ ErrorClasses Classified(std::span<const AnswerError> errors) {
     const bool is_exact = counted.size() < kMostExact;
     const Key key = is_exact ? KeyOf(error)
                              : Key{error.terms > 0, -1 - std::ceil(std::log(error.variance_factor) / step)};
-    const auto [it, is_new] = counted.try_emplace(key, ErrorClass{error, 0});
-    if (!is_new) it->second.error = Wider(it->second.error, error);
-    ++it->second.answers;
+    AddTo(counted[key], {error, 1});
   }
   ErrorClasses classes;
   for (const auto& [key, each] : counted) classes.push_back(each);
@@ -131,9 +137,11 @@ absl::StatusOr<double> SimultaneousError(const ForecastNoise& noise, const Error
     return InvalidField("confidence_level", "must lie strictly between 0 and 1, e.g. 0.95");
   double high = 1;
   while (high < 0x1p60 && ExceedsTail(noise, classes, high, 1 - confidence)) high *= 2;
+  constexpr double kStep = 1e-6;
+  const bool is_integer = std::holds_alternative<NoiseSpec>(noise);
   double low = -1;  // too small, or below every error
-  while (high - low > 1) {
-    const double middle = std::floor((low + high) / 2);
+  while (high - low > (is_integer ? 1 : kStep * high)) {
+    const double middle = is_integer ? std::floor((low + high) / 2) : (low + high) / 2;
     (ExceedsTail(noise, classes, middle, 1 - confidence) ? low : high) = middle;
   }
   return high;
@@ -146,7 +154,7 @@ double MeanDeviation(const ForecastNoise& noise, const ErrorClasses& classes) {
   double variance = 0;
   double answers = 0;
   for (const ErrorClass& each : classes) {
-    variance += each.error.variance_factor * static_cast<double>(each.answers);
+    variance += each.error.variance_factor * static_cast<double>(each.answers) - each.above;
     answers += static_cast<double>(each.answers);
   }
   return std::sqrt(variance / answers) * deviation;

@@ -15,10 +15,11 @@
 
 namespace curator::dp {
 
-// Answers with errors of one distribution.
+// Answers with errors of one distribution, or of some that it is at least as wide as.
 struct ErrorClass {
   AnswerError error;
   int64_t answers = 0;
+  double above = 0;  // by so much the variance factors that `error` stands for are overstated, all together
   bool operator==(const ErrorClass&) const = default;
 };
 using ErrorClasses = std::vector<ErrorClass>;
@@ -50,8 +51,9 @@ double HalfWidthOf(const GaussianErrors& noise, const AnswerError& error, double
 // rounded up.
 bool ExceedsTail(const ForecastNoise& noise, const ErrorClasses& classes, double max_error, double allowed);
 
-// The smallest integer error bound that holds for all answers together with probability `confidence`, by
-// ExceedsTail().
+// The smallest error bound that holds for all answers together with probability `confidence`, by
+// ExceedsTail(): an integer for noise on what is measured, otherwise up to a millionth of it above the
+// smallest.
 // Errors: INVALID_ARGUMENT ("confidence_level") unless 0 < confidence < 1.
 absl::StatusOr<double> SimultaneousError(const ForecastNoise& noise, const ErrorClasses& classes,
                                          double confidence);

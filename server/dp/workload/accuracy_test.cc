@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "dp/noise/testing/drawn_noise.h"
 #include "dp/queries/testing/all_intervals.h"
@@ -94,6 +95,23 @@ TEST(Merged, NeverMakesAnErrorSmaller) {
   EXPECT_EQ(answers, 5000);
   EXPECT_GE(variance, 5000.0 * 5001 / 2);
   EXPECT_LE(variance, 5000.0 * 5001 / 2 * 1.3);
+}
+
+TEST(MeanDeviation, IsThatOfAllAnswersHoweverTheyWereMerged) {
+  std::vector<AnswerError> errors;
+  for (int64_t terms = 1; terms <= 5000; ++terms) errors.push_back(SumOf(terms));
+  ErrorClasses merged = Merged(Classified(errors));
+  EXPECT_NEAR(std::pow(MeanDeviation(GaussianErrors{.variance = 1}, merged), 2), 2500.5, 1e-6);
+  merged.push_back({SumOf(10'000), 5000});
+  EXPECT_NEAR(std::pow(MeanDeviation(GaussianErrors{.variance = 1}, Merged(merged)), 2), 6250.25, 1e-6);
+}
+
+TEST(SimultaneousError, OfRealAnswersIsNoWholeNumber) {
+  const GaussianErrors noise{.variance = 9};
+  const double error = SimultaneousError(noise, {{{}, 1}}, 0.95).value();
+  EXPECT_NEAR(error, 1.96 * 3, 0.02);
+  EXPECT_FALSE(ExceedsTail(noise, {{{}, 1}}, error, 0.05));
+  EXPECT_TRUE(ExceedsTail(noise, {{{}, 1}}, error * (1 - 1e-5), 0.05));
 }
 
 }  // namespace

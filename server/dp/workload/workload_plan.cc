@@ -170,7 +170,7 @@ double WeightedMeanVariance(std::span<const QuerySet> sets, std::span<const Erro
     double of_set = 0;
     double answers = 0;
     for (const ErrorClass& each : classes[i]) {
-      of_set += each.error.variance_factor * static_cast<double>(each.answers);
+      of_set += each.error.variance_factor * static_cast<double>(each.answers) - each.above;
       answers += static_cast<double>(each.answers);
     }
     variance += sets[i].weight * of_set / answers;
@@ -325,6 +325,14 @@ struct Asked {
   const PlanOptions& options;
 };
 
+// A single marginal is as good measured itself, and in whole numbers.
+bool MayChooseResiduals(const Asked& asked) {
+  if (!asked.options.may_choose_residuals) return false;
+  const std::vector<QuerySet>& sets = asked.sets;
+  if (sets.size() == 1 && sets[0].groups.size() == 1 && IsWholeMarginal(sets[0].groups[0])) return false;
+  return std::ranges::all_of(sets, [](const QuerySet& set) { return set.strategy == Strategy::kAuto; });
+}
+
 // The shapes that a plan chooses from: the first is taken where the next is no better. A request that can be
 // measured by residuals alone has one shape, as has one that cannot be.
 absl::StatusOr<std::vector<WorkloadShape>> ShapesFor(const Asked& asked, Mechanism mechanism,
@@ -340,9 +348,7 @@ absl::StatusOr<std::vector<WorkloadShape>> ShapesFor(const Asked& asked, Mechani
       ShapeOf(asked.domain, asked.unit, mechanism, objective, asked.sets, {}, stop);
   if (absl::IsCancelled(direct.status())) return direct.status();
   if (direct.ok()) shapes.push_back(*std::move(direct));
-  const bool leaves_open =
-      std::ranges::all_of(asked.sets, [](const QuerySet& set) { return set.strategy == Strategy::kAuto; });
-  if (asked.options.may_choose_residuals && leaves_open && mechanism == Mechanism::kDiscreteGaussian) {
+  if (mechanism == Mechanism::kDiscreteGaussian && MayChooseResiduals(asked)) {
     absl::StatusOr<WorkloadShape> residual =
         ShapeByResiduals(asked.domain, asked.unit, mechanism, objective, asked.sets, "", stop);
     if (absl::IsCancelled(residual.status())) return residual.status();

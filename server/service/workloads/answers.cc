@@ -197,6 +197,27 @@ absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const
   return forecast;
 }
 
+absl::StatusOr<std::vector<ResidualMarginalForecast>> ResidualMarginalsOf(const dp::Domain& domain,
+                                                                          std::span<const dp::AskedSet> asked,
+                                                                          const dp::WorkloadPlan& plan,
+                                                                          double level) {
+  std::vector<ResidualMarginalForecast> marginals;
+  if (!plan.residual) return marginals;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if (!IsMarginals(asked[i])) continue;
+    for (size_t j = 0; j < asked[i].queries.groups.size(); ++j) marginals.push_back({.set = i, .group = j});
+    if (marginals.size() > kMostForecastMarginals) return std::vector<ResidualMarginalForecast>();
+  }
+  if (marginals.empty()) return marginals;
+  ASSIGN_OR_RETURN(const dp::ResidualErrors errors, dp::ResidualErrors::Create(domain, *plan.residual));
+  for (ResidualMarginalForecast& marginal : marginals) {
+    const double variance = errors.MeanVarianceOf(asked[marginal.set].queries.groups[marginal.group]);
+    marginal.standard_deviation = std::sqrt(variance);
+    marginal.half_width = dp::HalfWidthOf(dp::GaussianErrors{.variance = variance}, {}, level);
+  }
+  return marginals;
+}
+
 absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRelease& release,
                                  const dp::PostProcessing& steps) {
   if (!steps.any()) return absl::OkStatus();

@@ -453,8 +453,7 @@ std::string_view FieldOf(const QuerySetRequest& set) {
 // Where nothing is planned for the set, or each statistic gets the same share, a weight would have no effect.
 absl::Status CheckWeight(const QuerySetRequest& set, bool is_unplanned, const std::string& path) {
   if (!(set.weight >= dp::kLeastWeight && set.weight <= dp::kMostWeight)) {
-    return InvalidField(path + ".weight", absl::StrCat("must be a number from ", dp::kLeastWeight, " to ",
-                                                       dp::kMostWeight, "; 1 when it is left out"));
+    return InvalidField(path + ".weight", "must be a number from 0.000001 to 1000000; 1 when it is left out");
   }
   if (set.weight == 1) return absl::OkStatus();
   if (is_unplanned)

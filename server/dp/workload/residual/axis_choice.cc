@@ -14,7 +14,7 @@
 namespace curator::dp {
 namespace {
 
-constexpr double kSearchGap = 1e-2;
+constexpr double kSearchGap = 1e-3;
 constexpr double kFinalGap = 1e-4;
 constexpr int kSearchSteps = 6;
 constexpr int64_t kMostCubes = kMostChosenCodes * kMostChosenCodes * kMostChosenCodes;

@@ -149,21 +149,44 @@ std::vector<ErrorForm> FormsOf(const Planned& plan) {
 // Of a group, before those of similar variance are counted as the worst of them.
 constexpr size_t kMostDistinctErrors = 4096;
 
+double OverstatedBy(const ErrorClasses& classes, double sum) {
+  double counted = 0;
+  for (const ErrorClass& each : classes)
+    counted += each.error.variance_factor * static_cast<double>(each.answers) - each.above;
+  return counted - sum;
+}
+
+// Cells are counted by classes along each axis: how much that overstates is known from the sum of their
+// variances.
+ErrorClasses ClassesOf(const Planned& plan, const QueryGroup& group, const std::vector<double>& parameters) {
+  const std::vector<uint32_t> subsets = plan.closed.SubsetsOf(group.attributes);
+  const auto with_parameters = [&](const std::vector<double>& factors) {
+    double variance = 0;
+    for (size_t i = 0; i < factors.size(); ++i) variance += factors[i] * parameters[subsets[i]];
+    return variance;
+  };
+  ErrorClasses of_group;
+  plan.forms.ForEach(group, [&](std::span<const AxisError> axes, int64_t answers) {
+    const double variance = with_parameters(FactorsBySubset(axes));
+    of_group.push_back({{.variance_factor = variance, .terms = 0, .fourth_factor = 0}, answers});
+    if (of_group.size() == kMostDistinctErrors) of_group = Merged(of_group);
+  });
+  if (of_group.size() > 1) of_group = Merged(of_group);
+  const std::vector<const AxisReading*> readings = plan.forms.readings().Of(group.attributes);
+  const bool are_alike = std::ranges::all_of(readings, &AxisReading::is_helmert);
+  if (std::holds_alternative<EveryCell>(group.queries) && !are_alike) {
+    const double sum = with_parameters(SummedFactors(plan.domain, group, readings));
+    of_group.front().above += OverstatedBy(of_group, sum);
+  }
+  return of_group;
+}
+
 std::vector<ErrorClasses> ClassesOf(const Planned& plan, const std::vector<double>& parameters) {
   std::vector<ErrorClasses> of_sets;
   for (const QuerySet& set : plan.sets) {
     ErrorClasses of_set;
     for (const QueryGroup& group : set.groups) {
-      const std::vector<uint32_t> subsets = plan.closed.SubsetsOf(group.attributes);
-      ErrorClasses of_group;
-      plan.forms.ForEach(group, [&](std::span<const AxisError> axes, int64_t answers) {
-        const std::vector<double> factors = FactorsBySubset(axes);
-        double variance = 0;
-        for (size_t i = 0; i < factors.size(); ++i) variance += factors[i] * parameters[subsets[i]];
-        of_group.push_back({{.variance_factor = variance, .terms = 0, .fourth_factor = 0}, answers});
-        if (of_group.size() == kMostDistinctErrors) of_group = Merged(of_group);
-      });
-      if (of_group.size() > 1) of_group = Merged(of_group);
+      const ErrorClasses of_group = ClassesOf(plan, group, parameters);
       of_set.insert(of_set.end(), of_group.begin(), of_group.end());
     }
     of_sets.push_back(Merged(of_set));
