@@ -84,6 +84,29 @@ std::vector<dp::QuerySet> ThreeWay(uint32_t attributes) {
   return {std::move(set)};
 }
 
+// As Kernel::NoisyProducts() does.
+void AddCounts(const dp::PublicTable& table, const dp::Domain& domain, const dp::ProductQueries& queries,
+               std::vector<std::vector<int64_t>>& values) {
+  std::span<const dp::ProductGroup> left = queries.groups;
+  size_t done = 0;
+  while (!left.empty()) {
+    size_t count = 0;
+    std::vector<dp::AttributeSet> of_pass;
+    for (int64_t held = 0; count < left.size(); ++count) {
+      held += domain.CellCount(left[count].attributes).value();
+      if (count > 0 && held > (int64_t{1} << 20)) break;
+      of_pass.push_back(left[count].attributes);
+    }
+    auto counts = Must(dp::CountMarginals(table, domain, of_pass));
+    for (size_t i = 0; i < count; ++i, ++done) {
+      const std::vector<int64_t> answers =
+          dp::AnswersFromCounts(domain, queries, left[i], std::move(counts[i]));
+      for (size_t at = 0; at < answers.size(); ++at) values[done][at] += answers[at];
+    }
+    left = left.subspan(count);
+  }
+}
+
 void Measure(const char* title, const std::vector<int64_t>& sizes, int64_t rows) {
   const dp::UnitBound unit{.relation = dp::NeighbourRelation::kReplaceOne, .max_records = 1};
   const dp::Domain domain = CodedDomain(sizes);
@@ -107,41 +130,23 @@ void Measure(const char* title, const std::vector<int64_t>& sizes, int64_t rows)
   const auto priced = Timed("price", cells, [&] {
     return Must(dp::MeasurementFor(domain, unit, shape, dp::Rho(dp::kRhoUnitsPerOne / 2)));
   });
-  const dp::ProductQueries& queries = priced.measurement.queries;
+  const dp::ProductQueries& queries = priced.queries;
   std::vector<std::vector<int64_t>> values = Timed("noise", shape.measured_values, [&] {
     dp::Drbg bits(dp::DrawKey(dp::DrawKey::Bytes{}));
     std::vector<std::vector<int64_t>> drawn;
     for (size_t i = 0; i < queries.groups.size(); ++i) {
       const auto noise = Must(dp::ProductGaussian::Create(
-          priced.measurement.sigma_squared[i], dp::VarianceFactors(domain, queries, queries.groups[i])));
+          priced.sigma_squared[i], dp::VarianceFactors(domain, queries, queries.groups[i])));
       noise.Fill(bits, drawn.emplace_back(noise.cells()));
     }
     return drawn;
   });
   Timed("count", shape.measured_values, [&] {
-    // As Kernel::NoisyProducts() does.
-    std::span<const dp::ProductGroup> left = queries.groups;
-    size_t done = 0;
-    while (!left.empty()) {
-      size_t count = 0;
-      std::vector<dp::AttributeSet> of_pass;
-      for (int64_t held = 0; count < left.size(); ++count) {
-        held += domain.CellCount(left[count].attributes).value();
-        if (count > 0 && held > (int64_t{1} << 20)) break;
-        of_pass.push_back(left[count].attributes);
-      }
-      auto counts = Must(dp::CountMarginals(table, domain, of_pass));
-      for (size_t i = 0; i < count; ++i, ++done) {
-        const std::vector<int64_t> answers =
-            dp::AnswersFromCounts(domain, queries, left[i], std::move(counts[i]));
-        for (size_t at = 0; at < answers.size(); ++at) values[done][at] += answers[at];
-      }
-      left = left.subspan(count);
-    }
+    AddCounts(table, domain, queries, values);
     return 0;
   });
-  auto reader = Timed("reader", cells,
-                      [&] { return Must(dp::ResidualReader::Create(domain, priced.measurement, values)); });
+  auto reader =
+      Timed("reader", cells, [&] { return Must(dp::ResidualReader::Create(domain, priced, values)); });
   double sum = 0;
   Timed("read", cells, [&] {
     for (const dp::QueryGroup& group : sets[0].groups) sum += reader.AnswersOf(group).back();

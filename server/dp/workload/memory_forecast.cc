@@ -173,7 +173,8 @@ int64_t StatisticsPlanningBytes(const Domain& domain, std::span<const AskedStati
 
 namespace {
 
-// The kernel counts whole marginals alone one by one. Of other groups it holds the counts of all of their sets.
+// The kernel counts whole marginals alone one by one. Of other groups it holds the counts of all of their
+// sets.
 int64_t CountingBytesOf(const Domain& domain, const WorkloadShape& shape) {
   if (shape.residual) {
     int64_t largest = 0;

@@ -1,9 +1,9 @@
 // How much processor time an answer can take at most beside counting its records, from what is asked and the
 // declared sizes alone.
 //
-// The rates are upper bounds of what was measured on one core (docs/results/requests.md). How many records there
-// are is private, so what counting takes for each of them is not in here: some nanoseconds for a record and a
-// few of the sets (docs/results/counting.md). Thread-safe: pure functions.
+// The rates are upper bounds of what was measured on one core (docs/results/requests.md). How many records
+// there are is private, so what counting takes for each of them is not in here: some nanoseconds for a record
+// and a few of the sets (docs/results/counting.md). Thread-safe: pure functions.
 #pragma once
 
 #include <cstdint>

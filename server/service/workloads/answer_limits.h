@@ -13,7 +13,8 @@
 
 namespace curator::service {
 
-// Seconds of a core that an answer may be predicted to take beside counting its records (dp::AnswerSeconds()).
+// Seconds of a core that an answer may be predicted to take beside counting its records:
+// dp::AnswerSeconds().
 inline constexpr double kMostAnswerSeconds = 60;
 
 // Bytes that a planned answer may take beside its plan.
