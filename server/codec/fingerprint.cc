@@ -84,8 +84,8 @@ void WriteAsked(CanonicalWriter& writer, std::span<const dp::AskedSet> asked) {
   }
 }
 
-// Nothing where all answers count alike by their mean error: such requests have the bytes that they had before
-// there was another objective.
+// Nothing where all answers count alike by their mean error: such requests have the bytes that they had
+// before there was another objective.
 void WriteObjective(CanonicalWriter& writer, const AskedWorkload& request) {
   const bool has_weights =
       std::ranges::any_of(request.queries, [](const dp::AskedSet& set) { return set.queries.weight != 1; });
