@@ -151,6 +151,22 @@ TEST(PlanWorkload, MeasuresOneMarginalItselfWhichIsAsGoodAndInWholeNumbers) {
   EXPECT_FALSE(PlanOf({{{{{0, 1}, EveryCell()}}}}, RuleKind::kZcdp, kTenthOfRho)->residual.has_value());
 }
 
+TEST(PlanWorkload, ChoosesResidualsForMoreMarginalsThanArePlannedTwice) {
+  const Domain bits = CodedDomain(std::vector<int64_t>(46, 2));
+  QuerySet pairs;
+  for (uint32_t i = 0; i < 46; ++i) {
+    for (uint32_t j = i + 1; j < 46; ++j) pairs.groups.push_back({{i, j}, EveryCell()});
+  }
+  ASSERT_GT(pairs.groups.size(), 1000u);
+  const auto plan = [&](const UnitBound& unit, const PlanOptions& options) {
+    return PlanWorkload(bits, unit, Rule(RuleKind::kZcdp), {pairs}, kTenthOfRho, std::nullopt, options)
+        .value();
+  };
+  EXPECT_TRUE(plan(kRecord, {}).residual.has_value());
+  EXPECT_TRUE(plan({NeighbourRelation::kReplaceOne, 1}, {}).residual.has_value());
+  EXPECT_FALSE(plan(kRecord, {.may_choose_residuals = false}).residual.has_value());
+}
+
 TEST(PlanWorkload, ChoosesNoResidualsBesideAnotherStrategyOrForLaplaceNoise) {
   std::vector<QuerySet> sets = Pairs();
   EXPECT_FALSE(
