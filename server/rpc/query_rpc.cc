@@ -1,5 +1,6 @@
 #include "rpc/query_rpc.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -213,9 +214,16 @@ void AddPrice(const service::WorkloadEstimate& estimate, v1::EstimateWorkloadRes
   *response.mutable_spend() = ToProto(estimate.plan.spend);
 }
 
+// What a spend that was found for a target reaches is at most the target, whose bound is computed to a
+// millionth.
+double ReachedError(const std::optional<dp::Target>& target, double max_error) {
+  return target && !target->rmse ? std::min(max_error, target->max_error) : max_error;
+}
+
 absl::Status AddChoices(const service::WorkloadEstimate& estimate, const service::SpendChoices& choices,
-                        double level, v1::EstimateWorkloadResponse& response) {
-  response.set_max_error(choices.max_error);
+                        const std::optional<dp::Target>& target, double level,
+                        v1::EstimateWorkloadResponse& response) {
+  response.set_max_error(ReachedError(target, choices.max_error));
   for (const service::SpendChoice& choice : choices.choices) {
     v1::EstimateWorkloadResponse::Choice& proto = *response.add_choices();
     *proto.mutable_spend() = ToProto(choice.spend);
@@ -223,7 +231,8 @@ absl::Status AddChoices(const service::WorkloadEstimate& estimate, const service
     proto.set_fits(choice.price.Fits());
     proto.set_share_of_left(choice.share_of_left);
     proto.set_standard_deviation(choice.standard_deviation);
-    proto.set_max_error(choice.max_error);
+    const bool is_for_target = choice.spend == estimate.plan.spend;
+    proto.set_max_error(is_for_target ? ReachedError(target, choice.max_error) : choice.max_error);
     RETURN_IF_ERROR(AddStatistics(estimate, choice.bought_draws, level, *proto.mutable_statistics()));
   }
   return absl::OkStatus();
@@ -247,7 +256,7 @@ absl::Status EstimateWorkload(service::Services& services, const Call& call,
   if (estimate.free_from) response.add_free_from(*estimate.free_from);
   const double confidence = workload.target ? workload.target->confidence : level;
   ASSIGN_OR_RETURN(const service::SpendChoices choices, service::SpendChoicesFor(estimate, confidence));
-  return AddChoices(estimate, choices, level, response);
+  return AddChoices(estimate, choices, workload.target, level, response);
 }
 
 v1::AnswerChunk HeaderOf(const ledger::Release& release, const std::string& request_id, bool replayed,

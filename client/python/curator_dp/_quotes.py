@@ -237,7 +237,10 @@ def _marginals_name(marginals: workload_pb2.Marginals) -> str:
 
 def _errors_of(wire: query_pb2.EstimateWorkloadResponse, names: list[str]) -> tuple[ExpectedError, ...]:
     placed: list[tuple[int, ExpectedError]] = []
+    of_sets = {each.query_set for each in wire.query_sets}  # of residuals, whose marginals have errors of their own besides
     for each in wire.marginals:
+        if each.query_set in of_sets:
+            continue
         noise = each.noise
         name = ",".join(each.attributes)
         error = ExpectedError(name, each.cells, noise.standard_deviation, noise.confidence_half_width, "each cell")

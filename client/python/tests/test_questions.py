@@ -170,9 +170,9 @@ def test_an_objective_is_of_an_amount_and_of_the_answer_to_its_quote(census: cu.
 @pytest.mark.parametrize(
     "make, says",
     [
-        (lambda d: d.ranges("age").measured(weight=0).quote(rho=1), "must be a number from 1e-06"),
-        (lambda d: d.ranges("age").measured(weight=float("nan")).quote(rho=1), "must be a number from 1e-06"),
-        (lambda d: d.ranges("age").measured(weight=1e7).answer(rho=1), "must be a number from 1e-06"),
+        (lambda d: d.ranges("age").measured(weight=0).quote(rho=1), "must be a number from 0.000001"),
+        (lambda d: d.ranges("age").measured(weight=float("nan")).quote(rho=1), "must be a number from 0.000001"),
+        (lambda d: d.ranges("age").measured(weight=1e7).answer(rho=1), "must be a number from 0.000001"),
         (lambda d: d.ranges("age").measured(weight="2"), "weight: '2' is no number"),
         (lambda d: d.ranges("age").measured(weight=True), "weight: True is no number"),
         (lambda d: d.count(by="sex").measured(weight=2), "weight: is of counts; statistics share an amount evenly"),
