@@ -68,8 +68,8 @@ inline constexpr int64_t kMostProjectionSteps = int64_t{1} << 19;
 
 inline constexpr double kFirmness = 8;
 
-// A step for each cell, and one for each 96 codes of an axis of it that has a matrix; one more than the limit
-// for anything above.
+// The cells of all sets, each counted once and again for every 96 codes of each axis that has a matrix. Where
+// that is above kMostProjectionSteps: kMostProjectionSteps + 1.
 int64_t ProjectionSteps(const Domain& domain, const ProductQueries& queries,
                         std::span<const AttributeSet> widest);
 // Memory of a projection with its results.
