@@ -124,25 +124,29 @@ grpc::ServerWriteReactor<Message>* StreamToFollower(Calls& calls, grpc::Callback
     refusal->End(ToGrpcStatus(admitted.status()));
     return refusal.get();
   }
+  const Caller caller = std::move(admitted->caller);
+  // Used by gRPC's reactions alone, after all of it was set.
   struct Watching {
-    Admitted place;
-    // Set before gRPC calls a reaction.
+    std::optional<Admission::Place> place;
     uint64_t follower = 0;
     std::unique_ptr<LiveCalls::Entry> live = nullptr;
   };
-  const auto watching = std::make_shared<Watching>(Watching{*std::move(admitted)});
+  const auto watching = std::make_shared<Watching>(Watching{std::move(admitted->place)});
   const std::shared_ptr<Stream> stream =
       Stream::Create([&followers, watching] { followers.Took(watching->follower); },
                      [&followers, watching] {
                        followers.Remove(watching->follower);
                        watching->live.reset();
+                       // Not with the stream: a look of the followers may hold that until the server, which
+                       // waits for its streams' ends alone, has stopped.
+                       watching->place.reset();
                      });
   // The client knows from now on that it is being followed, also where nothing new comes for long.
   stream->StartSendInitialMetadata();
-  watching->live =
-      calls.live.Add(calls.authenticator, watching->place.caller,
-                     [stream](const absl::Status& revoked) { stream->End(ToGrpcStatus(revoked)); });
-  watching->follower = follow(stream, watching->place.caller.principal);
+  watching->live = calls.live.Add(calls.authenticator, caller, [stream](const absl::Status& revoked) {
+    stream->End(ToGrpcStatus(revoked));
+  });
+  watching->follower = follow(stream, caller.principal);
   return stream.get();
 }
 

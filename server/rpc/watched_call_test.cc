@@ -163,6 +163,29 @@ TEST_F(WatchedCallTest, AnErrorThatNamesNoDatasetIsThatOfTheCall) {
               UnorderedElementsAre(" REFUSED UNAVAILABLE", "census ALLOWED OK", "schools ALLOWED OK"));
 }
 
+// A look holds the followers that it calls, until it ends: also when the server has stopped, and what admits
+// calls is gone.
+TEST_F(WatchedCallTest, OneThatItsCallerLeftHasNoPlaceEvenWhileALookGoesOn) {
+  const auto places = [&] {
+    return admission_.UsedBy("owner").places.at(static_cast<size_t>(CallKind::kWatch));
+  };
+  const auto watching = Watch("owner", {"census"});
+  watching->reader->WaitForInitialMetadata();
+  EXPECT_EQ(places(), 1);
+  int left = -1;
+  const auto leave = [&] {  // called after the watch, in the same look
+    watching->context.TryCancel();
+    RecordsOf(*watching);
+    const absl::Time deadline = absl::Now() + absl::Seconds(10);
+    while (places() > 0 && absl::Now() < deadline) std::this_thread::yield();
+    left = places();
+    return false;
+  };
+  histories_.followers().Follow(leave, [] {});
+  histories_.followers().Look();
+  EXPECT_EQ(left, 0);
+}
+
 TEST_F(WatchedCallTest, AHiddenErrorHasTheTraceOfItsCall) {
   authenticator_.fault = [] {
     return ForOperators(absl::UnavailableError("host 10.0.0.7"), {.message = "is away"});
