@@ -80,12 +80,13 @@ void Report(const Way& way, const NoiseSpec& noise, int draws) {
   if (way.branching > 0) tree.emplace(way.bins, way.branching);
   const IntervalTree* made = tree ? &*tree : nullptr;
   const std::vector<AnswerError> errors = ErrorsOfWay(way, made);
+  const EstimateWeights weights = tree ? WeightsIn(*tree) : nullptr;
   const double deviation = ForecastError(noise).standard_deviation;
   std::vector<std::vector<double>> widths;
   for (const double level : kLevels) {
     HalfWidths half_widths(noise, level);
     std::vector<double>& of_level = widths.emplace_back();
-    for (const AnswerError& error : errors) of_level.push_back(half_widths.Of(error, made).value());
+    for (const AnswerError& error : errors) of_level.push_back(half_widths.Of(error, weights).value());
   }
   std::vector<std::vector<int64_t>> held(widths.size(), std::vector<int64_t>(errors.size(), 0));
   Drbg bits(DrawKey(DrawKey::Bytes{1}));
@@ -124,7 +125,7 @@ void ReportTime(const char* name, int64_t bins, int64_t branching, const std::ve
   const std::clock_t middle = std::clock();
   HalfWidths half_widths(noise, 0.95);
   double sum = 0;
-  for (const AnswerError& error : errors) sum += half_widths.Of(error, &tree).value();
+  for (const AnswerError& error : errors) sum += half_widths.Of(error, WeightsIn(tree)).value();
   const std::clock_t end = std::clock();
   std::printf("| %s, %ld branches, %s | %.2f | %.2f |\n", name, static_cast<long>(branching),
               noise.mechanism == Mechanism::kDiscreteLaplace ? "Laplace" : "Gaussian",

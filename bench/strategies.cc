@@ -1,11 +1,12 @@
 // What strategies by residuals gain, and whether their forecasts and intervals are right.
 //
-//   strategies [published | questions | draws | intervals] [DRAWS]
+//   strategies [published | questions | draws | intervals | parities] [DRAWS]
 //
 // One table, or all. published: the error of plans beside published ones. questions: today's error of the
 // questions of the demonstration, that by residuals, and what is chosen. draws: the error of DRAWS draws
 // (default 1,000; of few answers more) through the kernel, from a fixed key, beside the forecast. intervals:
-// how often intervals at 95% hold the true answer, of a million answers each.
+// how often intervals at 95% hold the true answer, of a million answers each. parities: the error of
+// marginals over attributes of two codes with Laplace noise, measured directly and by parities.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -122,10 +123,10 @@ void PrintQuestions() {
       "| --- | ---: | ---: | ---: | --- | ---: |\n");
   for (const statistics::Question& question : statistics::DemoQuestions()) {
     const auto plan = [&](Choice choice) {
-      return statistics::PlanOf(domain, kAdded, question.sets, kRho, choice);
+      return statistics::PlanOf(domain, kAdded, question.sets, statistics::RhoOf(kRho), choice);
     };
-    const auto before = plan(Choice::kWithoutResiduals);
-    const auto residual = plan(Choice::kResiduals);
+    const auto before = plan(Choice::kEachSetByItself);
+    const auto residual = plan(Choice::kJoint);
     const auto chosen = plan(Choice::kAuto);
     const double error = statistics::RootMeanErrorOf(domain, *before);
     std::printf("| %s | %.2f | ", question.words.c_str(), error);
@@ -170,7 +171,7 @@ std::vector<Drawn> AllDrawn() {
 }
 
 auto ResidualPlan(const Drawn& drawn, const UnitBound& unit, double rho) {
-  return statistics::PlanOf(drawn.domain, unit, drawn.sets, rho, Choice::kResiduals);
+  return statistics::PlanOf(drawn.domain, unit, drawn.sets, statistics::RhoOf(rho), Choice::kJoint);
 }
 
 void PrintDraws(int64_t draws) {
@@ -216,6 +217,52 @@ void PrintIntervals() {
   }
 }
 
+// ---- Parities
+
+// All marginals of these numbers of attributes, of so many attributes of two codes.
+struct BinaryMarginals {
+  int attributes = 0;
+  int least_ways = 0;
+  int most_ways = 0;
+};
+
+void PrintParities(int64_t draws) {
+  constexpr BinaryMarginals kAll[] = {{5, 1, 1},  {5, 2, 2},  {10, 1, 1}, {10, 2, 2}, {10, 3, 3},
+                                      {10, 1, 3}, {14, 2, 2}, {14, 3, 3}, {30, 2, 2}, {30, 3, 3}};
+  constexpr double kLeastOfDraws = 2'000'000;  // measured values
+  std::printf(
+      "| attributes | marginals of | neighbours | direct | by parities | ratio | chosen | drawn / forecast | "
+      "within 95% intervals |\n| ---: | --- | --- | ---: | ---: | ---: | --- | ---: | ---: |\n");
+  for (const BinaryMarginals& each : kAll) {
+    const ProductWorkload workload{.sizes = std::vector<int64_t>(static_cast<size_t>(each.attributes), 2),
+                                   .prefixes = 0,
+                                   .least_ways = each.least_ways,
+                                   .most_ways = each.most_ways};
+    const dp::Domain domain = dp::CodedDomain(workload.sizes);
+    for (const UnitBound& unit : {kAdded, kReplaced}) {
+      const auto plan = [&](Choice choice) {
+        return statistics::PlanOf(domain, unit, {statistics::QueriesOf(workload)}, statistics::EpsilonOf(1),
+                                  choice)
+            .value();
+      };
+      const dp::WorkloadPlan parities = plan(Choice::kJoint);
+      const double direct = std::sqrt(statistics::ForecastOf(domain, plan(Choice::kEachSetByItself)));
+      const double forecast = std::sqrt(statistics::ForecastOf(domain, parities));
+      dp::Drbg bits(dp::DrawKey(dp::DrawKey::Bytes{3}));
+      const auto enough = std::max(
+          draws, static_cast<int64_t>(kLeastOfDraws / static_cast<double>(parities.shape.measured_values)));
+      const auto found = statistics::DrawErrors(domain, unit, parities, enough, bits);
+      std::printf("| %d | %s | %s | %.3f | %.3f | %.3f | %s | %.4f | %.2f%% |\n", each.attributes,
+                  Ways(each.least_ways, each.most_ways).c_str(),
+                  unit.relation == dp::NeighbourRelation::kAddRemove ? "added" : "replaced", direct, forecast,
+                  forecast / direct,
+                  dp::AreByParity(plan(Choice::kAuto).shape.joint.plans) ? "parities" : "direct",
+                  std::sqrt(found.mean_square) / forecast, 100 * found.held);
+      std::fflush(stdout);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace curator
 
@@ -227,5 +274,6 @@ int main(int argc, char** argv) {
   if (is_asked("questions")) curator::PrintQuestions();
   if (is_asked("draws")) curator::PrintDraws(draws);
   if (is_asked("intervals")) curator::PrintIntervals();
+  if (is_asked("parities")) curator::PrintParities(draws);
   return 0;
 }

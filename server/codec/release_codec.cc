@@ -1,6 +1,7 @@
 #include "codec/release_codec.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/canonical_bytes.h"
 #include "base/status_macros.h"
@@ -8,6 +9,7 @@
 #include "codec/residual_codec.h"
 #include "codec/statistics_codec.h"
 #include "dp/domain/attribute_set.h"
+#include "dp/workload/residual/parity_reader.h"
 
 namespace curator::codec {
 namespace {
@@ -112,7 +114,7 @@ dp::AskedSet ReadAsked(CanonicalReader& reader, dp::Strategy last) {
 
 dp::SetPlan ReadPlan(CanonicalReader& reader) {
   dp::SetPlan plan;
-  plan.strategy = ReadEnum(reader, dp::Strategy::kTree);
+  plan.strategy = ReadEnum(reader, dp::Strategy::kParity);
   plan.branching = reader.Integer();
   plan.sources.resize(static_cast<size_t>(reader.Count()));
   for (size_t& source : plan.sources) source = static_cast<size_t>(reader.Integer());
@@ -200,6 +202,7 @@ bool AreWholeBoxes(const dp::QueryGroup& group) {
          (!group.attributes.empty() && boxes->sides.size() % group.attributes.size() == 0);
 }
 
+// Of a strategy that answers from one measured group.
 bool CanAnswer(const dp::SetPlan& plan, const dp::QueryGroup& group, const dp::QueryGroup& source) {
   switch (plan.strategy) {
     case dp::Strategy::kDirect:
@@ -212,10 +215,35 @@ bool CanAnswer(const dp::SetPlan& plan, const dp::QueryGroup& group, const dp::Q
              std::holds_alternative<dp::Boxes>(group.queries) &&
              std::holds_alternative<dp::Boxes>(source.queries);
     case dp::Strategy::kResidual:  // of a version of its own
+    case dp::Strategy::kParity:
     case dp::Strategy::kAuto:
       break;
   }
   return false;
+}
+
+// Whether each group of each set is answered: by one measured group, or by all of them.
+template <typename IsAnswered>
+bool AreAnswered(const dp::WorkloadRelease& release, const IsAnswered& is_answered) {
+  for (size_t i = 0; i < release.plans.size(); ++i) {
+    const dp::SetPlan& plan = release.plans[i];
+    const std::vector<dp::QueryGroup>& groups = release.asked[i].queries.groups;
+    if (plan.sources.size() != groups.size() || release.asked[i].queries.strategy == dp::Strategy::kResidual)
+      return false;
+    for (size_t at = 0; at < groups.size(); ++at) {
+      if (!is_answered(plan, groups[at], plan.sources[at])) return false;
+    }
+  }
+  return true;
+}
+
+bool AreAnsweredByParities(const dp::WorkloadRelease& release) {
+  const std::optional<dp::ParityReader> parities = dp::ParityReader::Create(release.measured);
+  if (!parities) return false;
+  return AreAnswered(release, [&](const dp::SetPlan& plan, const dp::QueryGroup& group, size_t source) {
+    return plan.strategy == dp::Strategy::kParity && parities->CanRead(group) &&
+           parities->PositionOf(group.attributes) == source;
+  });
 }
 
 bool IsConsistent(const dp::WorkloadRelease& release) {
@@ -224,17 +252,11 @@ bool IsConsistent(const dp::WorkloadRelease& release) {
     if (!AreWholeBoxes(release.measured[i]) || !IsMeasured(release.measured[i], release.values[i]))
       return false;
   }
-  for (size_t i = 0; i < release.plans.size(); ++i) {
-    const dp::SetPlan& plan = release.plans[i];
-    const std::vector<dp::QueryGroup>& groups = release.asked[i].queries.groups;
-    if (plan.sources.size() != groups.size()) return false;
-    for (size_t at = 0; at < groups.size(); ++at) {
-      if (plan.sources[at] >= release.measured.size() || !AreWholeBoxes(groups[at]) ||
-          !CanAnswer(plan, groups[at], release.measured[plan.sources[at]]))
-        return false;
-    }
-  }
-  return true;
+  if (dp::AreByParity(release.plans)) return AreAnsweredByParities(release);
+  return AreAnswered(release, [&](const dp::SetPlan& plan, const dp::QueryGroup& group, size_t source) {
+    return source < release.measured.size() && AreWholeBoxes(group) &&
+           CanAnswer(plan, group, release.measured[source]);
+  });
 }
 
 absl::StatusOr<dp::WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
@@ -243,7 +265,7 @@ absl::StatusOr<dp::WorkloadRelease> DecodeMixed(CanonicalReader& reader) {
   release.event = reader.Text();
   const int64_t sets = reader.Count(16);
   for (int64_t i = 0; i < sets; ++i) {
-    release.asked.push_back(ReadAsked(reader, dp::Strategy::kTree));
+    release.asked.push_back(ReadAsked(reader, dp::Strategy::kParity));
     release.plans.push_back(ReadPlan(reader));
   }
   release.measured = ReadGroups(reader);

@@ -39,6 +39,33 @@ TEST(ReleaseCodec, KeepsResidualsWhole) {
   EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(marginals)).value(), marginals);
 }
 
+TEST(ReleaseCodec, KeepsParitiesWhole) {
+  EXPECT_EQ(DecodeWorkloadRelease(EncodeRelease(ExampleParities())).value(), ExampleParities());
+  EXPECT_FALSE(IsPlainMarginals(ExampleParities()));
+}
+
+TEST(ReleaseCodec, RefusesParitiesThatDoNotAnswerWhatWasAsked) {
+  const auto is_refused = [](const auto& breaks) {
+    dp::WorkloadRelease release = ExampleParities();
+    breaks(release);
+    return absl::IsDataLoss(DecodeWorkloadRelease(EncodeRelease(release)).status());
+  };
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) {
+    r.measured.erase(r.measured.begin());
+    r.values.erase(r.values.begin());
+    for (dp::SetPlan& plan : r.plans) --plan.sources[0];
+  })) << "the number of records is in every cell";
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.measured[1] = dp::ParityGroup({2}, 40, 0); }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.measured[3].queries = dp::EveryCell(); }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[1].sources = {1}; }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[1].sources = {}; }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[0].strategy = dp::Strategy::kDirect; }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.asked[1].queries.groups[0].attributes = {2}; }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) {
+    r.asked[1].queries.groups[0].queries = dp::Boxes{{{0, 0}}};
+  })) << "only whole marginals are read";
+}
+
 TEST(ReleaseCodec, WritesEqualParametersOfResidualsInLowestTerms) {
   dp::WorkloadRelease release = ExampleResiduals();
   release.residual->sigma_squared[1] = {6, 4};
@@ -47,7 +74,8 @@ TEST(ReleaseCodec, WritesEqualParametersOfResidualsInLowestTerms) {
 
 // Whatever byte is changed, in each of its bits and in all: what is still read is what is written.
 TEST(ReleaseCodec, ReadsOnlyTheBytesThatItWouldWrite) {
-  for (const dp::WorkloadRelease& release : {ExampleMarginals(), ExampleMixture(), ExampleResiduals()}) {
+  for (const dp::WorkloadRelease& release :
+       {ExampleMarginals(), ExampleMixture(), ExampleResiduals(), ExampleParities()}) {
     const std::string bytes = EncodeRelease(release);
     int read = 0;
     for (size_t at = 0; at < bytes.size(); ++at) {
@@ -68,7 +96,8 @@ TEST(ReleaseCodec, ReadsOnlyTheBytesThatItWouldWrite) {
 }
 
 TEST(ReleaseCodec, RefusesWhatItDidNotWrite) {
-  for (const dp::WorkloadRelease& release : {ExampleMarginals(), ExampleMixture(), ExampleResiduals()}) {
+  for (const dp::WorkloadRelease& release :
+       {ExampleMarginals(), ExampleMixture(), ExampleResiduals(), ExampleParities()}) {
     const std::string bytes = EncodeRelease(release);
     for (size_t length = 0; length < bytes.size(); length += 7)
       EXPECT_EQ(DecodeWorkloadRelease(bytes.substr(0, length)).status().code(), absl::StatusCode::kDataLoss);
@@ -226,6 +255,8 @@ TEST(ReleaseCodec, KnowsTheSizeOfAReleaseBeforeItIsMade) {
   const int64_t left_for_the_event = 4096 - static_cast<int64_t>(ExampleMixture().event.size());
   EXPECT_EQ(most(ExampleMixture()),
             static_cast<int64_t>(EncodeRelease(ExampleMixture()).size()) + left_for_the_event);
+  EXPECT_EQ(most(ExampleParities()),
+            static_cast<int64_t>(EncodeRelease(ExampleParities()).size()) + left_for_the_event);
   EXPECT_GE(most(ExampleMarginals()), static_cast<int64_t>(EncodeRelease(ExampleMarginals()).size()));
 }
 

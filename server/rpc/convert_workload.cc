@@ -278,10 +278,13 @@ absl::StatusOr<dp::Strategy> FromProto(v1::Strategy strategy, const std::string&
       return dp::Strategy::kTree;
     case v1::STRATEGY_RESIDUAL:
       return dp::Strategy::kResidual;
+    case v1::STRATEGY_PARITY:
+      return dp::Strategy::kParity;
     default:
       return InvalidField(path,
-                          "must be STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM, STRATEGY_TREE or "
-                          "STRATEGY_RESIDUAL, or unset; STRATEGY_SELECTION is for quantiles");
+                          "must be STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM, STRATEGY_TREE, "
+                          "STRATEGY_RESIDUAL or STRATEGY_PARITY, or unset; STRATEGY_SELECTION is for "
+                          "quantiles");
   }
 }
 
@@ -462,6 +465,8 @@ v1::Strategy ToProto(dp::Strategy strategy) {
       return v1::STRATEGY_TREE;
     case dp::Strategy::kResidual:
       return v1::STRATEGY_RESIDUAL;
+    case dp::Strategy::kParity:
+      return v1::STRATEGY_PARITY;
     case dp::Strategy::kAuto:
       break;
   }

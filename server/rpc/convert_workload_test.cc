@@ -160,7 +160,7 @@ TEST(ConvertQuerySets, KeepNamesAndValuesAsTheCallerWroteThem) {
 TEST(ConvertQuerySets, KeepEachStrategyOfCounts) {
   for (const v1::Strategy strategy :
        {v1::STRATEGY_UNSPECIFIED, v1::STRATEGY_DIRECT, v1::STRATEGY_BASE_HISTOGRAM, v1::STRATEGY_TREE,
-        v1::STRATEGY_RESIDUAL}) {
+        v1::STRATEGY_RESIDUAL, v1::STRATEGY_PARITY}) {
     v1::Workload workload;
     v1::QuerySet& set = *workload.add_query_sets();
     set.mutable_marginals()->mutable_all_k_way()->set_k(2);

@@ -72,16 +72,17 @@ void AddMarginalForecast(const service::WorkloadEstimate& estimate, size_t set, 
 }
 
 // `noise` has the kind and the level that all of them have.
-absl::Status AddResidualMarginals(const service::WorkloadEstimate& estimate, v1::Noise noise,
-                                  v1::EstimateWorkloadResponse& response) {
-  ASSIGN_OR_RETURN(const std::vector<service::ResidualMarginalForecast> marginals,
-                   service::ResidualMarginalsOf(estimate.dataset().schema.domain, estimate.asked,
-                                                estimate.plan, noise.confidence_level()));
-  for (const service::ResidualMarginalForecast& marginal : marginals) {
+absl::Status AddJointMarginals(const service::WorkloadEstimate& estimate, v1::Noise noise,
+                               dp::HalfWidths& half_widths, v1::EstimateWorkloadResponse& response) {
+  ASSIGN_OR_RETURN(const std::vector<service::JointMarginalForecast> marginals,
+                   service::JointMarginalsOf(estimate.dataset().schema.domain, estimate.asked, estimate.plan,
+                                             half_widths));
+  for (const service::JointMarginalForecast& marginal : marginals) {
     noise.set_standard_deviation(marginal.standard_deviation);
-    // Of a normal error.
-    noise.set_expected_absolute_error(marginal.standard_deviation * std::sqrt(2 / std::numbers::pi));
     noise.set_confidence_half_width(marginal.half_width);
+    // Errors by residuals are as good as normal.
+    if (estimate.plan.residual)
+      noise.set_expected_absolute_error(marginal.standard_deviation * std::sqrt(2 / std::numbers::pi));
     AddMarginalForecast(estimate, marginal.set, estimate.asked[marginal.set].queries.groups[marginal.group],
                         noise, response);
   }
@@ -169,8 +170,8 @@ absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double leve
   ASSIGN_OR_RETURN(const service::NoiseSummary summary,
                    service::Summarize(estimate.plan.bought.noise, level));
   v1::Noise noise = ToProto(summary);
-  // That of residuals differs from set to set.
-  if (estimate.plan.residual) KeepKindAndLevel(noise);
+  // That of residuals differs from set to set, and parities are weighted.
+  if (estimate.plan.residual || dp::AreByParity(estimate.plan.shape.joint.plans)) KeepKindAndLevel(noise);
   dp::HalfWidths half_widths(estimate.plan.bought.noise, level);
   for (size_t i = 0; i < estimate.asked.size(); ++i) {
     ASSIGN_OR_RETURN(
@@ -183,7 +184,7 @@ absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double leve
     for (const dp::QueryGroup& group : estimate.plan.shape.asked[i].groups)
       AddMarginalForecast(estimate, i, group, noise, response);
   }
-  return AddResidualMarginals(estimate, noise, response);
+  return AddJointMarginals(estimate, noise, half_widths, response);
 }
 
 // Keeps what is measured and the stated level, and nothing of a spend.

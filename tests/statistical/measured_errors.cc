@@ -9,6 +9,8 @@
 #include "dp/data/testing/seal_rows.h"
 #include "dp/kernel/kernel.h"
 #include "dp/workload/accuracy.h"
+#include "dp/workload/answer_reader.h"
+#include "dp/workload/half_widths.h"
 #include "dp/workload/residual/residual_errors.h"
 #include "dp/workload/residual/residual_reader.h"
 
@@ -44,18 +46,43 @@ std::vector<int64_t> TrueAnswers(const dp::Domain& domain, const Rows& rows, con
 // A group, and what its answers are held against.
 struct Expected {
   const dp::QueryGroup* group = nullptr;
+  const dp::SetPlan* plan = nullptr;  // of its set,
+  size_t source = 0;                  // and what answers it, but for residuals
   std::vector<int64_t> truth;
   std::vector<double> half_widths;
 };
 
+// The half widths of a group's answers: one for each, or one for all.
+std::vector<double> HalfWidthsOf(const dp::ResidualErrors& errors, const dp::QueryGroup& group) {
+  std::vector<double> half_widths;
+  for (const dp::ResidualError& error : errors.ErrorsOf(group))
+    half_widths.push_back(dp::ResidualErrors::HalfWidthOf(error, kLevel));
+  return half_widths;
+}
+
 std::vector<Expected> ExpectedOf(const dp::Domain& domain, const dp::WorkloadPlan& plan, const Rows& rows) {
-  const dp::ResidualErrors errors = dp::ResidualErrors::Create(domain, *plan.residual).value();
   std::vector<Expected> all;
-  for (const dp::QuerySet& set : plan.shape.asked) {
-    for (const dp::QueryGroup& group : set.groups) {
-      Expected& expected = all.emplace_back(Expected{&group, TrueAnswers(domain, rows, group), {}});
-      for (const dp::ResidualError& error : errors.ErrorsOf(group))
-        expected.half_widths.push_back(dp::ResidualErrors::HalfWidthOf(error, kLevel));
+  const dp::JointMeasurement& joint = plan.shape.joint;
+  std::optional<dp::ResidualErrors> residual;
+  if (plan.residual) residual = dp::ResidualErrors::Create(domain, *plan.residual).value();
+  const std::vector<std::vector<int64_t>> no_values(joint.measured.size());
+  dp::AnswerReader reader(domain, joint.measured, no_values);
+  dp::HalfWidths widths(plan.bought.noise, kLevel);
+  for (size_t i = 0; i < plan.shape.asked.size(); ++i) {
+    const std::vector<dp::QueryGroup>& groups = plan.shape.asked[i].groups;
+    for (size_t j = 0; j < groups.size(); ++j) {
+      Expected& expected = all.emplace_back(Expected{&groups[j],
+                                                     &joint.plans[i],
+                                                     residual ? 0 : joint.plans[i].sources[j],
+                                                     TrueAnswers(domain, rows, groups[j]),
+                                                     {}});
+      if (residual) {
+        expected.half_widths = HalfWidthsOf(*residual, groups[j]);
+      } else {
+        const dp::EstimateWeights weights = reader.WeightsOf(groups[j], *expected.plan, expected.source);
+        for (const dp::AnswerError& error : reader.ErrorsOf(groups[j], *expected.plan, expected.source))
+          expected.half_widths.push_back(widths.Of(error, weights).value());
+      }
       expected.half_widths.resize(expected.truth.size(), expected.half_widths.front());
     }
   }
@@ -69,10 +96,11 @@ struct Sums {
   int64_t answers = 0;
 };
 
-Sums SumsOf(dp::ResidualReader& reader, const std::vector<Expected>& expected) {
+template <typename AnswersOf>
+Sums SumsOf(const std::vector<Expected>& expected, const AnswersOf& answers_of) {
   Sums sums;
   for (const Expected& each : expected) {
-    const std::vector<double> answers = reader.AnswersOf(*each.group);
+    const std::vector<double> answers = answers_of(each);
     for (size_t i = 0; i < answers.size(); ++i) {
       const double error = answers[i] - static_cast<double>(each.truth[i]);
       sums.squares += error * error;
@@ -83,21 +111,58 @@ Sums SumsOf(dp::ResidualReader& reader, const std::vector<Expected>& expected) {
   return sums;
 }
 
+// Whole marginals are counted as such: their price is that of marginals.
+std::vector<std::vector<int64_t>> Measure(dp::Kernel& kernel, const dp::WorkloadPlan& plan) {
+  if (plan.residual)
+    return kernel.NoisyProducts(plan.residual->queries, plan.residual->sigma_squared).value();
+  std::vector<dp::AttributeSet> marginals;
+  for (const dp::QueryGroup& group : plan.shape.joint.measured) {
+    if (std::holds_alternative<dp::EveryCell>(group.queries)) marginals.push_back(group.attributes);
+  }
+  return marginals.size() == plan.shape.joint.measured.size()
+             ? kernel.NoisyCounts(marginals, plan.bought.noise).value()
+             : kernel.NoisyCounts(plan.shape.joint.measured, plan.bought.noise).value();
+}
+
+Sums DrawOnce(const dp::Domain& domain, const dp::WorkloadPlan& plan, const std::vector<Expected>& expected,
+              dp::Kernel& kernel) {
+  const std::vector<std::vector<int64_t>> values = Measure(kernel, plan);
+  if (plan.residual) {
+    dp::ResidualReader reader = dp::ResidualReader::Create(domain, *plan.residual, values).value();
+    return SumsOf(expected, [&](const Expected& each) { return reader.AnswersOf(*each.group); });
+  }
+  dp::AnswerReader reader(domain, plan.shape.joint.measured, values);
+  return SumsOf(expected, [&](const Expected& each) {
+    const dp::GroupAnswers answers = reader.AnswersOf(*each.group, *each.plan, each.source);
+    return answers.counts.empty() ? answers.estimates
+                                  : std::vector<double>(answers.counts.begin(), answers.counts.end());
+  });
+}
+
 }  // namespace
 
+dp::Spend RhoOf(double rho) {
+  return {.rho = dp::Rho(std::llround(rho * static_cast<double>(dp::kRhoUnitsPerOne)))};
+}
+
+dp::Spend EpsilonOf(double epsilon) {
+  return {.epsilon = dp::Epsilon(std::llround(epsilon * static_cast<double>(dp::kEpsilonUnitsPerOne)))};
+}
+
 absl::StatusOr<dp::WorkloadPlan> PlanOf(const dp::Domain& domain, const dp::UnitBound& unit,
-                                        std::vector<dp::QuerySet> sets, double rho, Choice choice,
+                                        std::vector<dp::QuerySet> sets, const dp::Spend& spend, Choice choice,
                                         dp::ErrorMeasure objective) {
-  const dp::RuleSpec rule{.kind = dp::RuleKind::kZcdp,
-                          .epsilon = dp::Epsilon(1000 * dp::kEpsilonUnitsPerOne),
-                          .delta = dp::Delta(1'000'000'000'000)};
-  const dp::Spend spend{.rho = dp::Rho(std::llround(rho * static_cast<double>(dp::kRhoUnitsPerOne)))};
-  if (choice == Choice::kResiduals) {
-    for (dp::QuerySet& set : sets) set.strategy = dp::Strategy::kResidual;
+  dp::RuleSpec rule{.kind = dp::RuleKind::kPure, .epsilon = dp::Epsilon(1000 * dp::kEpsilonUnitsPerOne)};
+  if (spend.rho) {
+    rule.kind = dp::RuleKind::kZcdp;
+    rule.delta = dp::Delta(1'000'000'000'000);
+  }
+  if (choice == Choice::kJoint) {
+    for (dp::QuerySet& set : sets) set.strategy = spend.rho ? dp::Strategy::kResidual : dp::Strategy::kParity;
   }
   return dp::PlanWorkload(
       domain, unit, rule, sets, spend, std::nullopt,
-      {.objective = objective, .may_choose_residuals = choice != Choice::kWithoutResiduals});
+      {.objective = objective, .may_choose_joint_strategies = choice != Choice::kEachSetByItself});
 }
 
 MeasuredErrors DrawErrors(const dp::Domain& domain, const dp::UnitBound& unit, const dp::WorkloadPlan& plan,
@@ -112,10 +177,7 @@ MeasuredErrors DrawErrors(const dp::Domain& domain, const dp::UnitBound& unit, c
   int64_t held = 0;
   MeasuredErrors errors;
   for (int64_t draw = 0; draw < draws; ++draw) {
-    const std::vector<std::vector<int64_t>> values =
-        kernel.NoisyProducts(plan.residual->queries, plan.residual->sigma_squared).value();
-    dp::ResidualReader reader = dp::ResidualReader::Create(domain, *plan.residual, values).value();
-    const Sums sums = SumsOf(reader, expected);
+    const Sums sums = DrawOnce(domain, plan, expected, kernel);
     const double mean = sums.squares / static_cast<double>(sums.answers);
     sum += mean;
     sum_of_squares += mean * mean;

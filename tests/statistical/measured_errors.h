@@ -1,4 +1,4 @@
-// Plans under zCDP, the errors that are forecast of them, and those of answers that a kernel drew for them.
+// Plans, the errors that are forecast of them, and those of answers that a kernel drew for them.
 //
 // Thread-safe: pure functions, each call with its own BitSource.
 #pragma once
@@ -15,14 +15,18 @@
 namespace curator::statistics {
 
 enum class Choice {
-  kWithoutResiduals,  // as plans were made before there were any
+  kEachSetByItself,  // as plans were made before there were residuals and parities
   kAuto,
-  kResiduals,
+  kJoint,  // residuals, or with Laplace noise parities
 };
 
-// What a spend of rho buys for sets that name no strategy. Errors: those of PlanWorkload().
+// Under zCDP and pure differential privacy.
+dp::Spend RhoOf(double rho);
+dp::Spend EpsilonOf(double epsilon);
+
+// What a spend buys for sets that name no strategy. Errors: those of PlanWorkload().
 absl::StatusOr<dp::WorkloadPlan> PlanOf(const dp::Domain& domain, const dp::UnitBound& unit,
-                                        std::vector<dp::QuerySet> sets, double rho, Choice choice,
+                                        std::vector<dp::QuerySet> sets, const dp::Spend& spend, Choice choice,
                                         dp::ErrorMeasure objective = dp::ErrorMeasure::kMean);
 
 // Of all answers of all draws.
@@ -33,8 +37,8 @@ struct MeasuredErrors {
   int64_t answers = 0;
 };
 
-// Draws a plan by residuals from a table of some records as often as asked: the kernel's values, read and
-// given intervals as those of a release are.
+// Draws a plan from a table of some records as often as asked: the kernel's values, read and given intervals
+// as those of a release are.
 MeasuredErrors DrawErrors(const dp::Domain& domain, const dp::UnitBound& unit, const dp::WorkloadPlan& plan,
                           int64_t draws, dp::BitSource& bits);
 

@@ -92,30 +92,30 @@ void ExpectNeverBehind(const dp::UnitBound& unit, Choice other, dp::ErrorMeasure
                        ErrorOf error_of) {
   int ahead = 0;
   for (const Question& question : DemoQuestions()) {
-    const auto compared = PlanOf(DemoSizes(), unit, question.sets, 0.03, other, objective);
-    if (other == Choice::kResiduals && !compared.ok()) continue;  // no question for them
-    const auto chosen = PlanOf(DemoSizes(), unit, question.sets, 0.03, Choice::kAuto, objective);
+    const auto compared = PlanOf(DemoSizes(), unit, question.sets, RhoOf(0.03), other, objective);
+    if (other == Choice::kJoint && !compared.ok()) continue;  // no question for them
+    const auto chosen = PlanOf(DemoSizes(), unit, question.sets, RhoOf(0.03), Choice::kAuto, objective);
     ASSERT_TRUE(compared.ok() && chosen.ok()) << question.words;
     const double error = error_of(DemoSizes(), *chosen);
     EXPECT_LE(error, error_of(DemoSizes(), *compared) * (1 + 1e-6)) << question.words;
     ahead += error < 0.99 * error_of(DemoSizes(), *compared) ? 1 : 0;
   }
-  if (other == Choice::kWithoutResiduals) {
+  if (other == Choice::kEachSetByItself) {
     EXPECT_GE(ahead, 8);
   }
 }
 
 TEST(ChosenStrategies, AreNeverBehindThoseWithoutResiduals) {
   for (const dp::UnitBound& unit : {kAdded, kReplaced}) {
-    ExpectNeverBehind(unit, Choice::kWithoutResiduals, dp::ErrorMeasure::kMean, RootMeanErrorOf);
-    ExpectNeverBehind(unit, Choice::kWithoutResiduals, dp::ErrorMeasure::kLargest, LargestErrorOf);
+    ExpectNeverBehind(unit, Choice::kEachSetByItself, dp::ErrorMeasure::kMean, RootMeanErrorOf);
+    ExpectNeverBehind(unit, Choice::kEachSetByItself, dp::ErrorMeasure::kLargest, LargestErrorOf);
   }
 }
 
 TEST(ChosenStrategies, AreNeverBehindResidualsThatWereAskedFor) {
   for (const dp::UnitBound& unit : {kAdded, kReplaced}) {
-    ExpectNeverBehind(unit, Choice::kResiduals, dp::ErrorMeasure::kMean, RootMeanErrorOf);
-    ExpectNeverBehind(unit, Choice::kResiduals, dp::ErrorMeasure::kLargest, LargestErrorOf);
+    ExpectNeverBehind(unit, Choice::kJoint, dp::ErrorMeasure::kMean, RootMeanErrorOf);
+    ExpectNeverBehind(unit, Choice::kJoint, dp::ErrorMeasure::kLargest, LargestErrorOf);
   }
 }
 
@@ -145,12 +145,13 @@ TEST(ResidualDraws, HaveTheErrorThatWasForecast) {
   const dp::Domain domain = dp::CodedDomain(kSmall);
   const auto draws = static_cast<int64_t>(AuditSize(4000));
   for (const Drawn& drawn : AllDrawn()) {
-    const dp::WorkloadPlan plan = PlanOf(domain, drawn.unit, drawn.sets, 0.5, Choice::kResiduals).value();
+    const dp::WorkloadPlan plan = PlanOf(domain, drawn.unit, drawn.sets, RhoOf(0.5), Choice::kJoint).value();
     seeded::SeededBits bits(AuditSeed(2800));
     const MeasuredErrors found = DrawErrors(domain, drawn.unit, plan, draws, bits);
     EXPECT_LT(found.deviation_of_it / found.mean_square / 2, 0.01 / 4) << "too few draws";
     EXPECT_NEAR(std::sqrt(found.mean_square / ForecastOf(domain, plan)), 1, 0.01) << drawn.name;
-    const dp::WorkloadPlan other = PlanOf(domain, drawn.unit, drawn.sets, 0.475, Choice::kResiduals).value();
+    const dp::WorkloadPlan other =
+        PlanOf(domain, drawn.unit, drawn.sets, RhoOf(0.475), Choice::kJoint).value();
     EXPECT_LT(std::sqrt(found.mean_square / ForecastOf(domain, other)), 0.99) << "a budget 5% smaller";
   }
 }
@@ -161,13 +162,57 @@ TEST(ResidualDraws, LieWithinTheirIntervalsAsOftenAsTheLevelSays) {
   const auto answers = static_cast<int64_t>(AuditSize(1'000'000));
   for (const Drawn& drawn : AllDrawn()) {
     for (const double rho : {1e-4, 0.01, 0.5, 10.0}) {
-      const dp::WorkloadPlan plan = PlanOf(domain, drawn.unit, drawn.sets, rho, Choice::kResiduals).value();
+      const dp::WorkloadPlan plan =
+          PlanOf(domain, drawn.unit, drawn.sets, RhoOf(rho), Choice::kJoint).value();
       seeded::SeededBits bits(AuditSeed(2801));
       const int64_t draws = (answers - 1) / plan.shape.answers + 1;
       const MeasuredErrors found = DrawErrors(domain, drawn.unit, plan, draws, bits);
       EXPECT_GE(found.answers, answers);
       EXPECT_GE(found.held, 0.945) << drawn.name << ", rho " << rho;
       EXPECT_LE(found.held, 0.955) << drawn.name << ", rho " << rho;
+    }
+  }
+}
+
+// ---- Parities
+
+const std::vector<int64_t> kBits = {2, 2, 2, 2, 2, 2, 2, 2};
+
+// Of one, two and three attributes of two codes.
+std::vector<Drawn> DrawnParities() {
+  const dp::QuerySet up_to_three = QueriesOf(Marginals(kBits, 1, 3));
+  return {{"pairs", kAdded, {QueriesOf(Marginals(kBits, 2, 2))}}, {"up to three", kReplaced, {up_to_three}}};
+}
+
+TEST(ParityDraws, HaveTheErrorThatWasForecast) {
+  const dp::Domain domain = dp::CodedDomain(kBits);
+  const auto draws = static_cast<int64_t>(AuditSize(20'000));
+  for (const Drawn& drawn : DrawnParities()) {
+    const dp::WorkloadPlan plan =
+        PlanOf(domain, drawn.unit, drawn.sets, EpsilonOf(1), Choice::kJoint).value();
+    seeded::SeededBits bits(AuditSeed(2802));
+    const MeasuredErrors found = DrawErrors(domain, drawn.unit, plan, draws, bits);
+    EXPECT_LT(found.deviation_of_it / found.mean_square / 2, 0.01 / 4) << "too few draws";
+    EXPECT_NEAR(std::sqrt(found.mean_square / ForecastOf(domain, plan)), 1, 0.01) << drawn.name;
+    const dp::WorkloadPlan other =
+        PlanOf(domain, drawn.unit, drawn.sets, EpsilonOf(0.95), Choice::kJoint).value();
+    EXPECT_LT(std::sqrt(found.mean_square / ForecastOf(domain, other)), 0.99) << "a budget 5% smaller";
+  }
+}
+
+// Of a million answers at every budget, where the noise is so small that whole numbers show, too.
+TEST(ParityDraws, LieWithinTheirIntervalsAsOftenAsTheLevelSays) {
+  const dp::Domain domain = dp::CodedDomain(kBits);
+  const auto answers = static_cast<int64_t>(AuditSize(1'000'000));
+  for (const Drawn& drawn : DrawnParities()) {
+    for (const double epsilon : {0.001, 0.1, 1.0, 50.0}) {
+      const dp::WorkloadPlan plan =
+          PlanOf(domain, drawn.unit, drawn.sets, EpsilonOf(epsilon), Choice::kJoint).value();
+      seeded::SeededBits bits(AuditSeed(2803));
+      const int64_t draws = (answers - 1) / plan.shape.answers + 1;
+      const MeasuredErrors found = DrawErrors(domain, drawn.unit, plan, draws, bits);
+      EXPECT_GE(found.held, 0.945) << drawn.name << ", epsilon " << epsilon;
+      EXPECT_LE(found.held, 0.955) << drawn.name << ", epsilon " << epsilon;
     }
   }
 }

@@ -52,7 +52,7 @@ constexpr char kBeforeFileExample[] =
 constexpr char kAfterFileExample[] =
     "\nValues are written as they are in the table. Ranges without boxes are all ranges; an end that is left "
     "out is the\nattribute's own. Strategies: STRATEGY_DIRECT, STRATEGY_BASE_HISTOGRAM, STRATEGY_TREE, "
-    "STRATEGY_RESIDUAL.\n"
+    "STRATEGY_RESIDUAL,\nSTRATEGY_PARITY.\n"
     "A weight, from 1e-6 to 1e6 and 1 where it is left out, says how much the variances of a set count "
     "beside "
     "those of\nothers; answers of models have none.";
@@ -289,7 +289,8 @@ void CheckWeights(const WorkloadChoice& workload) {
 }
 
 bool TakesStrategy(const v1::QuerySet& set, v1::Strategy strategy) {
-  return !set.has_marginals() || strategy == v1::STRATEGY_DIRECT || strategy == v1::STRATEGY_RESIDUAL;
+  return !set.has_marginals() || strategy == v1::STRATEGY_DIRECT || strategy == v1::STRATEGY_RESIDUAL ||
+         strategy == v1::STRATEGY_PARITY;
 }
 
 // Of the query sets of short options, which begin at `first`.
@@ -433,16 +434,18 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need,
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   AddChoice<v1::Strategy>(
-      *command, "--strategy", "auto|direct|histogram|tree|residual", workload.strategy,
+      *command, "--strategy", "auto|direct|histogram|tree|residual|parity", workload.strategy,
       {{"auto", v1::STRATEGY_UNSPECIFIED},
        {"direct", v1::STRATEGY_DIRECT},
        {"histogram", v1::STRATEGY_BASE_HISTOGRAM},
        {"tree", v1::STRATEGY_TREE},
-       {"residual", v1::STRATEGY_RESIDUAL}},
-      "Where noise is added: to each answer, to the cells that are summed, to a tree of intervals, or "
-      "(residual, for all queries of a request or none) to orthogonal parts of marginals. Marginals take "
-      "direct and residual alone. Default: auto, the one with the least expected error; residual only where "
-      "no query names another");
+       {"residual", v1::STRATEGY_RESIDUAL},
+       {"parity", v1::STRATEGY_PARITY}},
+      "Where noise is added: to each answer, to the cells that are summed, to a tree of intervals, or (for "
+      "all queries of a request or none) to orthogonal parts of marginals (residual, Gaussian noise) or "
+      "parities (of marginals over attributes of two values, Laplace noise). Marginals take direct, residual "
+      "and parity alone. Default: auto, the one with the least expected error; residual and parity only "
+      "where no query names another");
   if (asked_of == AskedOf::kRecords) AddWeights(command, workload);
   command->footer(absl::StrCat(command->get_footer(), "\n\n", kBeforeFileExample, kWorkloadFileExample,
                                kAfterFileExample));

@@ -409,11 +409,11 @@ TEST_F(WorkloadArguments, OptionsThatChangeNothingAreRefused) {
   EXPECT_THAT(Complaint({"--rho", "1"}), HasSubstr("--where"));
   EXPECT_THAT(Complaint({"--ranges", "age,age", "--rho", "1"}), HasSubstr("twice"));
   EXPECT_THAT(Complaint({"--marginals", "1", "--rho", "1", "--strategy", "best"}),
-              HasSubstr("auto|direct|histogram|tree|residual"));
+              HasSubstr("auto|direct|histogram|tree|residual|parity"));
 }
 
 TEST_F(WorkloadArguments, StrategiesAreAskedForByTheNamesThatAnswersShow) {
-  for (const std::string name : {"auto", "direct", "histogram", "tree", "residual"}) {
+  for (const std::string name : {"auto", "direct", "histogram", "tree", "residual", "parity"}) {
     const v1::AnswerWorkloadRequest sent = Answering({"--prefixes", "age", "--strategy", name, "--rho", "1"});
     EXPECT_EQ(NameOf(sent.workload().query_sets(0).strategy()), name);
   }

@@ -363,8 +363,9 @@ Table LadderRecords(const v1::EstimateWorkloadResponse& estimate, std::optional<
 
 // What the number of values that noise is added to is called.
 std::string MeasuredWords(const v1::EstimateWorkloadResponse& estimate) {
-  const bool are_cells = std::ranges::none_of(
-      estimate.query_sets(), [](const auto& set) { return set.strategy() == v1::STRATEGY_RESIDUAL; });
+  const bool are_cells = std::ranges::none_of(estimate.query_sets(), [](const auto& set) {
+    return set.strategy() == v1::STRATEGY_RESIDUAL || set.strategy() == v1::STRATEGY_PARITY;
+  });
   return estimate.statistics().empty() && are_cells ? "cells" : "numbers measured";
 }
 

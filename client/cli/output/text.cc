@@ -250,6 +250,8 @@ std::string NameOf(v1::Strategy strategy) {
       return "selection";
     case v1::STRATEGY_RESIDUAL:
       return "residual";
+    case v1::STRATEGY_PARITY:
+      return "parity";
     default:
       return "auto";
   }

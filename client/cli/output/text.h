@@ -58,9 +58,9 @@ std::string NameOf(v1::Rule rule);                     // "pure", "advanced", "z
 std::string NameOf(v1::NeighbourRelation neighbours);  // "add-remove", "replace-one"
 std::string NameOf(v1::DatasetState state);            // "created", "sealed", "archived"
 std::string NameOf(v1::Mechanism mechanism);           // "laplace", "gaussian", "auto"
-std::string NameOf(v1::Strategy strategy);  // "direct", "histogram", "tree", "selection", "residual", "auto"
-std::string NameOf(v1::Charge::State state);     // "reserved", "started", "committed", ...
-std::string NameOf(v1::Operation::State state);  // "running", "done", "failed", "interrupted"
+std::string NameOf(v1::Strategy strategy);             // "direct", "tree", "residual", ..., "auto"
+std::string NameOf(v1::Charge::State state);           // "reserved", "started", "committed", ...
+std::string NameOf(v1::Operation::State state);        // "running", "done", "failed", "interrupted"
 
 // UTC to the second: "2026-11-03T09:15:00Z". Empty when there is none.
 std::string FormatTime(const google::protobuf::Timestamp& time);

@@ -43,9 +43,10 @@ _STRATEGIES = {
     "histogram": workload_pb2.STRATEGY_BASE_HISTOGRAM,
     "tree": workload_pb2.STRATEGY_TREE,
     "residual": workload_pb2.STRATEGY_RESIDUAL,
+    "parity": workload_pb2.STRATEGY_PARITY,
     "selection": workload_pb2.STRATEGY_SELECTION,
 }
-_OF_MARGINALS = ("direct", "residual")
+_OF_MARGINALS = ("direct", "residual", "parity")
 _OF_QUANTILES = ("tree", "selection")
 
 
@@ -317,7 +318,7 @@ def _has_quantiles(wire: workload_pb2.QuerySet) -> bool:
 
 
 def _strategy_of(wire: workload_pb2.QuerySet, strategy: str) -> Any:
-    """Marginals take "direct" and "residual" alone; of statistics only quantiles can be measured in several ways."""
+    """Marginals take "direct", "residual" and "parity" alone; of statistics only quantiles can be measured in several ways."""
     kind = wire.WhichOneof("queries")
     if kind == "statistics":
         fits = strategy in _OF_QUANTILES and _has_quantiles(wire)

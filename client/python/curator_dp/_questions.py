@@ -62,9 +62,9 @@ class Question:
         dataset: the Dataset that it is about.
         sets: what is counted.
         parts: of a partitioned dataset; all sealed ones when empty, as without of_parts().
-        strategy: what noise is added to: "auto" (the one with the least expected error), "direct", "histogram", "tree", or "residual",
-            which measures all sets of a question. Marginals take "direct" and "residual" alone. Of quantiles "auto", "tree" or
-            "selection".
+        strategy: what noise is added to: "auto" (the one with the least expected error), "direct", "histogram", "tree", or, for all
+            sets of a question, "residual" (Gaussian noise) or "parity" (marginals over columns of two values, Laplace noise). Marginals
+            take "direct", "residual" and "parity" alone. Of quantiles "auto", "tree" or "selection".
         mechanism: "auto", "laplace" or "gaussian".
     """
 

@@ -28,7 +28,7 @@ _PRICES = {"epsilon", "delta", "rho", "max_error", "rmse"}
 
 @dataclass(frozen=True)
 class ExpectedError:
-    """The error of one marginal, or of one query set of another class, or of all marginals of one that is measured by residuals.
+    """The error of one marginal, or of one query set of another class, or of all marginals of one that is measured by residuals or parities.
 
     Attributes:
         name: "age,sex"; "2-way marginals"; "query set 2".
@@ -222,9 +222,10 @@ def _errors_text(shown: Union[Quote, Choice]) -> str:
 
 
 def _names_of(question: Question, wire: query_pb2.EstimateWorkloadResponse) -> list[str]:
-    """Of the query sets whose errors are forecast as a whole. Marginals are, where they are measured by residuals."""
+    """Of the query sets whose errors are forecast as a whole. Marginals are, where they are measured by residuals or parities."""
     names = [each.name if each else "" for each in question._namings()]
-    if all(names) or not any(each.strategy == workload_pb2.STRATEGY_RESIDUAL for each in wire.query_sets):
+    joint = (workload_pb2.STRATEGY_RESIDUAL, workload_pb2.STRATEGY_PARITY)
+    if all(names) or not any(each.strategy in joint for each in wire.query_sets):
         return names
     return [name or _marginals_name(each.marginals) for name, each in zip(names, question.to_wire().query_sets)]
 
@@ -237,7 +238,7 @@ def _marginals_name(marginals: workload_pb2.Marginals) -> str:
 
 def _errors_of(wire: query_pb2.EstimateWorkloadResponse, names: list[str]) -> tuple[ExpectedError, ...]:
     placed: list[tuple[int, ExpectedError]] = []
-    of_sets = {each.query_set for each in wire.query_sets}  # of residuals, whose marginals have errors of their own besides
+    of_sets = {each.query_set for each in wire.query_sets}  # whose marginals have errors of their own besides
     for each in wire.marginals:
         if each.query_set in of_sets:
             continue

@@ -130,9 +130,9 @@ def test_what_is_measured_in_another_way_keeps_the_rest(shared_census: cu.Datase
 
 def test_marginals_take_the_strategies_that_they_can_have(shared_census: cu.Dataset) -> None:
     question = shared_census.marginals(1) + shared_census.prefixes("income")
-    strategies = ("auto", "direct", "histogram", "tree", "residual")
+    strategies = ("auto", "direct", "histogram", "tree", "residual", "parity")
     sent = {each: [query_set.strategy for query_set in question.measured(strategy=each).to_wire().query_sets] for each in strategies}
-    assert sent == {"auto": [0, 0], "direct": [1, 1], "histogram": [0, 2], "tree": [0, 3], "residual": [5, 5]}
+    assert sent == {"auto": [0, 0], "direct": [1, 1], "histogram": [0, 2], "tree": [0, 3], "residual": [5, 5], "parity": [6, 6]}
 
 
 def test_a_weight_is_of_the_sets_of_its_question(shared_census: cu.Dataset) -> None:

@@ -1,10 +1,11 @@
-// Known releases for tests: one of marginals, one of intervals and predicates, and one of residuals.
+// Known releases for tests: of marginals, of intervals and predicates, of residuals, and of parities.
 #pragma once
 
 #include <vector>
 
 #include "dp/queries/testing/all_intervals.h"
 #include "dp/workload/release.h"
+#include "dp/workload/residual/parity_reader.h"
 
 namespace curator::codec {
 
@@ -58,6 +59,20 @@ inline dp::WorkloadRelease ExampleResiduals() {
                                       {.attributes = {1}, .axes = {1}, .multiplier = 16},
                                       {.attributes = {0, 1}, .axes = {0, 1}, .multiplier = 3}};
   release.residual->sigma_squared = {{5, 1}, {3, 2}, {7, 4}, {1, 9}};
+  return release;
+}
+
+// Two marginals over two attributes of two codes.
+inline dp::WorkloadRelease ExampleParities() {
+  dp::WorkloadRelease release{.asked = {dp::AskedSet(), dp::AskedSet()},
+                              .plans = {{dp::Strategy::kParity, 0, {3}}, {dp::Strategy::kParity, 0, {2}}},
+                              .measured = {dp::ParityGroup({}, 50, 0), dp::ParityGroup({0}, 40, 0),
+                                           dp::ParityGroup({1}, 40, 0), dp::ParityGroup({0, 1}, 32, 0)},
+                              .noise = kExampleNoise,
+                              .values = {{5000}, {-70}, {123}, {9}},
+                              .event = "noise"};
+  release.asked[0].queries = {{{{0, 1}, dp::EveryCell()}}, dp::Strategy::kParity};
+  release.asked[1].queries.groups = {{{1}, dp::EveryCell()}};
   return release;
 }
 

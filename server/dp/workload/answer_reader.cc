@@ -9,11 +9,25 @@ namespace {
 
 // Whether answers over `attributes` are read from the measured values as they are.
 bool NeedsNoTable(const AttributeSet& attributes, const SetPlan& plan, const QueryGroup& source) {
-  if (plan.strategy == Strategy::kTree) return false;
+  if (plan.strategy == Strategy::kTree || plan.strategy == Strategy::kParity) return false;
   return plan.strategy != Strategy::kBaseHistogram || attributes == source.attributes;
 }
 
 }  // namespace
+
+std::vector<AnswerError> MeasuredErrors::Of(const QueryGroup& group, const SetPlan& plan, size_t source) {
+  if (plan.strategy != Strategy::kParity) return ErrorsOf(domain_, group, plan, measured_[source]);
+  return {parities().ErrorOf(group.attributes)};
+}
+
+const ParityReader& MeasuredErrors::parities() {
+  if (!parities_) parities_ = ParityReader::Create(measured_);
+  return parities_.value();
+}
+
+EstimateWeights MeasuredErrors::WeightsOf(const AttributeSet& marginal) {
+  return [read = &parities(), &marginal](const AnswerError&) { return read->WeightsOf(marginal); };
+}
 
 const AnswerReader::Table& AnswerReader::TableFor(const AttributeSet& attributes, const SetPlan& plan,
                                                   size_t source) {
@@ -40,6 +54,8 @@ const AnswerReader::Table& AnswerReader::TableFor(const AttributeSet& attributes
 GroupAnswers AnswerReader::AnswersOf(const QueryGroup& group, const SetPlan& plan, size_t source) {
   const std::vector<int64_t>& values = values_[source];
   if (plan.strategy == Strategy::kDirect) return {.counts = values, .estimates = {}};
+  if (plan.strategy == Strategy::kParity)
+    return {.counts = {}, .estimates = errors_.parities().CellsOf(group.attributes, values_)};
   if (NeedsNoTable(group.attributes, plan, measured_[source]))
     return {.counts = AnswersFromCounts(domain_, group, values), .estimates = {}};
   const Table& table = TableFor(group.attributes, plan, source);
@@ -48,13 +64,14 @@ GroupAnswers AnswerReader::AnswersOf(const QueryGroup& group, const SetPlan& pla
 }
 
 std::vector<AnswerError> AnswerReader::ErrorsOf(const QueryGroup& group, const SetPlan& plan, size_t source) {
-  if (plan.strategy != Strategy::kTree) return dp::ErrorsOf(domain_, group, plan, measured_[source]);
+  if (plan.strategy != Strategy::kTree) return errors_.Of(group, plan, source);
   return TreeErrors(*TableFor(group.attributes, plan, source).tree, group);
 }
 
-const IntervalTree* AnswerReader::TreeOf(const QueryGroup& group, const SetPlan& plan, size_t source) {
+EstimateWeights AnswerReader::WeightsOf(const QueryGroup& group, const SetPlan& plan, size_t source) {
+  if (plan.strategy == Strategy::kParity) return errors_.WeightsOf(group.attributes);
   if (plan.strategy != Strategy::kTree) return nullptr;
-  return &*TableFor(group.attributes, plan, source).tree;
+  return WeightsIn(*TableFor(group.attributes, plan, source).tree);
 }
 
 int64_t ReadingSteps(const Domain& domain, std::span<const AskedSet> asked, std::span<const SetPlan> plans,
@@ -65,6 +82,10 @@ int64_t ReadingSteps(const Domain& domain, std::span<const AskedSet> asked, std:
     const std::vector<QueryGroup>& groups = asked[set].queries.groups;
     for (size_t i = 0; i < groups.size(); ++i) {
       const size_t source = plans[set].sources[i];
+      if (plans[set].strategy == Strategy::kParity) {
+        steps += NumberOfQueries(domain, groups[i]);
+        continue;
+      }
       if (NeedsNoTable(groups[i].attributes, plans[set], measured[source])) continue;
       const auto [table, is_first] = tables.try_emplace(source, groups[i].attributes);
       if (!is_first && table->second == groups[i].attributes) continue;

@@ -18,8 +18,10 @@
 #include "dp/queries/linear_queries.h"
 #include "dp/queries/product_queries.h"
 #include "dp/workload/asked_set.h"
+#include "dp/workload/half_widths.h"
 #include "dp/workload/interval_tree.h"
 #include "dp/workload/measurement.h"
+#include "dp/workload/residual/parity_reader.h"
 
 namespace curator::dp {
 
@@ -30,21 +32,45 @@ struct GroupAnswers {
   bool operator==(const GroupAnswers&) const = default;
 };
 
+// The errors of groups that are answered from measured ones, of every strategy but kResidual. Not
+// thread-safe.
+class MeasuredErrors {
+ public:
+  // Holds references to both.
+  MeasuredErrors(const Domain& domain, std::span<const QueryGroup> measured)
+      : domain_(domain), measured_(measured) {}
+
+  // One for each answer of `group`, which the measured group at `source` answers under `plan`, or a single
+  // one that holds for all.
+  std::vector<AnswerError> Of(const QueryGroup& group, const SetPlan& plan, size_t source);
+
+  // Under kParity: the measured groups as parities, and the weights of the values in a cell of a marginal.
+  // Both live as long as this, and the weights as long as the marginal.
+  const ParityReader& parities();
+  EstimateWeights WeightsOf(const AttributeSet& marginal);
+
+ private:
+  const Domain& domain_;
+  const std::span<const QueryGroup> measured_;
+  std::optional<ParityReader> parities_;  // once they were needed
+};
+
 class AnswerReader {
  public:
   // Holds references to all of these. `values` has those of each measured group.
   AnswerReader(const Domain& domain, std::span<const QueryGroup> measured,
                std::span<const std::vector<int64_t>> values)
-      : domain_(domain), measured_(measured), values_(values) {}
+      : domain_(domain), measured_(measured), values_(values), errors_(domain, measured) {}
 
   // The answers of `group`, which the measured group at `source` answers under `plan`.
   GroupAnswers AnswersOf(const QueryGroup& group, const SetPlan& plan, size_t source);
 
-  // Their errors, as dp::ErrorsOf().
+  // Their errors, as MeasuredErrors::Of().
   std::vector<AnswerError> ErrorsOf(const QueryGroup& group, const SetPlan& plan, size_t source);
 
-  // The tree that estimates them; null under other plans. Lives until another group is read.
-  const IntervalTree* TreeOf(const QueryGroup& group, const SetPlan& plan, size_t source);
+  // The weights of the measured values in an estimate with one of these errors; null under plans that only
+  // add measured values up. Valid until another group is read.
+  EstimateWeights WeightsOf(const QueryGroup& group, const SetPlan& plan, size_t source);
 
   // The measured values that were summed or estimated from so far, each as often as it was.
   int64_t steps() const { return steps_; }
@@ -64,6 +90,7 @@ class AnswerReader {
   const Domain& domain_;
   const std::span<const QueryGroup> measured_;
   const std::span<const std::vector<int64_t>> values_;
+  MeasuredErrors errors_;
   std::map<size_t, Table> tables_;  // the last one of each measured group
   int64_t steps_ = 0;
 };

@@ -38,16 +38,20 @@ std::pair<int64_t, int64_t> GridAround(int64_t terms) {
 
 }  // namespace
 
+EstimateWeights WeightsIn(const IntervalTree& tree) {
+  return [&tree](const AnswerError& error) { return tree.WeightsOf(error.interval); };
+}
+
 HalfWidths::HalfWidths(const NoiseSpec& noise, double level)
     : noise_(noise),
       level_(level),
       deviation_(ForecastError(noise).standard_deviation),
       normal_width_(NormalWidth(noise, level)) {}
 
-absl::StatusOr<double> HalfWidths::Of(const AnswerError& error, const IntervalTree* tree) {
+absl::StatusOr<double> HalfWidths::Of(const AnswerError& error, const EstimateWeights& weights) {
   if (!(level_ > 0 && level_ < 1))
     return InvalidField("confidence_level", "must lie strictly between 0 and 1, e.g. 0.95");
-  return error.terms > 0 ? OfSum(error.terms) : OfEstimate(error, tree);
+  return error.terms > 0 ? OfSum(error.terms) : OfEstimate(error, weights);
 }
 
 absl::StatusOr<double> HalfWidths::DeviationsOf(int64_t terms) {
@@ -71,14 +75,14 @@ absl::StatusOr<double> HalfWidths::OfSum(int64_t terms) {
   return std::ceil(std::max(shorter, longer) * root * (1 + kSpareWidth / 2) - 0.5);
 }
 
-absl::StatusOr<double> HalfWidths::OfEstimate(const AnswerError& error, const IntervalTree* tree) {
+absl::StatusOr<double> HalfWidths::OfEstimate(const AnswerError& error, const EstimateWeights& weights) {
   const std::pair key{static_cast<float>(error.variance_factor), static_cast<float>(error.fourth_factor)};
   const auto found = estimates_.find(key);
   if (found != estimates_.end()) return found->second;
-  if (tree == nullptr) return HalfWidthOf(noise_, error, level_);
+  if (!weights) return HalfWidthOf(noise_, error, level_);
   const bool is_exact = steps_ > 0 && estimates_.size() < kMostExact;
   if (is_exact) {
-    ASSIGN_OR_RETURN(const double own, OfItsOwn(error, *tree, steps_));
+    ASSIGN_OR_RETURN(const double own, OfItsOwn(error, weights, steps_));
     return estimates_[key] = own;
   }
   if (deviation_ < kLeastDeviation) return HalfWidthOf(noise_, error, level_);
@@ -87,7 +91,7 @@ absl::StatusOr<double> HalfWidths::OfEstimate(const AnswerError& error, const In
   const double root = std::sqrt(error.variance_factor);
   auto ratio = estimate_ratios_.find(cell);
   if (ratio == estimate_ratios_.end()) {
-    ASSIGN_OR_RETURN(const double own, OfItsOwn(error, *tree, ratio_steps_));
+    ASSIGN_OR_RETURN(const double own, OfItsOwn(error, weights, ratio_steps_));
     const double deviations = own / root / deviation_;
     const double spare = kSpareWidth + kKurtosisStep * deviations * deviations / 8;
     ratio = estimate_ratios_.emplace(cell, deviations * deviation_ * (1 + spare)).first;
@@ -98,11 +102,10 @@ absl::StatusOr<double> HalfWidths::OfEstimate(const AnswerError& error, const In
   return proved <= scaled * kMostForProof ? proved : scaled;
 }
 
-absl::StatusOr<double> HalfWidths::OfItsOwn(const AnswerError& error, const IntervalTree& tree,
+absl::StatusOr<double> HalfWidths::OfItsOwn(const AnswerError& error, const EstimateWeights& weights,
                                             int64_t& steps) const {
   ASSIGN_OR_RETURN(const double bound, HalfWidthOf(noise_, error, level_));
-  const std::vector<WeightedValues> weights = tree.WeightsOf(error.interval);
-  return std::min(bound, CombinationHalfWidth(noise_, weights, level_, steps).value_or(bound));
+  return std::min(bound, CombinationHalfWidth(noise_, weights(error), level_, steps).value_or(bound));
 }
 
 }  // namespace curator::dp

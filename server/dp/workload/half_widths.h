@@ -16,16 +16,25 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "dp/noise/noise_spec.h"
 #include "dp/workload/interval_tree.h"
 #include "dp/workload/measurement.h"
+#include "dp/workload/noise_combination.h"
 
 namespace curator::dp {
+
+// The weights of the measured values in an estimate with this error, Compacted().
+using EstimateWeights = std::function<std::vector<WeightedValues>(const AnswerError&)>;
+
+// Of the estimates that `tree` makes, which must outlive it.
+EstimateWeights WeightsIn(const IntervalTree& tree);
 
 class HalfWidths {
  public:
@@ -36,15 +45,16 @@ class HalfWidths {
 
   double level() const { return level_; }
 
-  // Of a sum of measured values, or of an estimate that `tree` makes; without a tree, a bound. Errors:
+  // Of a sum of measured values, or of an estimate with these weights; without weights, a bound. Errors:
   // INVALID_ARGUMENT ("confidence_level") unless 0 < level < 1.
-  absl::StatusOr<double> Of(const AnswerError& error, const IntervalTree* tree);
+  absl::StatusOr<double> Of(const AnswerError& error, const EstimateWeights& weights);
 
  private:
   absl::StatusOr<double> OfSum(int64_t terms);
-  absl::StatusOr<double> OfEstimate(const AnswerError& error, const IntervalTree* tree);
+  absl::StatusOr<double> OfEstimate(const AnswerError& error, const EstimateWeights& weights);
   // From its distribution, or its bound where that is less or `steps` are used up.
-  absl::StatusOr<double> OfItsOwn(const AnswerError& error, const IntervalTree& tree, int64_t& steps) const;
+  absl::StatusOr<double> OfItsOwn(const AnswerError& error, const EstimateWeights& weights,
+                                  int64_t& steps) const;
   // Of a sum, divided by the root of the number of values.
   absl::StatusOr<double> DeviationsOf(int64_t terms);
 

@@ -46,7 +46,7 @@ std::vector<double> WidthsOf(const NoiseSpec& noise, const IntervalTree& tree,
                              const std::vector<AnswerError>& errors, double level) {
   HalfWidths half_widths(noise, level);
   std::vector<double> widths;
-  for (const AnswerError& error : errors) widths.push_back(half_widths.Of(error, &tree).value());
+  for (const AnswerError& error : errors) widths.push_back(half_widths.Of(error, WeightsIn(tree)).value());
   return widths;
 }
 
@@ -143,7 +143,7 @@ TEST(HalfWidths, WithoutItsTreeAnEstimateHasABound) {
   HalfWidths half_widths(kLaplaceNoise, 0.95);
   const double bound = half_widths.Of(error, nullptr).value();
   EXPECT_EQ(bound, HalfWidthOf(kLaplaceNoise, error, 0.95).value());
-  EXPECT_LT(half_widths.Of(error, &tree).value(), 0.8 * bound);
+  EXPECT_LT(half_widths.Of(error, WeightsIn(tree)).value(), 0.8 * bound);
 }
 
 TEST(HalfWidths, ALevelThatIsNoProbabilityIsRefused) {

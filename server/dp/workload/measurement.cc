@@ -210,6 +210,14 @@ double LargestWeight(const AnswerError& error) {
 
 }  // namespace
 
+bool IsJoint(Strategy strategy) {
+  return strategy == Strategy::kResidual || strategy == Strategy::kParity;
+}
+
+bool AreByParity(std::span<const SetPlan> plans) {
+  return !plans.empty() && plans.front().strategy == Strategy::kParity;
+}
+
 absl::StatusOr<std::vector<Measurement>> MeasurementsFor(const Domain& domain, const QuerySet& set,
                                                          int64_t most_tree_bins) {
   switch (set.strategy) {
@@ -220,8 +228,9 @@ absl::StatusOr<std::vector<Measurement>> MeasurementsFor(const Domain& domain, c
     case Strategy::kTree:
       return Trees(domain, set, most_tree_bins);
     case Strategy::kResidual:
+    case Strategy::kParity:
       return absl::InvalidArgumentError(
-          "answers are measured by residuals with all sets of a request or with none");
+          "answers are measured by residuals, or by parities, with all sets of a request or with none");
     case Strategy::kAuto:
       break;
   }
@@ -250,6 +259,7 @@ std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group,
       return TreeErrors(IntervalTree(CellsOf(domain, group.attributes), plan.branching), group);
     case Strategy::kDirect:
     case Strategy::kResidual:
+    case Strategy::kParity:
     case Strategy::kAuto:
       break;
   }
@@ -304,6 +314,7 @@ std::string Describe(const Domain& domain, const Measurement& measurement) {
     }
     case Strategy::kDirect:
     case Strategy::kResidual:
+    case Strategy::kParity:
     case Strategy::kAuto:
       break;
   }

@@ -27,6 +27,9 @@ enum class Strategy {
   // Noise on orthogonal parts of marginals, of a variance of its own on each part (residual_measurement.h);
   // answers are sums over their parts. Of all sets of a request, or of none.
   kResidual,
+  // Weighted parities of all subsets of the attributes of marginals, each of two codes
+  // (residual/parity_reader.h); answers are sums over them. Of all sets of a request, or of none.
+  kParity,
 };
 
 inline constexpr double kLeastWeight = 1e-6;
@@ -49,6 +52,12 @@ struct SetPlan {
   std::vector<size_t> sources;
   bool operator==(const SetPlan&) const = default;
 };
+
+// Whether a strategy measures all sets of a request or none.
+bool IsJoint(Strategy strategy);
+
+// Whether these plans, of all sets of a request, are by parities.
+bool AreByParity(std::span<const SetPlan> plans);
 
 // A way to measure one query set alone.
 struct Measurement {
@@ -84,8 +93,8 @@ struct AnswerError {
   bool operator==(const AnswerError&) const = default;
 };
 
-// The errors of the answers of `group`, which is answered by `source` under `plan`: one for each, or a single
-// one that holds for all.
+// The errors of the answers of `group`, which is answered by `source` under `plan`, which is neither
+// kResidual nor kParity (answer_reader.h): one for each, or a single one that holds for all.
 std::vector<AnswerError> ErrorsOf(const Domain& domain, const QueryGroup& group, const SetPlan& plan,
                                   const QueryGroup& source);
 

@@ -64,7 +64,7 @@ std::vector<WeightedValues> Compacted(std::vector<WeightedValues> values);
 // The half width of the interval around an estimate that holds the true value with probability `level`, as
 // above. `steps`, of some 20 ns each, is reduced by those that it takes. Nothing where they are used up
 // before the end, where 1 - level is below 1e-7, or where more than 2^17 points would be summed: noise that
-// is almost always 0. `noise` valid, `values` not empty, 0 < level < 1.
+// is almost always 0. `noise` valid, `values` not empty and Compacted(), 0 < level < 1.
 std::optional<double> CombinationHalfWidth(const NoiseSpec& noise, std::span<const WeightedValues> values,
                                            double level, int64_t& steps);
 

@@ -16,7 +16,9 @@
 #include "dp/queries/marginals.h"
 #include "dp/sensitivity/product_cost.h"
 #include "dp/sensitivity/sensitivity.h"
+#include "dp/workload/answer_reader.h"
 #include "dp/workload/residual/axis_choice.h"
+#include "dp/workload/residual/parity_plan.h"
 
 namespace curator::dp {
 namespace {
@@ -242,12 +244,22 @@ absl::Status CheckTarget(const Target& target, std::span<const QuerySet> sets) {
   return absl::OkStatus();
 }
 
-// Of a set that says that it is measured by residuals.
-std::optional<std::string> PathOfResiduals(std::span<const QuerySet> sets) {
+// Of a set that names such a strategy.
+struct NamedJointly {
+  Strategy strategy = Strategy::kAuto;
+  std::string path;  // of its strategy
+};
+std::optional<NamedJointly> FirstNamedJointly(std::span<const QuerySet> sets) {
   for (size_t i = 0; i < sets.size(); ++i) {
-    if (sets[i].strategy == Strategy::kResidual) return PathOf(i) + ".strategy";
+    if (IsJoint(sets[i].strategy))
+      return NamedJointly{.strategy = sets[i].strategy, .path = PathOf(i) + ".strategy"};
   }
   return std::nullopt;
+}
+
+// The noise that it has.
+Mechanism MechanismOf(Strategy joint) {
+  return joint == Strategy::kResidual ? Mechanism::kDiscreteGaussian : Mechanism::kDiscreteLaplace;
 }
 
 // The kinds of noise that the rule counts in a budget of one number, and that all sets can have.
@@ -257,17 +269,18 @@ std::vector<Mechanism> MechanismsOf(const RuleSpec& rule, std::optional<Mechanis
   if (rule.kind == RuleKind::kZcdp || rule.kind == RuleKind::kRdp)
     all.push_back(Mechanism::kDiscreteGaussian);
   if (wanted) std::erase_if(all, [&](Mechanism each) { return each != *wanted; });
-  if (PathOfResiduals(sets)) std::erase(all, Mechanism::kDiscreteLaplace);
+  if (const std::optional<NamedJointly> named = FirstNamedJointly(sets))
+    std::erase_if(all, [&](Mechanism each) { return each != MechanismOf(named->strategy); });
   return all;
 }
 
-ErrorClasses ClassesOfSet(const Domain& domain, const WorkloadShape& shape, size_t position) {
+ErrorClasses ClassesOfSet(const Domain& domain, const WorkloadShape& shape, size_t position,
+                          MeasuredErrors& measured) {
   ErrorClasses all;
   const SetPlan& plan = shape.joint.plans[position];
   for (size_t i = 0; i < plan.sources.size(); ++i) {
     const QueryGroup& group = shape.asked[position].groups[i];
-    const std::vector<AnswerError> errors =
-        ErrorsOf(domain, group, plan, shape.joint.measured[plan.sources[i]]);
+    const std::vector<AnswerError> errors = measured.Of(group, plan, plan.sources[i]);
     if (errors.size() == 1) {
       all.push_back({errors.front(), NumberOfQueries(domain, group)});
       continue;
@@ -278,45 +291,7 @@ ErrorClasses ClassesOfSet(const Domain& domain, const WorkloadShape& shape, size
   return Merged(all);
 }
 
-// ---- By residuals
-
-absl::Status NotByResiduals(const std::string& path) {
-  return InvalidField(
-      path, absl::StrCat(
-                "residuals measure all sets of a request or none, with Gaussian noise (a spend of rho, or of "
-                "epsilon and delta): marginals, ranges, prefixes, and predicates over one attribute or that "
-                "are intervals of each, over attributes of 2 codes or more, and of at most ",
-                kMostChosenCodes,
-                " and three such attributes at once where more than single codes are asked; leave the "
-                "strategy out"));
-}
-
-absl::StatusOr<WorkloadShape> ShapeByResiduals(const Domain& domain, const UnitBound& unit,
-                                               Mechanism mechanism, ErrorMeasure measure,
-                                               std::vector<QuerySet> sets, const std::string& path,
-                                               const std::stop_token& stop) {
-  const bool may_be = std::ranges::all_of(sets, [](const QuerySet& set) {
-    return set.strategy == Strategy::kResidual || set.strategy == Strategy::kAuto;
-  });
-  if (!may_be || mechanism != Mechanism::kDiscreteGaussian) return NotByResiduals(path);
-  RETURN_IF_ERROR(ValidateSets(domain, sets));
-  ASSIGN_OR_RETURN(std::optional<ResidualShape> residual, ResidualShapeOf(domain, unit, sets, measure, stop));
-  if (!residual) return NotByResiduals(path);
-  Measurement measurement;
-  measurement.plan.strategy = Strategy::kResidual;
-  WorkloadShape shape;
-  shape.measurements.assign(sets.size(), measurement);
-  shape.joint.plans.assign(sets.size(), measurement.plan);
-  for (const QuerySet& set : sets) {
-    for (const QueryGroup& group : set.groups) shape.answers += NumberOfQueries(domain, group);
-  }
-  shape.measured_values = residual->measured_values;
-  shape.residual = std::move(residual);
-  shape.asked = std::move(sets);
-  return shape;
-}
-
-// ---- The choice
+// ---- Of all sets together
 
 // What is asked, and of whom.
 struct Asked {
@@ -327,9 +302,91 @@ struct Asked {
   const PlanOptions& options;
 };
 
+absl::Status CannotMeasure(const NamedJointly& named) {
+  if (named.strategy == Strategy::kParity) {
+    return InvalidField(named.path,
+                        "parities measure all sets of a request or none, with Laplace noise (a spend of "
+                        "epsilon alone): whole marginals over attributes of 2 codes each, at most 8 of them; "
+                        "leave the strategy out");
+  }
+  return InvalidField(
+      named.path,
+      absl::StrCat(
+          "residuals measure all sets of a request or none, with Gaussian noise (a spend of rho, or of "
+          "epsilon and delta): marginals, ranges, prefixes, and predicates over one attribute or that "
+          "are intervals of each, over attributes of 2 codes or more, and of at most ",
+          kMostChosenCodes,
+          " and three such attributes at once where more than single codes are asked; leave the "
+          "strategy out"));
+}
+
+int64_t AnswersOf(const Domain& domain, std::span<const QuerySet> sets) {
+  int64_t answers = 0;
+  for (const QuerySet& set : sets) {
+    for (const QueryGroup& group : set.groups) answers += NumberOfQueries(domain, group);
+  }
+  return answers;
+}
+
+// The sensitivities of what the shape measures, and its number of values.
+absl::Status AddSensitivities(const Domain& domain, const UnitBound& unit, const PlanLimits& limits,
+                              const std::stop_token& stop, WorkloadShape& shape) {
+  RETURN_IF_ERROR(CheckGoesOn(stop));
+  RETURN_IF_ERROR(CheckMeasured(domain, shape.joint.measured, limits));
+  ASSIGN_OR_RETURN(shape.sensitivity, MeasuredSensitivity(domain, unit, shape.joint.measured));
+  RETURN_IF_ERROR(CheckGoesOn(stop));
+  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
+  ASSIGN_OR_RETURN(shape.removal, MeasuredSensitivity(domain, leaving, shape.joint.measured));
+  for (const QueryGroup& group : shape.joint.measured)
+    shape.measured_values += NumberOfQueries(domain, group);
+  return absl::OkStatus();
+}
+
+// None where the sets cannot be measured so.
+absl::StatusOr<std::optional<WorkloadShape>> ShapeByResiduals(const Asked& asked, ErrorMeasure measure) {
+  ASSIGN_OR_RETURN(std::optional<ResidualShape> residual,
+                   ResidualShapeOf(asked.domain, asked.unit, asked.sets, measure, asked.options.stop));
+  if (!residual) return std::nullopt;
+  Measurement measurement;
+  measurement.plan.strategy = Strategy::kResidual;
+  WorkloadShape shape;
+  shape.measurements.assign(asked.sets.size(), measurement);
+  shape.joint.plans.assign(asked.sets.size(), measurement.plan);
+  shape.measured_values = residual->measured_values;
+  shape.residual = std::move(residual);
+  return shape;
+}
+
+absl::StatusOr<std::optional<WorkloadShape>> ShapeByParities(const Asked& asked, ErrorMeasure measure) {
+  std::optional<JointMeasurement> joint = ParitiesFor(asked.domain, asked.unit, asked.sets, measure);
+  if (!joint) return std::nullopt;
+  Measurement measurement;
+  measurement.plan.strategy = Strategy::kParity;
+  WorkloadShape shape;
+  shape.measurements.assign(asked.sets.size(), measurement);
+  shape.joint = *std::move(joint);
+  RETURN_IF_ERROR(AddSensitivities(asked.domain, asked.unit, {}, asked.options.stop, shape));
+  return shape;
+}
+
+absl::StatusOr<std::optional<WorkloadShape>> JointShape(const Asked& asked, Strategy strategy,
+                                                        ErrorMeasure measure) {
+  RETURN_IF_ERROR(MarginalsSensitivity(asked.unit, 1).status());
+  RETURN_IF_ERROR(ValidateSets(asked.domain, asked.sets));
+  ASSIGN_OR_RETURN(std::optional<WorkloadShape> shape, strategy == Strategy::kResidual
+                                                           ? ShapeByResiduals(asked, measure)
+                                                           : ShapeByParities(asked, measure));
+  if (!shape) return std::nullopt;
+  shape->answers = AnswersOf(asked.domain, asked.sets);
+  shape->asked = asked.sets;
+  return shape;
+}
+
+// ---- The choice
+
 // A single marginal is as good measured itself, and in whole numbers.
-bool MayChooseResiduals(const Asked& asked) {
-  if (!asked.options.may_choose_residuals) return false;
+bool MayChooseJointly(const Asked& asked) {
+  if (!asked.options.may_choose_joint_strategies) return false;
   const std::vector<QuerySet>& sets = asked.sets;
   if (sets.size() == 1 && sets[0].groups.size() == 1 && IsWholeMarginal(sets[0].groups[0])) return false;
   return std::ranges::all_of(sets, [](const QuerySet& set) { return set.strategy == Strategy::kAuto; });
@@ -351,30 +408,61 @@ bool AreBestByResiduals(const Asked& asked, ErrorMeasure objective) {
   return marginals >= kManyMarginals;
 }
 
+// The shape of sets of which one names its strategy.
+absl::StatusOr<WorkloadShape> NamedShape(const Asked& asked, const NamedJointly& named, Mechanism mechanism,
+                                         ErrorMeasure objective) {
+  const bool may_be = std::ranges::all_of(asked.sets, [&](const QuerySet& set) {
+    return set.strategy == named.strategy || set.strategy == Strategy::kAuto;
+  });
+  if (!may_be || mechanism != MechanismOf(named.strategy)) return CannotMeasure(named);
+  ASSIGN_OR_RETURN(std::optional<WorkloadShape> shape, JointShape(asked, named.strategy, objective));
+  if (!shape) return CannotMeasure(named);
+  return *std::move(shape);
+}
+
 // The shapes that a plan chooses from: the first is taken where the next is no better. A request that can be
-// measured by residuals alone has one shape, as has one that cannot be.
+// measured in one way alone has one shape.
 absl::StatusOr<std::vector<WorkloadShape>> ShapesFor(const Asked& asked, Mechanism mechanism,
                                                      ErrorMeasure objective) {
-  const std::stop_token& stop = asked.options.stop;
   std::vector<WorkloadShape> shapes;
-  if (const std::optional<std::string> path = PathOfResiduals(asked.sets)) {
-    ASSIGN_OR_RETURN(shapes.emplace_back(), ShapeByResiduals(asked.domain, asked.unit, mechanism, objective,
-                                                             asked.sets, *path, stop));
+  if (const std::optional<NamedJointly> named = FirstNamedJointly(asked.sets)) {
+    ASSIGN_OR_RETURN(shapes.emplace_back(), NamedShape(asked, *named, mechanism, objective));
     return shapes;
   }
-  if (mechanism == Mechanism::kDiscreteGaussian && MayChooseResiduals(asked)) {
-    absl::StatusOr<WorkloadShape> residual =
-        ShapeByResiduals(asked.domain, asked.unit, mechanism, objective, asked.sets, "", stop);
-    if (absl::IsCancelled(residual.status())) return residual.status();
-    if (residual.ok()) shapes.push_back(*std::move(residual));
-    if (residual.ok() && AreBestByResiduals(asked, objective)) return shapes;
+  if (MayChooseJointly(asked)) {
+    const bool is_gaussian = mechanism == Mechanism::kDiscreteGaussian;
+    absl::StatusOr<std::optional<WorkloadShape>> joint =
+        JointShape(asked, is_gaussian ? Strategy::kResidual : Strategy::kParity, objective);
+    if (absl::IsCancelled(joint.status())) return joint.status();
+    const bool is_possible = joint.ok() && joint->has_value();
+    if (is_possible) shapes.push_back(**std::move(joint));
+    if (is_possible && is_gaussian && AreBestByResiduals(asked, objective)) return shapes;
   }
   absl::StatusOr<WorkloadShape> direct =
-      ShapeOf(asked.domain, asked.unit, mechanism, objective, asked.sets, {}, stop);
+      ShapeOf(asked.domain, asked.unit, mechanism, objective, asked.sets, {}, asked.options.stop);
   const bool is_last_resort = shapes.empty() || absl::IsCancelled(direct.status());
   if (!direct.ok() && is_last_resort) return direct.status();
   if (direct.ok()) shapes.insert(shapes.begin(), *std::move(direct));
   return shapes;
+}
+
+// Of answers by parities, in units of the variance of one measured value.
+double ObjectiveOfParities(const Domain& domain, const WorkloadShape& shape, ErrorMeasure objective) {
+  const std::vector<ErrorClasses> classes = ErrorClassesOf(domain, shape);
+  double mean = 0;
+  double largest = 0;
+  for (size_t i = 0; i < classes.size(); ++i) {
+    double sum = 0;
+    double answers = 0;
+    for (const ErrorClass& each : classes[i]) {
+      const double variance = shape.asked[i].weight * each.error.variance_factor;
+      largest = std::max(largest, variance);
+      sum += variance * static_cast<double>(each.answers) - shape.asked[i].weight * each.above;
+      answers += static_cast<double>(each.answers);
+    }
+    mean += sum / answers;
+  }
+  return objective == ErrorMeasure::kMean ? mean : largest;
 }
 
 // In records^2.
@@ -383,7 +471,10 @@ double ForecastObjective(const Domain& domain, const WorkloadShape& shape, const
   const ForecastNoise noise = ForecastNoiseOf(shape, bought);
   if (shape.residual) return shape.residual->error * std::get<GaussianErrors>(noise).variance;
   const double deviation = ForecastError(bought.noise).standard_deviation;
-  return ObjectiveOf(domain, shape.asked, shape.measurements, objective) * deviation * deviation;
+  const double factor = AreByParity(shape.joint.plans)
+                            ? ObjectiveOfParities(domain, shape, objective)
+                            : ObjectiveOf(domain, shape.asked, shape.measurements, objective);
+  return factor * deviation * deviation;
 }
 
 absl::StatusOr<WorkloadPlan> CheapestWith(const Asked& asked, WorkloadShape shape, const Target& target,
@@ -420,17 +511,8 @@ absl::StatusOr<WorkloadShape> ShapeOf(const Domain& domain, const UnitBound& uni
   WorkloadShape shape;
   ASSIGN_OR_RETURN(shape.measurements, ChooseMeasurements(domain, unit, mechanism, sets, measure, stop));
   shape.joint = Join(shape.measurements);
-  RETURN_IF_ERROR(CheckGoesOn(stop));
-  RETURN_IF_ERROR(CheckMeasured(domain, shape.joint.measured, limits));
-  ASSIGN_OR_RETURN(shape.sensitivity, MeasuredSensitivity(domain, unit, shape.joint.measured));
-  RETURN_IF_ERROR(CheckGoesOn(stop));
-  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
-  ASSIGN_OR_RETURN(shape.removal, MeasuredSensitivity(domain, leaving, shape.joint.measured));
-  for (const QueryGroup& group : shape.joint.measured)
-    shape.measured_values += NumberOfQueries(domain, group);
-  for (const QuerySet& set : sets) {
-    for (const QueryGroup& group : set.groups) shape.answers += NumberOfQueries(domain, group);
-  }
+  RETURN_IF_ERROR(AddSensitivities(domain, unit, limits, stop, shape));
+  shape.answers = AnswersOf(domain, sets);
   shape.asked = std::move(sets);
   return shape;
 }
@@ -565,7 +647,7 @@ absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound
   }
   if (cheapest) return *std::move(cheapest);
   if (!refused.ok()) return refused;
-  if (const std::optional<std::string> path = PathOfResiduals(sets)) return NotByResiduals(*path);
+  if (const std::optional<NamedJointly> named = FirstNamedJointly(sets)) return CannotMeasure(*named);
   return InvalidField("mechanism",
                       absl::StrCat("the rule ", std::string(RuleName(rule.kind)), " has no budget for ",
                                    std::string(MechanismName(*mechanism)), " noise alone"));
@@ -574,8 +656,9 @@ absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound
 std::vector<ErrorClasses> ErrorClassesOf(const Domain& domain, const WorkloadShape& shape) {
   if (shape.residual) return shape.residual->classes;
   std::vector<ErrorClasses> sets;
+  MeasuredErrors measured(domain, shape.joint.measured);
   for (size_t position = 0; position < shape.asked.size(); ++position)
-    sets.push_back(ClassesOfSet(domain, shape, position));
+    sets.push_back(ClassesOfSet(domain, shape, position, measured));
   return sets;
 }
 

@@ -60,7 +60,8 @@ absl::Status ValidateSets(const Domain& domain, std::span<const QuerySet> sets,
                           const PlanLimits& limits = {});
 
 // A plan without its noise. Where all sets are measured by residuals, their measurements and plans have that
-// strategy and no sources, nothing else is measured, and the sensitivities are those of nothing.
+// strategy and no sources, nothing else is measured, and the sensitivities are those of nothing. Where they
+// are measured by parities, the measurements have that strategy alone: the parities are in `joint`.
 struct WorkloadShape {
   std::vector<QuerySet> asked;
   std::vector<Measurement> measurements;  // of each set, for display
@@ -108,16 +109,16 @@ struct WorkloadPlan {
 
 struct PlanOptions {
   ErrorMeasure objective = ErrorMeasure::kMean;  // of a spend; a target has its own
-  // Whether sets that leave their strategy open may be measured by residuals where no set names them. False:
-  // as plans were made before they could.
-  bool may_choose_residuals = true;
+  // Whether sets that leave their strategy open may be measured together, by residuals or parities, where no
+  // set names these. False: as plans were made before they could.
+  bool may_choose_joint_strategies = true;
   std::stop_token stop = {};
 };
 
-// What `spend` buys for `sets`: measured by residuals where a set names them, or where all sets leave their
-// strategy open, the noise is Gaussian, and the objective is smaller so; otherwise as ShapeOf() chooses.
-// Errors: those of ShapeOf() and BuyCounts(); INVALID_ARGUMENT ("workload.query_sets[i].strategy") where a
-// set names residuals and not all can be measured so.
+// What `spend` buys for `sets`: measured by residuals (Gaussian noise) or parities (Laplace noise) where a
+// set names them, or where all sets leave their strategy open and the objective is smaller so; otherwise as
+// ShapeOf() chooses. Errors: those of ShapeOf() and BuyCounts(); INVALID_ARGUMENT
+// ("workload.query_sets[i].strategy") where a set names one of the two and not all can be measured so.
 absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                           const std::vector<QuerySet>& sets, const Spend& spend,
                                           std::optional<Mechanism> mechanism,
@@ -153,10 +154,11 @@ struct Target {
 
 // The plan of least cost that reaches the target, in integer units of the budget: epsilon or rho under ZCDP
 // and RDP, whichever costs less (or what `mechanism` says); epsilon under PURE and ADVANCED. The strategies
-// are those that make the worst variance least, or the mean one for `rmse`; residuals as in PlanWorkload().
+// are those that make the worst variance least, or the mean one for `rmse`; residuals and parities as in
+// PlanWorkload().
 // Errors: INVALID_ARGUMENT ("target.max_error", "target.confidence", "target.rmse") also when no budget
 // reaches it, ("workload.query_sets[i].weight") for weights beside `max_error`, which holds for all answers
-// alike; that of PlanWorkload() for a set that names residuals in vain.
+// alike; that of PlanWorkload() for a set that names residuals or parities in vain.
 absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound& unit, const RuleSpec& rule,
                                            const std::vector<QuerySet>& sets, const Target& target,
                                            std::optional<Mechanism> mechanism,

@@ -137,7 +137,7 @@ TEST(PlanWorkload, ChoosesResidualsWhereTheirForecastIsLower) {
   const WorkloadPlan plan = PlanOf(Pairs(), RuleKind::kZcdp, kTenthOfRho).value();
   ASSERT_TRUE(plan.residual.has_value());
   const WorkloadPlan direct = PlanWorkload(Facts(), kRecord, Rule(RuleKind::kZcdp), Pairs(), kTenthOfRho,
-                                           std::nullopt, {.may_choose_residuals = false})
+                                           std::nullopt, {.may_choose_joint_strategies = false})
                                   .value();
   EXPECT_FALSE(direct.residual.has_value());
   const auto deviation = [](const WorkloadPlan& each) {
@@ -164,7 +164,95 @@ TEST(PlanWorkload, ChoosesResidualsForMoreMarginalsThanArePlannedTwice) {
   };
   EXPECT_TRUE(plan(kRecord, {}).residual.has_value());
   EXPECT_TRUE(plan({NeighbourRelation::kReplaceOne, 1}, {}).residual.has_value());
-  EXPECT_FALSE(plan(kRecord, {.may_choose_residuals = false}).residual.has_value());
+  EXPECT_FALSE(plan(kRecord, {.may_choose_joint_strategies = false}).residual.has_value());
+}
+
+// ---- By parities, where they are better
+
+constexpr Spend kOneEpsilon{.epsilon = Epsilon(kEpsilonUnitsPerOne)};
+
+bool IsByParity(const WorkloadPlan& plan) {
+  return AreByParity(plan.shape.joint.plans);
+}
+
+// All pairs of six attributes of two codes.
+std::vector<QuerySet> PairsOfBits() {
+  QuerySet pairs;
+  for (uint32_t i = 0; i < 6; ++i) {
+    for (uint32_t j = i + 1; j < 6; ++j) pairs.groups.push_back({{i, j}, EveryCell()});
+  }
+  return {pairs};
+}
+
+absl::StatusOr<WorkloadPlan> PlanOfBits(const std::vector<QuerySet>& sets, const Spend& spend,
+                                        const PlanOptions& options = {}) {
+  const RuleKind rule = spend.rho ? RuleKind::kZcdp : RuleKind::kPure;
+  return PlanWorkload(CodedDomain({2, 2, 2, 2, 2, 2, 3}), kRecord, Rule(rule), sets, spend, std::nullopt,
+                      options);
+}
+
+double DeviationOfBits(const WorkloadPlan& plan) {
+  return MeanDeviation(ForecastNoiseOf(plan.shape, plan.bought),
+                       OfAllSets(ErrorClassesOf(CodedDomain({2, 2, 2, 2, 2, 2, 3}), plan.shape)));
+}
+
+TEST(PlanWorkload, ChoosesParitiesWhereTheirForecastIsLower) {
+  const WorkloadPlan plan = PlanOfBits(PairsOfBits(), kOneEpsilon).value();
+  ASSERT_TRUE(IsByParity(plan));
+  EXPECT_EQ(plan.shape.measured_values, 1 + 6 + 15);
+  EXPECT_EQ(plan.shape.answers, 15 * 4);
+  const WorkloadPlan direct =
+      PlanOfBits(PairsOfBits(), kOneEpsilon, {.may_choose_joint_strategies = false}).value();
+  EXPECT_FALSE(IsByParity(direct));
+  EXPECT_LT(DeviationOfBits(plan), 0.65 * DeviationOfBits(direct));
+}
+
+// Four parities of weight 1 have half of the deviation at four times the noise.
+TEST(PlanWorkload, MeasuresTwoMarginalsThatShareNothingThemselves) {
+  const std::vector<QuerySet> apart = {{{{{0, 1, 2}, EveryCell()}, {{3, 4, 5}, EveryCell()}}}};
+  EXPECT_FALSE(IsByParity(PlanOfBits(apart, kOneEpsilon).value()));
+}
+
+TEST(PlanWorkload, ChoosesNoParitiesForGaussianNoiseOrBesideAnythingElse) {
+  EXPECT_FALSE(IsByParity(PlanOfBits(PairsOfBits(), kTenthOfRho).value()));
+  std::vector<QuerySet> sets = PairsOfBits();
+  sets.push_back({{{{6}, EveryCell()}}});
+  EXPECT_FALSE(IsByParity(PlanOfBits(sets, kOneEpsilon).value())) << "an attribute of three codes";
+  sets.back() = {{{{0}, Boxes{{{0, 0}}}}}};
+  EXPECT_FALSE(IsByParity(PlanOfBits(sets, kOneEpsilon).value()));
+  sets.back() = {{{{0, 1, 2}, EveryCell()}}, Strategy::kDirect};
+  EXPECT_FALSE(IsByParity(PlanOfBits(sets, kOneEpsilon).value()));
+}
+
+TEST(PlanWorkload, MeasuresAllSetsByParitiesThatOneNamesOrNone) {
+  std::vector<QuerySet> sets = {{{{{0, 1}, EveryCell()}}, Strategy::kParity}, {{{{3}, EveryCell()}}}};
+  EXPECT_TRUE(IsByParity(PlanOfBits(sets, kOneEpsilon).value()));
+  EXPECT_EQ(FieldViolationOf(PlanOfBits(sets, kTenthOfRho).status())->field,
+            "workload.query_sets[0].strategy");
+  const auto refused = [&](const QuerySet& other) {
+    sets[1] = other;
+    const auto violation = FieldViolationOf(PlanOfBits(sets, kOneEpsilon).status());
+    return violation && violation->field == "workload.query_sets[0].strategy" &&
+           violation->description.find("2 codes") != std::string::npos;
+  };
+  EXPECT_TRUE(refused({{{{6}, EveryCell()}}}));
+  EXPECT_TRUE(refused({{{{0}, EveryCell()}}, Strategy::kDirect}));
+  EXPECT_TRUE(refused({{{{0}, EveryCell()}}, Strategy::kResidual}));
+}
+
+TEST(PlanForTarget, ReachesAnErrorByParitiesAtALowerPrice) {
+  const Target target{.rmse = 5};
+  const auto priced = [&](const PlanOptions& options) {
+    return PlanForTarget(CodedDomain({2, 2, 2, 2, 2, 2, 3}), kRecord, Rule(RuleKind::kPure), PairsOfBits(),
+                         target, std::nullopt, options)
+        .value();
+  };
+  const WorkloadPlan plan = priced({});
+  ASSERT_TRUE(IsByParity(plan));
+  EXPECT_LE(DeviationOfBits(plan), 5);
+  EXPECT_GT(DeviationOfBits(plan), 4.999);
+  const WorkloadPlan direct = priced({.may_choose_joint_strategies = false});
+  EXPECT_LT(plan.spend.epsilon->units(), direct.spend.epsilon->units() * 65 / 100);
 }
 
 TEST(PlanWorkload, ChoosesNoResidualsBesideAnotherStrategyOrForLaplaceNoise) {
@@ -313,7 +401,7 @@ TEST(PlanWorkload, EndsWhenItsClientHasGone) {
 }
 
 // Noise of one kind, on what is measured itself.
-const PlanOptions kMeasured{.may_choose_residuals = false};
+const PlanOptions kMeasured{.may_choose_joint_strategies = false};
 
 TEST(PlanForTarget, FindsTheLeastBudgetThatReachesIt) {
   const Target target{.max_error = 40, .confidence = 0.9};

@@ -34,6 +34,12 @@ MeasurementSummary SummaryOf(const dp::Domain& domain, const dp::ProductQueries&
           .measured_values = values};
 }
 
+MeasurementSummary SummaryOfParities(size_t parities) {
+  return {.strategy = dp::Strategy::kParity,
+          .description = absl::StrCat(parities, " weighted parities"),
+          .measured_values = static_cast<int64_t>(parities)};
+}
+
 bool IsMarginals(const dp::AskedSet& asked) {
   return asked.query_class == dp::QueryClass::kMarginals;
 }
@@ -97,12 +103,13 @@ std::vector<dp::MeasuredShape> MarginalShapesOf(const dp::Domain& domain,
   if (release.residual) return ShapesAlike(MarginalsOf(release));
   const double deviation = dp::ForecastError(release.noise).standard_deviation;
   std::vector<dp::MeasuredShape> shapes;
+  dp::MeasuredErrors errors(domain, release.measured);
   for (size_t i = 0; i < release.asked.size(); ++i) {
     if (!IsMarginals(release.asked[i])) continue;
     for (size_t j = 0; j < release.asked[i].queries.groups.size(); ++j) {
       const dp::QueryGroup& group = release.asked[i].queries.groups[j];
-      const dp::QueryGroup& source = release.measured[release.plans[i].sources[j]];
-      const double factor = dp::ErrorsOf(domain, group, release.plans[i], source).front().variance_factor;
+      const dp::SetPlan& plan = release.plans[i];
+      const double factor = errors.Of(group, plan, plan.sources[j]).front().variance_factor;
       // Clamped away from zero: noise this small cannot make marginals inconsistent.
       shapes.push_back({group.attributes, std::max(1e-300, factor * deviation * deviation)});
     }
@@ -170,6 +177,21 @@ SetForecast ResidualForecastOf(const dp::Domain& domain, const dp::WorkloadPlan&
   return forecast;
 }
 
+// Of the cells of the marginal with the largest variance, in a set that is measured by parities.
+absl::StatusOr<double> WorstHalfWidth(const dp::Domain& domain, const dp::AskedSet& asked,
+                                      const dp::WorkloadPlan& plan, dp::HalfWidths& half_widths) {
+  dp::MeasuredErrors measured(domain, plan.shape.joint.measured);
+  dp::AnswerError worst{.variance_factor = 0};
+  const dp::AttributeSet* of = nullptr;
+  for (const dp::QueryGroup& group : asked.queries.groups) {
+    const dp::AnswerError error = measured.parities().ErrorOf(group.attributes);
+    if (error.variance_factor <= worst.variance_factor) continue;
+    worst = error;
+    of = &group.attributes;
+  }
+  return half_widths.Of(worst, measured.WeightsOf(*of));
+}
+
 }  // namespace
 
 absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
@@ -182,40 +204,81 @@ absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const
   forecast.is_measured_marginals =
       IsMarginals(asked[set]) && measurement.plan.strategy == dp::Strategy::kDirect;
   if (forecast.is_measured_marginals) return forecast;
-  forecast.measurement = SummaryOf(domain, measurement);
+  const bool is_by_parity = measurement.plan.strategy == dp::Strategy::kParity;
+  forecast.measurement =
+      is_by_parity ? SummaryOfParities(plan.shape.joint.measured.size()) : SummaryOf(domain, measurement);
   const dp::ErrorClasses& classes = plan.classes[set];
   for (const dp::ErrorClass& each : classes) forecast.answers += each.answers;
   const dp::AnswerError worst = WorstOf(classes);
   forecast.standard_deviation = dp::MeanDeviation(noise, classes);
   forecast.largest_standard_deviation = dp::MeanDeviation(noise, {{worst, 1}});
+  if (is_by_parity) {
+    ASSIGN_OR_RETURN(forecast.half_width, WorstHalfWidth(domain, asked[set], plan, half_widths));
+    return forecast;
+  }
   std::optional<dp::IntervalTree> tree;
   if (worst.terms == 0 && measurement.plan.strategy == dp::Strategy::kTree) {
     const dp::AttributeSet& attributes = asked[set].queries.groups.front().attributes;
     tree.emplace(*domain.CellCount(attributes), measurement.plan.branching);
   }
-  ASSIGN_OR_RETURN(forecast.half_width, half_widths.Of(worst, tree ? &*tree : nullptr));
+  ASSIGN_OR_RETURN(forecast.half_width, half_widths.Of(worst, tree ? dp::WeightsIn(*tree) : nullptr));
   return forecast;
 }
 
-absl::StatusOr<std::vector<ResidualMarginalForecast>> ResidualMarginalsOf(const dp::Domain& domain,
-                                                                          std::span<const dp::AskedSet> asked,
-                                                                          const dp::WorkloadPlan& plan,
-                                                                          double level) {
-  std::vector<ResidualMarginalForecast> marginals;
-  if (!plan.residual) return marginals;
+namespace {
+
+// With the places of the marginals alone; none where they are too many.
+std::vector<JointMarginalForecast> PlacesOfMarginals(std::span<const dp::AskedSet> asked) {
+  std::vector<JointMarginalForecast> marginals;
   for (size_t i = 0; i < asked.size(); ++i) {
     if (!IsMarginals(asked[i])) continue;
     for (size_t j = 0; j < asked[i].queries.groups.size(); ++j) marginals.push_back({.set = i, .group = j});
-    if (marginals.size() > kMostForecastMarginals) return std::vector<ResidualMarginalForecast>();
+    if (marginals.size() > kMostForecastMarginals) return {};
   }
+  return marginals;
+}
+
+absl::StatusOr<std::vector<JointMarginalForecast>> ResidualMarginalsOf(const dp::Domain& domain,
+                                                                       std::span<const dp::AskedSet> asked,
+                                                                       const dp::WorkloadPlan& plan,
+                                                                       double level) {
+  std::vector<JointMarginalForecast> marginals = PlacesOfMarginals(asked);
   if (marginals.empty()) return marginals;
   ASSIGN_OR_RETURN(const dp::ResidualErrors errors, dp::ResidualErrors::Create(domain, *plan.residual));
-  for (ResidualMarginalForecast& marginal : marginals) {
+  for (JointMarginalForecast& marginal : marginals) {
     const double variance = errors.MeanVarianceOf(asked[marginal.set].queries.groups[marginal.group]);
     marginal.standard_deviation = std::sqrt(variance);
     marginal.half_width = dp::HalfWidthOf(dp::GaussianErrors{.variance = variance}, {}, level);
   }
   return marginals;
+}
+
+absl::StatusOr<std::vector<JointMarginalForecast>> ParityMarginalsOf(const dp::Domain& domain,
+                                                                     std::span<const dp::AskedSet> asked,
+                                                                     const dp::WorkloadPlan& plan,
+                                                                     dp::HalfWidths& half_widths) {
+  std::vector<JointMarginalForecast> marginals = PlacesOfMarginals(asked);
+  if (marginals.empty()) return marginals;
+  dp::MeasuredErrors measured(domain, plan.shape.joint.measured);
+  const double deviation = dp::ForecastError(plan.bought.noise).standard_deviation;
+  for (JointMarginalForecast& marginal : marginals) {
+    const dp::AttributeSet& attributes = asked[marginal.set].queries.groups[marginal.group].attributes;
+    const dp::AnswerError error = measured.parities().ErrorOf(attributes);
+    marginal.standard_deviation = deviation * std::sqrt(error.variance_factor);
+    ASSIGN_OR_RETURN(marginal.half_width, half_widths.Of(error, measured.WeightsOf(attributes)));
+  }
+  return marginals;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<JointMarginalForecast>> JointMarginalsOf(const dp::Domain& domain,
+                                                                    std::span<const dp::AskedSet> asked,
+                                                                    const dp::WorkloadPlan& plan,
+                                                                    dp::HalfWidths& half_widths) {
+  if (plan.residual) return ResidualMarginalsOf(domain, asked, plan, half_widths.level());
+  if (dp::AreByParity(plan.shape.joint.plans)) return ParityMarginalsOf(domain, asked, plan, half_widths);
+  return std::vector<JointMarginalForecast>();
 }
 
 absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRelease& release,
@@ -346,7 +409,7 @@ absl::Status ReleaseAnswers::ProjectMarginals(std::span<const dp::AttributeSet> 
 }
 
 absl::StatusOr<std::optional<NoiseSummary>> ReleaseAnswers::Noise() {
-  if (residuals_) return std::nullopt;
+  if (residuals_ || dp::AreByParity(release_.plans)) return std::nullopt;
   // Once for all: the mean absolute error of Gaussian noise is a long sum.
   if (!noise_) {
     ASSIGN_OR_RETURN(noise_, Summarize(release_.noise, level_));
@@ -357,6 +420,7 @@ absl::StatusOr<std::optional<NoiseSummary>> ReleaseAnswers::Noise() {
 MeasurementSummary ReleaseAnswers::MeasurementOf(size_t set) {
   if (residuals_) return SummaryOf(domain_, release_.residual->queries);
   const dp::SetPlan& plan = release_.plans[set];
+  if (plan.strategy == dp::Strategy::kParity) return SummaryOfParities(release_.measured.size());
   // Once for many sets that are answered from one large tree: its intervals are copied and counted.
   const auto [summary, is_first] = measurements_.try_emplace({plan.strategy, plan.branching, plan.sources});
   if (!is_first) return summary->second;
@@ -431,13 +495,13 @@ absl::Status ReleaseAnswers::AddErrors(const dp::QueryGroup& queries, size_t gro
   const dp::SetPlan& plan = release_.plans[next_set_];
   const size_t source = plan.sources[group_in_set];
   const std::vector<dp::AnswerError> errors = reader_.ErrorsOf(queries, plan, source);
-  const dp::IntervalTree* tree = reader_.TreeOf(queries, plan, source);
+  const dp::EstimateWeights weights = reader_.WeightsOf(queries, plan, source);
   group.is_measured_itself =
       IsMarginals(release_.asked[next_set_]) && errors.size() == 1 && errors.front().terms == 1;
   if (group.is_measured_itself) return absl::OkStatus();
   for (const dp::AnswerError& error : errors) {
     group.standard_deviations.push_back(deviation_ * std::sqrt(error.variance_factor));
-    ASSIGN_OR_RETURN(group.half_widths.emplace_back(), half_widths_.Of(error, tree));
+    ASSIGN_OR_RETURN(group.half_widths.emplace_back(), half_widths_.Of(error, weights));
   }
   return absl::OkStatus();
 }

@@ -71,19 +71,20 @@ struct SetForecast {
 absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
                                        const dp::WorkloadPlan& plan, size_t set, dp::HalfWidths& half_widths);
 
-// What the cells of one marginal that is measured by residuals will be off by.
-struct ResidualMarginalForecast {
+// What the cells of one marginal that is measured by residuals or parities will be off by.
+struct JointMarginalForecast {
   size_t set = 0;                 // a position in what is asked,
   size_t group = 0;               // and in its groups
   double standard_deviation = 0;  // the root of the mean variance of the cells,
   double half_width = 0;          // and the half width of the interval around a cell with that deviation
 };
-// Of all marginals of a plan by residuals, or none where they are more than kMostForecastMarginals.
+// Of all marginals of a plan by residuals or parities, or none where they are more than
+// kMostForecastMarginals. `half_widths` as above. Errors: those of Summarize().
 inline constexpr size_t kMostForecastMarginals = 10'000;
-absl::StatusOr<std::vector<ResidualMarginalForecast>> ResidualMarginalsOf(const dp::Domain& domain,
-                                                                          std::span<const dp::AskedSet> asked,
-                                                                          const dp::WorkloadPlan& plan,
-                                                                          double level);
+absl::StatusOr<std::vector<JointMarginalForecast>> JointMarginalsOf(const dp::Domain& domain,
+                                                                    std::span<const dp::AskedSet> asked,
+                                                                    const dp::WorkloadPlan& plan,
+                                                                    dp::HalfWidths& half_widths);
 
 // INVALID_ARGUMENT ("post_processing") when the marginals of `release` cannot be post-processed by `steps`,
 // and for any step of statistics. Does not use the release's values, so a planned release can be checked

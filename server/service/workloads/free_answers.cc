@@ -16,6 +16,7 @@
 #include "dp/workload/accuracy.h"
 #include "dp/workload/answer_reader.h"
 #include "dp/workload/memory_forecast.h"
+#include "dp/workload/residual/parity_reader.h"
 #include "dp/workload/residual/residual_errors.h"
 #include "dp/workload/sum_out.h"
 
@@ -61,11 +62,11 @@ class BoxIndex {
 };
 
 double MeanVariance(const dp::Domain& domain, const dp::QuerySet& set, const dp::SetPlan& plan,
-                    const std::vector<dp::QueryGroup>& sources) {
+                    dp::MeasuredErrors& measured) {
   double sum = 0;
   double answers = 0;
   for (size_t i = 0; i < set.groups.size(); ++i) {
-    const auto errors = dp::ErrorsOf(domain, set.groups[i], plan, sources[plan.sources[i]]);
+    const auto errors = measured.Of(set.groups[i], plan, plan.sources[i]);
     const auto count = static_cast<double>(dp::NumberOfQueries(domain, set.groups[i]));
     for (const dp::AnswerError& error : errors)
       sum += error.variance_factor * count / static_cast<double>(errors.size());
@@ -99,7 +100,9 @@ class StoredMeasurements {
   std::optional<dp::SetPlan> Answer(const dp::QuerySet& set) {
     std::vector<CandidatePlan> ways;
     for (const std::optional<dp::SetPlan>& plan : {Direct(set), FromMarginals(set), FromTree(set)}) {
-      if (plan) ways.push_back({*plan, MeanVariance(domain_, set, *plan, measured_)});
+      if (!plan) continue;
+      dp::MeasuredErrors measured(domain_, measured_);
+      ways.push_back({*plan, MeanVariance(domain_, set, *plan, measured)});
     }
     if (ways.empty()) return std::nullopt;
     return std::ranges::min_element(ways, {}, &CandidatePlan::mean_variance)->plan;
@@ -326,8 +329,9 @@ double VarianceOf(const dp::Domain& domain, const dp::WorkloadRelease& answer) {
   if (answer.residual) return ResidualVariance(domain, answer);
   double worst = 0;
   const double own = dp::ForecastError(answer.noise).standard_deviation;
+  dp::MeasuredErrors measured(domain, answer.measured);
   for (size_t i = 0; i < answer.asked.size(); ++i) {
-    const double variance = MeanVariance(domain, answer.asked[i].queries, answer.plans[i], answer.measured);
+    const double variance = MeanVariance(domain, answer.asked[i].queries, answer.plans[i], measured);
     worst = std::max(worst, own * own * variance);
   }
   return worst;
@@ -383,6 +387,32 @@ std::optional<dp::WorkloadRelease> ResidualsAnsweredBy(const dp::Domain& domain,
       .residual = stored.residual};
 }
 
+// Marginals whose parities were measured.
+std::optional<dp::WorkloadRelease> ParitiesAnsweredBy(const dp::Domain& domain,
+                                                      const dp::WorkloadRelease& stored,
+                                                      const std::vector<dp::AskedSet>& asked,
+                                                      SearchEffort& effort) {
+  constexpr size_t kStepsOfAGroup = 16;
+  if (!effort.Take(kStepsOfAGroup * stored.values.size())) return std::nullopt;
+  std::optional<dp::ParityReader> parities = dp::ParityReader::Create(stored.measured);
+  if (!parities) return std::nullopt;
+  dp::WorkloadRelease answer{.asked = asked,
+                             .plans = {},
+                             .measured = stored.measured,
+                             .noise = stored.noise,
+                             .values = stored.values,
+                             .event = {}};
+  for (const dp::AskedSet& set : asked) {
+    dp::SetPlan& plan = answer.plans.emplace_back(dp::SetPlan{.strategy = dp::Strategy::kParity});
+    for (const dp::QueryGroup& group : set.queries.groups) {
+      const auto cells = static_cast<size_t>(dp::NumberOfQueries(domain, group));
+      if (!effort.Take(kStepsOfAGroup + cells) || !parities->CanRead(group)) return std::nullopt;
+      plan.sources.push_back(parities->PositionOf(group.attributes));
+    }
+  }
+  return answer;
+}
+
 }  // namespace
 
 std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp::WorkloadRelease& stored,
@@ -390,6 +420,7 @@ std::optional<dp::WorkloadRelease> AnsweredBy(const dp::Domain& domain, const dp
   if (dp::AreStatistics(asked)) return StatisticsAnsweredBy(stored, asked, effort);
   if (dp::AreStatistics(stored.asked)) return std::nullopt;
   if (stored.residual) return ResidualsAnsweredBy(domain, stored, asked, effort);
+  if (dp::AreByParity(stored.plans)) return ParitiesAnsweredBy(domain, stored, asked, effort);
   StoredMeasurements numbers(domain, stored, effort);
   std::vector<dp::SetPlan> plans;
   for (const dp::AskedSet& set : asked) {
@@ -406,13 +437,14 @@ std::vector<ledger::Measure> MeasuresOf(const std::vector<int64_t>& parts,
   constexpr size_t kMostSets = 256;
   std::set<dp::AttributeSet> sets;
   for (const dp::QueryGroup& group : release.measured) {
-    if (sets.size() == kMostSets) break;
+    if (dp::AreByParity(release.plans) || sets.size() == kMostSets) break;
     sets.insert(group.attributes);
   }
-  // Of residuals, the sets that were asked; their subsets are found by their attributes.
+  // Of residuals and parities, the sets that were asked; their subsets are found by their attributes.
   for (const dp::AskedSet& asked : release.asked) {
     for (const dp::QueryGroup& group : asked.queries.groups) {
-      if (!release.residual || sets.size() == kMostSets) break;
+      const bool is_joint = release.residual || dp::AreByParity(release.plans);
+      if (!is_joint || sets.size() == kMostSets) break;
       sets.insert(group.attributes);
     }
   }

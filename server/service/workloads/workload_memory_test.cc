@@ -16,6 +16,7 @@ struct Case {
   std::vector<int64_t> sizes;
   int k = 1;
   dp::Strategy strategy = dp::Strategy::kResidual;
+  bool is_pure = false;
 };
 
 class WorkloadMemory : public ServiceTest, public ::testing::WithParamInterface<Case> {
@@ -34,8 +35,11 @@ class WorkloadMemory : public ServiceTest, public ::testing::WithParamInterface<
       absl::StrAppend(&codes[1], comma, size - 1);
     }
     NewDataset table = People("table");
-    table.limit = dp::RuleSpec{
-        .kind = dp::RuleKind::kZcdp, .epsilon = EpsilonOf(20'000), .delta = dp::Delta(1'000'000'000'000)};
+    table.limit = dp::RuleSpec{.kind = dp::RuleKind::kPure, .epsilon = EpsilonOf(20'000)};
+    if (!GetParam().is_pure) {
+      table.limit = dp::RuleSpec{
+          .kind = dp::RuleKind::kZcdp, .epsilon = EpsilonOf(20'000), .delta = dp::Delta(1'000'000'000'000)};
+    }
     table.schema =
         dp::CreateSchema(dp::Domain::Create(std::move(attributes)).value(), dp::RecordUnit()).value();
     return MakeSealed(table, absl::StrCat(header, "\n", codes[0], "\n", codes[1], "\n", codes[1], "\n"));
@@ -45,7 +49,8 @@ class WorkloadMemory : public ServiceTest, public ::testing::WithParamInterface<
     return {.principal = TestPrincipal("owner"),
             .dataset = DatasetName("table"),
             .queries = {{MarginalsQuery{.k = GetParam().k}, GetParam().strategy}},
-            .spend = {.rho = dp::Rho(dp::kRhoUnitsPerOne / 10)}};
+            .spend = GetParam().is_pure ? dp::Spend{.epsilon = EpsilonOf(1000)}
+                                        : dp::Spend{.rho = dp::Rho(dp::kRhoUnitsPerOne / 10)}};
   }
 };
 
@@ -77,6 +82,11 @@ INSTANTIATE_TEST_SUITE_P(
              .sizes = std::vector<int64_t>(58, 2),
              .k = 3,
              .strategy = dp::Strategy::kDirect},
+        Case{.name = "ThirtyThousandMarginalsOrParities",
+             .sizes = std::vector<int64_t>(58, 2),
+             .k = 3,
+             .strategy = dp::Strategy::kAuto,
+             .is_pure = true},
         Case{.name = "TwoMillionResiduals", .sizes = {1500, 1400}, .k = 2},
         Case{.name = "TwoMillionCells", .sizes = {1500, 1400}, .k = 2, .strategy = dp::Strategy::kDirect}),
     [](const auto& given) { return given.param.name; });

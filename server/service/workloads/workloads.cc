@@ -231,13 +231,13 @@ absl::Status AddForAnswering(RequestMemory& memory, const WorkloadEstimate& esti
   return memory.Add(AnsweringBytes(domain, estimate.asked, estimate.plan));
 }
 
-// Whether a plan may choose residuals where the request does not name them. A charge that was made before it
-// could is planned as it was then.
-enum class ResidualChoice { kAllowed, kNotYet };
+// Whether a plan may choose residuals or parities where the request does not name them. A charge that was
+// made before it could is planned as it was then.
+enum class JointStrategies { kAllowed, kNotYet };
 
 absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp::Spend& spend,
                                         const dp::RuleSpec& rule, const Question& question,
-                                        ResidualChoice residuals) {
+                                        JointStrategies joint) {
   const dp::Domain& domain = question.dataset().schema.domain;
   const dp::UnitBound& unit = question.dataset().unit_bound;
   const std::vector<dp::AskedSet>& asked = question.asked;
@@ -251,7 +251,7 @@ absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp
     return dp::PlanStatistics(domain, unit, rule, dp::StatisticsOf(asked), spend, request.mechanism);
   }
   const dp::PlanOptions options{.objective = ObjectiveOf(request),
-                                .may_choose_residuals = residuals == ResidualChoice::kAllowed,
+                                .may_choose_joint_strategies = joint == JointStrategies::kAllowed,
                                 .stop = request.client_left};
   const std::vector<dp::QuerySet> sets = QuerySetsOf(asked);
   return request.target
@@ -261,9 +261,9 @@ absl::StatusOr<dp::WorkloadPlan> PlanOf(const WorkloadRequest& request, const dp
 
 absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, const dp::Spend& spend,
                                               Question question,
-                                              ResidualChoice residuals = ResidualChoice::kAllowed) {
+                                              JointStrategies joint = JointStrategies::kAllowed) {
   ASSIGN_OR_RETURN(const dp::RuleSpec rule, GoverningRule(question.scope.accounts));
-  ASSIGN_OR_RETURN(dp::WorkloadPlan plan, PlanOf(request, spend, rule, question, residuals));
+  ASSIGN_OR_RETURN(dp::WorkloadPlan plan, PlanOf(request, spend, rule, question, joint));
   RETURN_IF_ERROR(CheckReleaseFits(question.dataset().schema.domain, question.asked, plan));
   ASSIGN_OR_RETURN(Price price, PriceOf(question.dataset(), question.scope.accounts, plan.bought.event,
                                         plan.bought.linear));
@@ -272,14 +272,14 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, co
 }
 
 // The plan of what `earlier` was charged for, if it was made for this request by this program or one from
-// before plans could choose residuals; otherwise the plan of a new request.
+// before plans could choose residuals or parities; otherwise the plan of a new request.
 absl::StatusOr<WorkloadEstimate> PlanAgain(const WorkloadRequest& request, const Question& question,
                                            const ledger::Charge& earlier) {
   if (!earlier.draw_identity.empty()) {
     ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, request.spend, question));
     if (codec::HashOf(IdentityOf(estimate)) == earlier.draw_identity) return estimate;
   }
-  return PlanAndPrice(request, request.spend, question, ResidualChoice::kNotYet);
+  return PlanAndPrice(request, request.spend, question, JointStrategies::kNotYet);
 }
 
 // What the owner's rules see of the request.

@@ -20,6 +20,33 @@ std::vector<double> VariancesOf(std::span<const ErrorForm> forms, std::span<cons
   return variances;
 }
 
+using LeastSumOf = NoiseSelection (*)(std::span<const double> costs, std::span<const double> factors);
+
+NoiseSelection LeastLargestBy(LeastSumOf least_sum, std::span<const double> costs,
+                              std::span<const ErrorForm> forms) {
+  std::vector<double> multipliers(forms.size(), 1.0 / static_cast<double>(forms.size()));
+  NoiseSelection best;
+  double bound = 0;
+  for (int round = 0; round < kMostSelectionRounds; ++round) {
+    std::vector<double> factors(costs.size());
+    for (size_t q = 0; q < forms.size(); ++q) {
+      for (size_t i = 0; i < forms[q].sets.size(); ++i)
+        factors[forms[q].sets[i]] += multipliers[q] * forms[q].factors[i];
+    }
+    NoiseSelection selection = least_sum(costs, factors);
+    bound = std::max(bound, selection.objective / (1 + selection.gap));
+    const std::vector<double> variances = VariancesOf(forms, selection.parameters);
+    selection.objective = *std::ranges::max_element(variances);
+    if (round == 0 || selection.objective < best.objective) best = std::move(selection);
+    if (best.objective <= bound * (1 + kMostSelectionGap)) break;
+    double sum = 0;
+    for (size_t q = 0; q < forms.size(); ++q) sum += multipliers[q] *= variances[q];
+    for (double& multiplier : multipliers) multiplier /= sum;
+  }
+  best.gap = std::max(0.0, best.objective / bound - 1);
+  return best;
+}
+
 }  // namespace
 
 NoiseSelection LeastSum(std::span<const double> costs, std::span<const double> factors) {
@@ -43,27 +70,26 @@ NoiseSelection LeastSum(std::span<const double> costs, std::span<const double> f
 }
 
 NoiseSelection LeastLargest(std::span<const double> costs, std::span<const ErrorForm> forms) {
-  std::vector<double> multipliers(forms.size(), 1.0 / static_cast<double>(forms.size()));
-  NoiseSelection best;
-  double bound = 0;
-  for (int round = 0; round < kMostSelectionRounds; ++round) {
-    std::vector<double> factors(costs.size());
-    for (size_t q = 0; q < forms.size(); ++q) {
-      for (size_t i = 0; i < forms[q].sets.size(); ++i)
-        factors[forms[q].sets[i]] += multipliers[q] * forms[q].factors[i];
-    }
-    NoiseSelection selection = LeastSum(costs, factors);
-    bound = std::max(bound, selection.objective / (1 + selection.gap));
-    const std::vector<double> variances = VariancesOf(forms, selection.parameters);
-    selection.objective = *std::ranges::max_element(variances);
-    if (round == 0 || selection.objective < best.objective) best = std::move(selection);
-    if (best.objective <= bound * (1 + kMostSelectionGap)) break;
-    double sum = 0;
-    for (size_t q = 0; q < forms.size(); ++q) sum += multipliers[q] *= variances[q];
-    for (double& multiplier : multipliers) multiplier /= sum;
+  return LeastLargestBy(LeastSum, costs, forms);
+}
+
+NoiseSelection LeastSumOfLaplace(std::span<const double> costs, std::span<const double> factors) {
+  std::vector<double> roots(costs.size());
+  double sum = 0;
+  for (size_t i = 0; i < costs.size(); ++i) {
+    roots[i] = std::cbrt(factors[i] / costs[i]);
+    sum += costs[i] * roots[i];
   }
-  best.gap = std::max(0.0, best.objective / bound - 1);
-  return best;
+  NoiseSelection selection;
+  for (size_t i = 0; i < costs.size(); ++i) {
+    selection.parameters.push_back(std::pow(sum / roots[i], 2));
+    selection.objective += factors[i] * selection.parameters.back();
+  }
+  return selection;
+}
+
+NoiseSelection LeastLargestOfLaplace(std::span<const double> costs, std::span<const ErrorForm> forms) {
+  return LeastLargestBy(LeastSumOfLaplace, costs, forms);
 }
 
 }  // namespace curator::dp

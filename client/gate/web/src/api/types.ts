@@ -230,7 +230,8 @@ export type Strategy =
   | "STRATEGY_BASE_HISTOGRAM"
   | "STRATEGY_TREE"
   | "STRATEGY_SELECTION"
-  | "STRATEGY_RESIDUAL";
+  | "STRATEGY_RESIDUAL"
+  | "STRATEGY_PARITY";
 
 export interface Noise {
   mechanism: Mechanism;
