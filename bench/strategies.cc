@@ -232,7 +232,7 @@ void PrintParities(int64_t draws) {
   constexpr double kLeastOfDraws = 2'000'000;  // measured values
   std::printf(
       "| attributes | marginals of | neighbours | direct | by parities | ratio | chosen | drawn / forecast | "
-      "within 95% intervals |\n| ---: | --- | --- | ---: | ---: | ---: | --- | ---: | ---: |\n");
+      "within 95%% intervals |\n| ---: | --- | --- | ---: | ---: | ---: | --- | ---: | ---: |\n");
   for (const BinaryMarginals& each : kAll) {
     const ProductWorkload workload{.sizes = std::vector<int64_t>(static_cast<size_t>(each.attributes), 2),
                                    .prefixes = 0,

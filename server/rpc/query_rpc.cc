@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <optional>
 #include <string>
 #include <variant>
@@ -79,10 +78,8 @@ absl::Status AddJointMarginals(const service::WorkloadEstimate& estimate, v1::No
                                              half_widths));
   for (const service::JointMarginalForecast& marginal : marginals) {
     noise.set_standard_deviation(marginal.standard_deviation);
+    noise.set_expected_absolute_error(marginal.expected_absolute_error);
     noise.set_confidence_half_width(marginal.half_width);
-    // Errors by residuals are as good as normal.
-    if (estimate.plan.residual)
-      noise.set_expected_absolute_error(marginal.standard_deviation * std::sqrt(2 / std::numbers::pi));
     AddMarginalForecast(estimate, marginal.set, estimate.asked[marginal.set].queries.groups[marginal.group],
                         noise, response);
   }

@@ -62,9 +62,9 @@ void CheckWorkload(const WorkloadChoice& workload);
 
 // The query sets of the file, then those of the short options in the order marginals, ranges, prefixes,
 // thresholds, parities, where or statistics. The strategy is set for those that have none, of marginals only
-// when it is direct, residual or parity, which they can have; of statistics it is that of --quantiles-by. Weights are
-// those of the options; sets of the file have their own. Intervals are checked against `schema`. Errors:
-// INVALID_ARGUMENT (conditions), those of ReadWorkload().
+// when it is direct, residual or parity, which they can have; of statistics it is that of --quantiles-by.
+// Weights are those of the options; sets of the file have their own. Intervals are checked against `schema`.
+// Errors: INVALID_ARGUMENT (conditions), those of ReadWorkload().
 absl::StatusOr<v1::Workload> WorkloadOf(const WorkloadChoice& choice, const v1::Schema& schema);
 
 // Adds the options that the query sets of `workload`, which WorkloadOf() returned, come from.

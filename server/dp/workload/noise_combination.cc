@@ -293,6 +293,25 @@ std::optional<double> CombinationHalfWidth(const NoiseSpec& noise, std::span<con
   return enough;
 }
 
+double MeanAbsoluteValue(const NoiseSpec& noise, std::span<const WeightedValues> values) {
+  const double deviation = std::sqrt(CharacteristicFunction(noise).variance() * SumOfSquares(values));
+  if (noise.mechanism == Mechanism::kDiscreteGaussian) return deviation * std::sqrt(2 / kPiReal);
+  // With t = tan(x) / deviation, by Simpson's rule over x from 0 to pi/2: 1/2 and 1 at the ends.
+  constexpr int kIntervals = 200;
+  const double sum_of_squares = SumOfSquares(values);
+  double sum = 0.5 + 1;
+  for (int i = 1; i < kIntervals; ++i) {
+    const double tangent = std::tan(kPiReal / 2 * i / kIntervals);
+    double log_value = 0;
+    for (const WeightedValues& each : values)
+      log_value -=
+          each.count * std::log1p(each.weight * each.weight / sum_of_squares * tangent * tangent / 2);
+    const double cosine_squared = 1 / (1 + tangent * tangent);
+    sum += (i % 2 == 1 ? 4 : 2) * -std::expm1(log_value) / (tangent * tangent * cosine_squared);
+  }
+  return 2 / kPiReal * deviation * sum * (kPiReal / 2 / kIntervals) / 3;
+}
+
 double HalfWidthBound(const NoiseSpec& noise, double sum_of_squares, double largest_weight, double level) {
   if (noise.mechanism == Mechanism::kDiscreteGaussian) {
     const double parameter = AsReal(noise.parameter);

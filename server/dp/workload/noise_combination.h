@@ -68,6 +68,10 @@ std::vector<WeightedValues> Compacted(std::vector<WeightedValues> values);
 std::optional<double> CombinationHalfWidth(const NoiseSpec& noise, std::span<const WeightedValues> values,
                                            double level, int64_t& steps);
 
+// E|S|, of a continuous noise of the same kind and variance: for forecasts. From the characteristic function
+// f, 2/pi times the integral over t >= 0 of (1 - f(t)) / t^2. `values` not empty.
+double MeanAbsoluteValue(const NoiseSpec& noise, std::span<const WeightedValues> values);
+
 // The bounds above of a half width, and of P(|S| > w), w >= 0, from v and m.
 double HalfWidthBound(const NoiseSpec& noise, double sum_of_squares, double largest_weight, double level);
 double TailBound(const NoiseSpec& noise, double sum_of_squares, double largest_weight, double w);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -191,6 +192,26 @@ TEST(TailBound, OfGaussianNoiseIsCloseToANormalLaw) {
   const NoiseSpec noise{Mechanism::kDiscreteGaussian, {2500, 1}};
   EXPECT_NEAR(HalfWidthBound(noise, 4, 1, 0.95), 1.959964 * 100, 1);
   EXPECT_NEAR(TailBound(noise, 4, 1, 500), std::erfc(5 / std::sqrt(2.0)), 1e-7);
+}
+
+// Of n Laplace values of scale b, the mean absolute value of the sum is b, 3/2 b, 15/8 b, ...
+TEST(MeanAbsoluteValue, OfASumOfLaplaceValuesIsKnownInClosedForm) {
+  const NoiseSpec noise{Mechanism::kDiscreteLaplace, {10'000, 1}};
+  const auto mean = [&](std::vector<WeightedValues> values) { return MeanAbsoluteValue(noise, values); };
+  EXPECT_NEAR(mean({{1, 1}}) / 10'000, 1, 1e-6);
+  EXPECT_NEAR(mean({{1, 2}}) / 15'000, 1, 1e-6);
+  EXPECT_NEAR(mean({{1, 3}}) / 18'750, 1, 1e-6);
+  // The difference of squares: (2^3 - 1^3) / (2^2 - 1^2).
+  EXPECT_NEAR(mean({{2, 1}, {1, 1}}) / 10'000 / (7.0 / 3), 1, 1e-6);
+}
+
+TEST(MeanAbsoluteValue, OfManyValuesIsThatOfANormalOne) {
+  const std::vector<WeightedValues> values = {{3, 1000}, {1, 2000}};
+  for (const Mechanism mechanism : {Mechanism::kDiscreteLaplace, Mechanism::kDiscreteGaussian}) {
+    const NoiseSpec noise{mechanism, {10'000, 1}};
+    const double one = mechanism == Mechanism::kDiscreteLaplace ? 2e8 : 1e4;
+    EXPECT_NEAR(MeanAbsoluteValue(noise, values) / std::sqrt(one * 11'000 * 2 / std::numbers::pi), 1, 1e-3);
+  }
 }
 
 TEST(Compacted, TakesEqualWeightsTogether) {

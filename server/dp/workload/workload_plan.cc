@@ -335,8 +335,11 @@ absl::Status AddSensitivities(const Domain& domain, const UnitBound& unit, const
   RETURN_IF_ERROR(CheckMeasured(domain, shape.joint.measured, limits));
   ASSIGN_OR_RETURN(shape.sensitivity, MeasuredSensitivity(domain, unit, shape.joint.measured));
   RETURN_IF_ERROR(CheckGoesOn(stop));
-  const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
-  ASSIGN_OR_RETURN(shape.removal, MeasuredSensitivity(domain, leaving, shape.joint.measured));
+  shape.removal = shape.sensitivity;
+  if (unit.relation != NeighbourRelation::kAddRemove) {
+    const UnitBound leaving{.relation = NeighbourRelation::kAddRemove, .max_records = unit.max_records};
+    ASSIGN_OR_RETURN(shape.removal, MeasuredSensitivity(domain, leaving, shape.joint.measured));
+  }
   for (const QueryGroup& group : shape.joint.measured)
     shape.measured_values += NumberOfQueries(domain, group);
   return absl::OkStatus();
@@ -379,6 +382,7 @@ absl::StatusOr<std::optional<WorkloadShape>> JointShape(const Asked& asked, Stra
   if (!shape) return std::nullopt;
   shape->answers = AnswersOf(asked.domain, asked.sets);
   shape->asked = asked.sets;
+  if (strategy == Strategy::kParity) shape->classes = ErrorClassesOf(asked.domain, *shape);
   return shape;
 }
 
@@ -392,20 +396,59 @@ bool MayChooseJointly(const Asked& asked) {
   return std::ranges::all_of(sets, [](const QuerySet& set) { return set.strategy == Strategy::kAuto; });
 }
 
-// Whether residuals are known to be best before anything else is planned: they have the least sum of
-// variances that unbiased answers to marginals can have at a given rho when records enter or leave. Looked at
-// where there are so many marginals that to plan them twice would take long.
-bool AreBestByResiduals(const Asked& asked, ErrorMeasure objective) {
-  constexpr size_t kManyMarginals = 1000;
-  if (asked.rule.kind != RuleKind::kZcdp || asked.unit.relation != NeighbourRelation::kAddRemove ||
-      objective != ErrorMeasure::kMean)
-    return false;
+// Of so many marginals no others are planned that are known to be worse: to plan them twice would take long.
+constexpr size_t kManyMarginals = 1000;
+
+// How many there are; none where anything else is asked.
+size_t NumberOfMarginals(std::span<const QuerySet> sets) {
   size_t marginals = 0;
-  for (const QuerySet& set : asked.sets) {
-    if (!std::ranges::all_of(set.groups, IsWholeMarginal)) return false;
+  for (const QuerySet& set : sets) {
+    if (!std::ranges::all_of(set.groups, IsWholeMarginal)) return 0;
     marginals += set.groups.size();
   }
-  return marginals >= kManyMarginals;
+  return marginals;
+}
+
+// Whether residuals have the least sum of variances that unbiased answers can have at a given rho: of
+// marginals, when records enter or leave.
+bool AreBestByResiduals(const Asked& asked, ErrorMeasure objective) {
+  return asked.rule.kind == RuleKind::kZcdp && asked.unit.relation == NeighbourRelation::kAddRemove &&
+         objective == ErrorMeasure::kMean;
+}
+
+// Of answers by parities, in units of the variance of one measured value.
+double ObjectiveOfParities(const WorkloadShape& shape, ErrorMeasure objective) {
+  double mean = 0;
+  double largest = 0;
+  for (size_t i = 0; i < shape.classes.size(); ++i) {
+    double sum = 0;
+    double answers = 0;
+    for (const ErrorClass& each : shape.classes[i]) {
+      const double variance = shape.asked[i].weight * each.error.variance_factor;
+      largest = std::max(largest, variance);
+      sum += variance * static_cast<double>(each.answers) - shape.asked[i].weight * each.above;
+      answers += static_cast<double>(each.answers);
+    }
+    mean += sum / answers;
+  }
+  return objective == ErrorMeasure::kMean ? mean : largest;
+}
+
+// Whether the marginals measured by themselves, each with a variance factor of 1, are worse at any budget but
+// those whose noise is almost always 0.
+bool AreBetterByParities(const Asked& asked, const WorkloadShape& parities, ErrorMeasure objective) {
+  double direct = 0;
+  for (const QuerySet& set : asked.sets)
+    direct = objective == ErrorMeasure::kMean ? direct + set.weight : std::max(direct, set.weight);
+  const auto marginals = static_cast<int64_t>(NumberOfMarginals(asked.sets));
+  const absl::StatusOr<Sensitivity> by_themselves = MarginalsSensitivity(asked.unit, marginals);
+  const double ratio = static_cast<double>(parities.sensitivity.l1) / static_cast<double>(by_themselves->l1);
+  return ratio * ratio * ObjectiveOfParities(parities, objective) < direct;
+}
+
+bool IsKnownToBeBest(const Asked& asked, const WorkloadShape& joint, ErrorMeasure objective) {
+  if (NumberOfMarginals(asked.sets) < kManyMarginals) return false;
+  return joint.residual ? AreBestByResiduals(asked, objective) : AreBetterByParities(asked, joint, objective);
 }
 
 // The shape of sets of which one names its strategy.
@@ -436,7 +479,7 @@ absl::StatusOr<std::vector<WorkloadShape>> ShapesFor(const Asked& asked, Mechani
     if (absl::IsCancelled(joint.status())) return joint.status();
     const bool is_possible = joint.ok() && joint->has_value();
     if (is_possible) shapes.push_back(**std::move(joint));
-    if (is_possible && is_gaussian && AreBestByResiduals(asked, objective)) return shapes;
+    if (is_possible && IsKnownToBeBest(asked, shapes.front(), objective)) return shapes;
   }
   absl::StatusOr<WorkloadShape> direct =
       ShapeOf(asked.domain, asked.unit, mechanism, objective, asked.sets, {}, asked.options.stop);
@@ -446,25 +489,6 @@ absl::StatusOr<std::vector<WorkloadShape>> ShapesFor(const Asked& asked, Mechani
   return shapes;
 }
 
-// Of answers by parities, in units of the variance of one measured value.
-double ObjectiveOfParities(const Domain& domain, const WorkloadShape& shape, ErrorMeasure objective) {
-  const std::vector<ErrorClasses> classes = ErrorClassesOf(domain, shape);
-  double mean = 0;
-  double largest = 0;
-  for (size_t i = 0; i < classes.size(); ++i) {
-    double sum = 0;
-    double answers = 0;
-    for (const ErrorClass& each : classes[i]) {
-      const double variance = shape.asked[i].weight * each.error.variance_factor;
-      largest = std::max(largest, variance);
-      sum += variance * static_cast<double>(each.answers) - shape.asked[i].weight * each.above;
-      answers += static_cast<double>(each.answers);
-    }
-    mean += sum / answers;
-  }
-  return objective == ErrorMeasure::kMean ? mean : largest;
-}
-
 // In records^2.
 double ForecastObjective(const Domain& domain, const WorkloadShape& shape, const NoisePurchase& bought,
                          ErrorMeasure objective) {
@@ -472,7 +496,7 @@ double ForecastObjective(const Domain& domain, const WorkloadShape& shape, const
   if (shape.residual) return shape.residual->error * std::get<GaussianErrors>(noise).variance;
   const double deviation = ForecastError(bought.noise).standard_deviation;
   const double factor = AreByParity(shape.joint.plans)
-                            ? ObjectiveOfParities(domain, shape, objective)
+                            ? ObjectiveOfParities(shape, objective)
                             : ObjectiveOf(domain, shape.asked, shape.measurements, objective);
   return factor * deviation * deviation;
 }
@@ -655,6 +679,7 @@ absl::StatusOr<WorkloadPlan> PlanForTarget(const Domain& domain, const UnitBound
 
 std::vector<ErrorClasses> ErrorClassesOf(const Domain& domain, const WorkloadShape& shape) {
   if (shape.residual) return shape.residual->classes;
+  if (!shape.classes.empty()) return shape.classes;
   std::vector<ErrorClasses> sets;
   MeasuredErrors measured(domain, shape.joint.measured);
   for (size_t position = 0; position < shape.asked.size(); ++position)

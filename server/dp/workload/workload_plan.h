@@ -71,6 +71,7 @@ struct WorkloadShape {
   int64_t answers = 0;
   int64_t measured_values = 0;
   std::optional<ResidualShape> residual = {};
+  std::vector<ErrorClasses> classes = {};  // ErrorClassesOf() it, of parities
 };
 
 // Chooses the strategies for noise of `mechanism`. Errors: those of ValidateSets() and ChooseMeasurements();

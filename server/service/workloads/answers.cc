@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -177,9 +178,11 @@ SetForecast ResidualForecastOf(const dp::Domain& domain, const dp::WorkloadPlan&
   return forecast;
 }
 
-// Of the cells of the marginal with the largest variance, in a set that is measured by parities.
+// Of the cells of the marginal with the largest variance factor, in a set that is measured by parities.
 absl::StatusOr<double> WorstHalfWidth(const dp::Domain& domain, const dp::AskedSet& asked,
-                                      const dp::WorkloadPlan& plan, dp::HalfWidths& half_widths) {
+                                      const dp::WorkloadPlan& plan, double largest,
+                                      dp::HalfWidths& half_widths) {
+  constexpr double kRounding = 1e-9;
   dp::MeasuredErrors measured(domain, plan.shape.joint.measured);
   dp::AnswerError worst{.variance_factor = 0};
   const dp::AttributeSet* of = nullptr;
@@ -188,6 +191,7 @@ absl::StatusOr<double> WorstHalfWidth(const dp::Domain& domain, const dp::AskedS
     if (error.variance_factor <= worst.variance_factor) continue;
     worst = error;
     of = &group.attributes;
+    if (worst.variance_factor >= largest * (1 - kRounding)) break;
   }
   return half_widths.Of(worst, measured.WeightsOf(*of));
 }
@@ -213,7 +217,8 @@ absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const
   forecast.standard_deviation = dp::MeanDeviation(noise, classes);
   forecast.largest_standard_deviation = dp::MeanDeviation(noise, {{worst, 1}});
   if (is_by_parity) {
-    ASSIGN_OR_RETURN(forecast.half_width, WorstHalfWidth(domain, asked[set], plan, half_widths));
+    ASSIGN_OR_RETURN(forecast.half_width,
+                     WorstHalfWidth(domain, asked[set], plan, worst.variance_factor, half_widths));
     return forecast;
   }
   std::optional<dp::IntervalTree> tree;
@@ -248,6 +253,8 @@ absl::StatusOr<std::vector<JointMarginalForecast>> ResidualMarginalsOf(const dp:
   for (JointMarginalForecast& marginal : marginals) {
     const double variance = errors.MeanVarianceOf(asked[marginal.set].queries.groups[marginal.group]);
     marginal.standard_deviation = std::sqrt(variance);
+    // As good as normal.
+    marginal.expected_absolute_error = marginal.standard_deviation * std::sqrt(2 / std::numbers::pi);
     marginal.half_width = dp::HalfWidthOf(dp::GaussianErrors{.variance = variance}, {}, level);
   }
   return marginals;
@@ -265,6 +272,8 @@ absl::StatusOr<std::vector<JointMarginalForecast>> ParityMarginalsOf(const dp::D
     const dp::AttributeSet& attributes = asked[marginal.set].queries.groups[marginal.group].attributes;
     const dp::AnswerError error = measured.parities().ErrorOf(attributes);
     marginal.standard_deviation = deviation * std::sqrt(error.variance_factor);
+    marginal.expected_absolute_error =
+        dp::MeanAbsoluteValue(plan.bought.noise, measured.parities().WeightsOf(attributes));
     ASSIGN_OR_RETURN(marginal.half_width, half_widths.Of(error, measured.WeightsOf(attributes)));
   }
   return marginals;

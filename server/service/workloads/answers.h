@@ -73,10 +73,11 @@ absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const
 
 // What the cells of one marginal that is measured by residuals or parities will be off by.
 struct JointMarginalForecast {
-  size_t set = 0;                 // a position in what is asked,
-  size_t group = 0;               // and in its groups
-  double standard_deviation = 0;  // the root of the mean variance of the cells,
-  double half_width = 0;          // and the half width of the interval around a cell with that deviation
+  size_t set = 0;                      // a position in what is asked,
+  size_t group = 0;                    // and in its groups
+  double standard_deviation = 0;       // the root of the mean variance of the cells,
+  double expected_absolute_error = 0;  // and of a cell with that deviation the mean absolute error
+  double half_width = 0;               // and the half width of the interval
 };
 // Of all marginals of a plan by residuals or parities, or none where they are more than
 // kMostForecastMarginals. `half_widths` as above. Errors: those of Summarize().

@@ -34,7 +34,7 @@ int64_t L1Of(const Domain& domain, const UnitBound& unit, const std::vector<Quer
   return MeasuredSensitivity(domain, unit, measured)->l1;
 }
 
-// Of all cells of all marginals of a set at epsilon = 1, in units of the variance of Laplace noise of scale 1.
+// Of all cells of a set's marginals at epsilon = 1, in units of the variance of Laplace noise of scale 1.
 double MeanVariance(const Domain& domain, const UnitBound& unit, const QuerySet& set,
                     const std::vector<QueryGroup>& measured) {
   const ParityReader reader = ParityReader::Create(measured).value();

@@ -48,7 +48,7 @@ void Transform(std::vector<double>& numbers) {
   }
 }
 
-// The bits of a subset, whose lowest is the first attribute's, as those of a cell, whose lowest is the last's.
+// The bits of a subset, the lowest the first attribute's, as those of a cell, the lowest the last one's.
 size_t CellOf(size_t subset, size_t attributes) {
   size_t cell = 0;
   for (size_t i = 0; i < attributes; ++i) cell |= ((subset >> i) & 1) << (attributes - 1 - i);
