@@ -22,6 +22,8 @@ void WriteGroup(CanonicalWriter& writer, const dp::QueryGroup& group) {
         writer.Integer(term.weight);
       }
     }
+  } else if (const auto* parity = std::get_if<dp::Parity>(&group.queries)) {
+    writer.Integer(parity->weight);
   }
 }
 

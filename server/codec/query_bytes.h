@@ -18,7 +18,8 @@ namespace curator::codec {
 void WriteSet(CanonicalWriter& writer, const dp::AttributeSet& set);
 dp::AttributeSet ReadSet(CanonicalReader& reader);
 
-// The number of groups; of each one its attributes, its kind, and the boxes or queries that it lists.
+// The number of groups; of each one its attributes, its kind, and the boxes or queries that it lists, or the
+// weight of a parity.
 void WriteGroups(CanonicalWriter& writer, std::span<const dp::QueryGroup> groups);
 
 void WriteNoise(CanonicalWriter& writer, const dp::NoiseSpec& noise);

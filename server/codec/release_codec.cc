@@ -33,6 +33,8 @@ size_t BytesOf(const dp::QueryGroup& group) {
   } else if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries)) {
     bytes += 8;
     for (const dp::LinearQuery& query : *queries) bytes += 8 + 16 * query.size();
+  } else if (std::holds_alternative<dp::Parity>(group.queries)) {
+    bytes += 8;
   }
   return bytes;
 }
@@ -72,6 +74,10 @@ dp::QueryGroup ReadGroup(CanonicalReader& reader) {
       side = {static_cast<uint32_t>(both >> 32), static_cast<uint32_t>(both)};
     }
     group.queries = std::move(boxes);
+  } else if (kind == 3) {
+    const int64_t weight = reader.Integer();
+    if (weight < 1 || weight > dp::kLargestWeight) reader.Refuse();
+    group.queries = dp::Parity{static_cast<int32_t>(weight)};
   } else if (kind != 0) {
     reader.Refuse();
   }
@@ -192,6 +198,7 @@ absl::StatusOr<dp::WorkloadRelease> DecodeStatistics(CanonicalReader& reader) {
 bool IsMeasured(const dp::QueryGroup& group, const std::vector<int64_t>& values) {
   if (const auto* queries = std::get_if<std::vector<dp::LinearQuery>>(&group.queries))
     return values.size() == queries->size();
+  if (std::holds_alternative<dp::Parity>(group.queries)) return values.size() == 1;
   const auto* boxes = std::get_if<dp::Boxes>(&group.queries);
   return boxes == nullptr || values.size() * group.attributes.size() == boxes->sides.size();
 }
@@ -241,8 +248,8 @@ bool AreAnsweredByParities(const dp::WorkloadRelease& release) {
   const std::optional<dp::ParityReader> parities = dp::ParityReader::Create(release.measured);
   if (!parities) return false;
   return AreAnswered(release, [&](const dp::SetPlan& plan, const dp::QueryGroup& group, size_t source) {
-    return plan.strategy == dp::Strategy::kParity && parities->CanRead(group) &&
-           parities->PositionOf(group.attributes) == source;
+    return plan.strategy == dp::Strategy::kParity && std::holds_alternative<dp::EveryCell>(group.queries) &&
+           parities->CanRead(group) && parities->PositionOf(group.attributes) == source;
   });
 }
 

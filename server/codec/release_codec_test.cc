@@ -57,6 +57,8 @@ TEST(ReleaseCodec, RefusesParitiesThatDoNotAnswerWhatWasAsked) {
   })) << "the number of records is in every cell";
   EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.measured[1] = dp::ParityGroup({2}, 40, 0); }));
   EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.measured[3].queries = dp::EveryCell(); }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.measured[3].queries = dp::Parity{0}; }));
+  EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.values[3].push_back(1); }));
   EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[1].sources = {1}; }));
   EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[1].sources = {}; }));
   EXPECT_TRUE(is_refused([](dp::WorkloadRelease& r) { r.plans[0].strategy = dp::Strategy::kDirect; }));

@@ -21,6 +21,7 @@
 #include "rpc/page.h"
 #include "service/access.h"
 #include "service/releases/releases.h"
+#include "service/workloads/plan_forecasts.h"
 #include "service/workloads/spend_choices.h"
 #include "service/workloads/sql_program.h"
 #include "service/workloads/workloads.h"
@@ -72,10 +73,8 @@ void AddMarginalForecast(const service::WorkloadEstimate& estimate, size_t set, 
 
 // `noise` has the kind and the level that all of them have.
 absl::Status AddJointMarginals(const service::WorkloadEstimate& estimate, v1::Noise noise,
-                               dp::HalfWidths& half_widths, v1::EstimateWorkloadResponse& response) {
-  ASSIGN_OR_RETURN(const std::vector<service::JointMarginalForecast> marginals,
-                   service::JointMarginalsOf(estimate.dataset().schema.domain, estimate.asked, estimate.plan,
-                                             half_widths));
+                               service::PlanForecasts& forecasts, v1::EstimateWorkloadResponse& response) {
+  ASSIGN_OR_RETURN(const std::vector<service::JointMarginalForecast> marginals, forecasts.OfMarginals());
   for (const service::JointMarginalForecast& marginal : marginals) {
     noise.set_standard_deviation(marginal.standard_deviation);
     noise.set_expected_absolute_error(marginal.expected_absolute_error);
@@ -154,7 +153,7 @@ void KeepKindAndLevel(v1::Noise& noise) {
 }
 
 absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double level,
-                          v1::EstimateWorkloadResponse& response) {
+                          const std::stop_token& client_left, v1::EstimateWorkloadResponse& response) {
   if (dp::AreStatistics(estimate.asked)) {
     int64_t values = 0;
     const std::vector<dp::AskedStatistics> sets = dp::StatisticsOf(estimate.asked);
@@ -169,11 +168,10 @@ absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double leve
   v1::Noise noise = ToProto(summary);
   // That of residuals differs from set to set, and parities are weighted.
   if (estimate.plan.residual || dp::AreByParity(estimate.plan.shape.joint.plans)) KeepKindAndLevel(noise);
-  dp::HalfWidths half_widths(estimate.plan.bought.noise, level);
+  service::PlanForecasts forecasts(estimate.dataset().schema.domain, estimate.asked, estimate.plan, level,
+                                   client_left);
   for (size_t i = 0; i < estimate.asked.size(); ++i) {
-    ASSIGN_OR_RETURN(
-        const service::SetForecast forecast,
-        service::ForecastOf(estimate.dataset().schema.domain, estimate.asked, estimate.plan, i, half_widths));
+    ASSIGN_OR_RETURN(const service::SetForecast forecast, forecasts.OfSet(i));
     if (!forecast.is_measured_marginals) {
       *response.add_query_sets() = ForecastProto(forecast, i, noise);
       continue;
@@ -181,7 +179,7 @@ absl::Status AddForecasts(const service::WorkloadEstimate& estimate, double leve
     for (const dp::QueryGroup& group : estimate.plan.shape.asked[i].groups)
       AddMarginalForecast(estimate, i, group, noise, response);
   }
-  return AddJointMarginals(estimate, noise, half_widths, response);
+  return AddJointMarginals(estimate, noise, forecasts, response);
 }
 
 // Keeps what is measured and the stated level, and nothing of a spend.
@@ -242,7 +240,7 @@ absl::Status EstimateWorkload(service::Services& services, const Call& call,
   ASSIGN_OR_RETURN(const service::WorkloadRequest workload, FromProto(call, request));
   ASSIGN_OR_RETURN(const double level, ConfidenceLevel(StatedLevel(request)));
   ASSIGN_OR_RETURN(const service::WorkloadEstimate estimate, service::EstimateWorkload(services, workload));
-  RETURN_IF_ERROR(AddForecasts(estimate, level, response));
+  RETURN_IF_ERROR(AddForecasts(estimate, level, call.client_left(), response));
   if (estimate.ladder.empty()) {
     AddPrice(estimate, response);
   } else {

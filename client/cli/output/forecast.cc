@@ -16,7 +16,7 @@ namespace curator::cli {
 namespace {
 
 // The parameter of the noise: the scale of Laplace, sigma^2 of Gaussian. None of residuals, each of which has
-// its own.
+// its own, and of parities, which are weighted.
 Value DescribeParameter(const v1::Noise& noise) {
   if (!noise.scale().empty()) return "scale " + FormatFraction(noise.scale());
   if (noise.sigma_squared().empty()) return std::monostate();

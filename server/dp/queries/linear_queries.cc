@@ -1,6 +1,7 @@
 #include "dp/queries/linear_queries.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdlib>
 #include <utility>
@@ -61,8 +62,27 @@ absl::Status CheckBoxes(const Domain& domain, const QueryGroup& group, const Box
   return absl::OkStatus();
 }
 
+absl::Status CheckParity(const Domain& domain, const AttributeSet& set, const Parity& parity) {
+  const bool is_binary = std::ranges::all_of(
+      set, [&](uint32_t attribute) { return domain.attributes()[attribute].size() == 2; });
+  if (!is_binary) return absl::InvalidArgumentError("a parity is of attributes of two codes each");
+  if (parity.weight >= 1 && parity.weight <= kLargestWeight) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a weight of a parity must lie between 1 and ", kLargestWeight, ": ", parity.weight));
+}
+
+template <typename T>
+T ParityOf(std::span<const T> counts) {
+  T parity = 0;
+  for (size_t cell = 0; cell < counts.size(); ++cell)
+    parity += std::popcount(cell) % 2 == 0 ? counts[cell] : -counts[cell];
+  return parity;
+}
+
 template <typename T>
 std::vector<T> AnswersFrom(const Domain& domain, const QueryGroup& group, std::span<const T> counts) {
+  if (const auto* parity = std::get_if<Parity>(&group.queries))
+    return {static_cast<T>(parity->weight) * ParityOf(counts)};
   if (const auto* boxes = std::get_if<Boxes>(&group.queries))
     return BoxSums(SizesOf(domain, group.attributes), boxes->sides, counts);
   const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries);
@@ -94,6 +114,9 @@ absl::Status ValidateQueries(const Domain& domain, std::span<const QueryGroup> g
     } else if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
       RETURN_IF_ERROR(CheckBoxes(domain, group, *boxes));
       left -= static_cast<int64_t>(boxes->sides.size());
+    } else if (const auto* parity = std::get_if<Parity>(&group.queries)) {
+      RETURN_IF_ERROR(CheckParity(domain, group.attributes, *parity));
+      left -= 1;
     } else {
       left -= cells;
     }
@@ -110,6 +133,7 @@ int64_t NumberOfQueries(const Domain& domain, const QueryGroup& group) {
     return static_cast<int64_t>(queries->size());
   if (const auto* boxes = std::get_if<Boxes>(&group.queries))
     return static_cast<int64_t>(boxes->sides.size() / group.attributes.size());
+  if (std::holds_alternative<Parity>(group.queries)) return 1;
   return domain.CellCount(group.attributes).value_or(0);
 }
 

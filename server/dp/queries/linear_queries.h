@@ -41,10 +41,17 @@ struct Boxes {
   bool operator==(const Boxes&) const = default;
 };
 
+// One query over a marginal whose attributes have two codes each: `weight` times the number of records with
+// an even number of codes that are 1, less that of the others. Held without its terms, each cell being one.
+struct Parity {
+  int32_t weight = 1;  // from 1 to kLargestWeight
+  bool operator==(const Parity&) const = default;
+};
+
 // Queries over the cells of one marginal.
 struct QueryGroup {
   AttributeSet attributes;
-  std::variant<EveryCell, std::vector<LinearQuery>, Boxes> queries;
+  std::variant<EveryCell, std::vector<LinearQuery>, Boxes, Parity> queries;
   bool operator==(const QueryGroup&) const = default;
 };
 
@@ -59,7 +66,8 @@ inline constexpr int64_t kMostBoxSteps = int64_t{1} << 28;
 
 // INVALID_ARGUMENT unless there is a group, each is over a well-formed marginal within the limits of one
 // request and has a query, and each query has terms, over rising cells of the marginal with weights that are
-// not 0 and not beyond kLargestWeight; or is a box, with an interval of each attribute's own codes.
+// not 0 and not beyond kLargestWeight; or is a box, with an interval of each attribute's own codes; or is a
+// parity.
 absl::Status ValidateQueries(const Domain& domain, std::span<const QueryGroup> groups);
 
 // How many answers a valid group has.

@@ -34,12 +34,27 @@ TEST(ValidateQueries, RefusesMalformedOnes) {
                                              {{0, 1}, Boxes{}},
                                              {{0, 1}, Boxes{{{0, 1}}}},
                                              {{1}, Boxes{{{2, 1}}}},
-                                             {{1}, Boxes{{{0, 3}}}}};
+                                             {{1}, Boxes{{{0, 3}}}},
+                                             {{1}, Parity{1}},
+                                             {{0, 1}, Parity{1}},
+                                             {{0}, Parity{0}},
+                                             {{0}, Parity{-1}},
+                                             {{0}, Parity{(1 << 20) + 1}}};
   for (const QueryGroup& group : malformed)
     EXPECT_EQ(ValidateQueries(Questions(), std::span(&group, 1)).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(ValidateQueries(Questions(), {}).ok());
   const QueryGroup weighted = Joint({{{0, 3}, {5, -2}}, {{0, 1}, {2, 7}}});
   EXPECT_TRUE(ValidateQueries(Questions(), std::span(&weighted, 1)).ok());
+}
+
+TEST(AnswersFromCounts, OfAParityAddAndSubtractCells) {
+  const Domain bits = CodedDomain({2, 2, 2});
+  const QueryGroup parity{{0, 1, 2}, Parity{5}};
+  EXPECT_TRUE(ValidateQueries(bits, std::span(&parity, 1)).ok());
+  EXPECT_EQ(NumberOfQueries(bits, parity), 1);
+  const std::vector<int64_t> counts = {1, 10, 100, 1000, 10'000, 100'000, 1'000'000, 10'000'000};
+  EXPECT_EQ(AnswersFromCounts(bits, parity, counts),
+            std::vector<int64_t>{5 * (1 - 10 - 100 + 1000 - 10'000 + 100'000 + 1'000'000 - 10'000'000)});
 }
 
 }  // namespace

@@ -115,6 +115,33 @@ TEST(QueriesSensitivity, OfASingleQueryIsOneUnderBothRelations) {
   EXPECT_EQ(Claimed({kParity}, kReplacedRecord), (Sensitivity{2, 4, 2}));
 }
 
+// Beside other queries of every kind, too.
+TEST(QueriesSensitivity, OfAParityIsThatOfTheQueryThatItIs) {
+  const QueryGroup parity{{0}, Parity{3}};
+  const QueryGroup listed{{0}, std::vector<LinearQuery>{{{0, 3}, {1, -3}}}};
+  for (const UnitBound& unit : kUnits) {
+    for (const std::vector<QueryGroup>& others :
+         std::vector<std::vector<QueryGroup>>{{}, {kWhole}, {kWeighted}, {kAllRanges, kWhole}}) {
+      std::vector<QueryGroup> with_parity = others;
+      with_parity.push_back(parity);
+      std::vector<QueryGroup> with_listed = others;
+      with_listed.push_back(listed);
+      const Sensitivity claimed = Claimed(with_parity, unit);
+      EXPECT_EQ(claimed, Claimed(with_listed, unit));
+      const Sensitivity moved = BruteForce(with_parity, unit);
+      EXPECT_GE(claimed.l1, moved.l1);
+      EXPECT_GE(claimed.l2_squared, moved.l2_squared);
+      EXPECT_GE(claimed.linf, moved.linf);
+    }
+  }
+}
+
+TEST(QueriesSensitivityCanary, AParityThatCountsOnceUnderReplacementIsCaught) {
+  const QueryGroup parity{{0}, Parity{3}};
+  EXPECT_LT(3, BruteForce({parity}, kReplacedRecord).l1);
+  EXPECT_LT(2 * 9, BruteForce({parity}, kReplacedRecord).l2_squared);
+}
+
 TEST(QueriesSensitivity, IsNeverTooSmallForRandomQueries) {
   std::mt19937_64 random(1);
   for (int trial = 0; trial < 60; ++trial) {

@@ -89,9 +89,16 @@ struct Whole {
   int64_t pair_l2_squared = 0;
 };
 
+// All parities: every cell has the same absolute weight in each, so there are no tables.
+struct ParityWeights {
+  Int128 l1 = 0;
+  Int128 l2_squared = 0;
+};
+
 struct Totals {
   std::map<AttributeSet, Weights> weights;
   Whole whole;
+  ParityWeights parities;
   int64_t largest = 0;  // weight, in absolute value
   int64_t largest_span = 0;
 };
@@ -155,6 +162,14 @@ void AddWhole(Totals& totals) {
   totals.largest_span = std::max<int64_t>(totals.largest_span, 1);
 }
 
+void Add(const Parity& parity, Totals& totals) {
+  const Int128 weight = parity.weight;
+  totals.parities.l1 += weight;
+  totals.parities.l2_squared += weight * weight;
+  totals.largest = std::max<int64_t>(totals.largest, parity.weight);
+  totals.largest_span = std::max<int64_t>(totals.largest_span, 2 * int64_t{parity.weight});
+}
+
 Totals TotalsOf(const Domain& domain, std::span<const QueryGroup> groups) {
   Totals totals;
   std::map<AttributeSet, std::vector<const Boxes*>> boxes_over;
@@ -163,6 +178,8 @@ Totals TotalsOf(const Domain& domain, std::span<const QueryGroup> groups) {
       Add(domain, group.attributes, *queries, totals);
     } else if (const auto* boxes = std::get_if<Boxes>(&group.queries)) {
       boxes_over[group.attributes].push_back(boxes);
+    } else if (const auto* parity = std::get_if<Parity>(&group.queries)) {
+      Add(*parity, totals);
     } else {
       AddWhole(totals);
     }
@@ -194,13 +211,14 @@ Norms WorstRecord(const Domain& domain, Totals& totals) {
     l1.push_back({set, weights.l1});
     l2_squared.push_back({set, weights.l2_squared});
   }
-  return {Int128{totals.whole.marginals} + LargestSum(domain, std::move(l1)),
-          Int128{totals.whole.marginals} + LargestSum(domain, std::move(l2_squared))};
+  return {totals.whole.marginals + totals.parities.l1 + LargestSum(domain, std::move(l1)),
+          totals.whole.marginals + totals.parities.l2_squared + LargestSum(domain, std::move(l2_squared))};
 }
 
 // The norms by which the worst pair of records differs, bounded attribute set by attribute set.
 Norms SetBySet(const Totals& totals) {
-  Norms sum{totals.whole.pair_l1, totals.whole.pair_l2_squared};
+  Norms sum{totals.whole.pair_l1 + 2 * totals.parities.l1,
+            totals.whole.pair_l2_squared + 4 * totals.parities.l2_squared};
   for (const auto& [set, weights] : totals.weights) {
     const Int128 l1 = *std::ranges::max_element(weights.l1);
     const Int128 l2_squared = *std::ranges::max_element(weights.l2_squared);
@@ -308,12 +326,14 @@ absl::StatusOr<Sensitivity> SensitivityOf(const Domain& domain, const UnitBound&
   Totals totals = TotalsOf(domain, groups);
   Norms one = WorstRecord(domain, totals);
   if (replaces) {
-    const bool has_negative =
-        std::ranges::any_of(totals.weights, [](const auto& each) { return each.second.has_negative; });
+    const bool has_parities = totals.parities.l1 > 0;
+    const bool has_negative = has_parities || std::ranges::any_of(totals.weights, [](const auto& each) {
+                                return each.second.has_negative;
+                              });
     const Norms by_sets = SetBySet(totals);
     one = {std::min(2 * one.l1, by_sets.l1),
            std::min((has_negative ? 4 : 2) * one.l2_squared, by_sets.l2_squared)};
-    const bool is_of_one_set = totals.weights.size() == 1 && totals.whole.marginals == 0;
+    const bool is_of_one_set = totals.weights.size() == 1 && totals.whole.marginals == 0 && !has_parities;
     if (is_of_one_set && IsSmall(cells, totals.weights.begin()->second.queries)) {
       const Norms pair = EveryPair(domain, groups, totals.weights.begin()->second);
       one = {std::min(one.l1, pair.l1), std::min(one.l2_squared, pair.l2_squared)};

@@ -84,7 +84,9 @@ absl::StatusOr<Sensitivity> RecordCountSensitivity(const UnitBound& unit);
 // vector add up in L1 and in squared L2, so bounds of a pair may be taken part by part. The m pairs together:
 // m times in L1, m^2 times in squared L2.
 //
-// A box has weight 1 in its cells, so |w_x|_1 and |w_x|_2^2 are the number of boxes that x lies in.
+// A box has weight 1 in its cells, so |w_x|_1 and |w_x|_2^2 are the number of boxes that x lies in. A parity
+// has its weight in every cell, in absolute value, so it adds that to |w_x|_1 for every x, and the span of
+// twice its weight.
 //
 // So a marginal is 1, not its number of cells, a single query with weights 0 and 1 is 1 under both relations,
 // k parities are k, all ranges of n bins are the most that share one, floor((n + 1)^2 / 4), and predicates

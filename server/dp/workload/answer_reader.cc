@@ -17,7 +17,7 @@ bool NeedsNoTable(const AttributeSet& attributes, const SetPlan& plan, const Que
 
 std::vector<AnswerError> MeasuredErrors::Of(const QueryGroup& group, const SetPlan& plan, size_t source) {
   if (plan.strategy != Strategy::kParity) return ErrorsOf(domain_, group, plan, measured_[source]);
-  return {parities().ErrorOf(group.attributes)};
+  return parities().ErrorsOf(domain_, group);
 }
 
 const ParityReader& MeasuredErrors::parities() {
@@ -25,8 +25,9 @@ const ParityReader& MeasuredErrors::parities() {
   return parities_.value();
 }
 
-EstimateWeights MeasuredErrors::WeightsOf(const AttributeSet& marginal) {
-  return [read = &parities(), &marginal](const AnswerError&) { return read->WeightsOf(marginal); };
+EstimateWeights MeasuredErrors::WeightsOf(const QueryGroup& group) {
+  if (!std::holds_alternative<EveryCell>(group.queries)) return nullptr;
+  return [read = &parities(), &group](const AnswerError&) { return read->WeightsInCells(group.attributes); };
 }
 
 const AnswerReader::Table& AnswerReader::TableFor(const AttributeSet& attributes, const SetPlan& plan,
@@ -55,7 +56,7 @@ GroupAnswers AnswerReader::AnswersOf(const QueryGroup& group, const SetPlan& pla
   const std::vector<int64_t>& values = values_[source];
   if (plan.strategy == Strategy::kDirect) return {.counts = values, .estimates = {}};
   if (plan.strategy == Strategy::kParity)
-    return {.counts = {}, .estimates = errors_.parities().CellsOf(group.attributes, values_)};
+    return {.counts = {}, .estimates = errors_.parities().AnswersOf(domain_, group, values_)};
   if (NeedsNoTable(group.attributes, plan, measured_[source]))
     return {.counts = AnswersFromCounts(domain_, group, values), .estimates = {}};
   const Table& table = TableFor(group.attributes, plan, source);
@@ -69,7 +70,7 @@ std::vector<AnswerError> AnswerReader::ErrorsOf(const QueryGroup& group, const S
 }
 
 EstimateWeights AnswerReader::WeightsOf(const QueryGroup& group, const SetPlan& plan, size_t source) {
-  if (plan.strategy == Strategy::kParity) return errors_.WeightsOf(group.attributes);
+  if (plan.strategy == Strategy::kParity) return errors_.WeightsOf(group);
   if (plan.strategy != Strategy::kTree) return nullptr;
   return WeightsIn(*TableFor(group.attributes, plan, source).tree);
 }
@@ -83,7 +84,7 @@ int64_t ReadingSteps(const Domain& domain, std::span<const AskedSet> asked, std:
     for (size_t i = 0; i < groups.size(); ++i) {
       const size_t source = plans[set].sources[i];
       if (plans[set].strategy == Strategy::kParity) {
-        steps += NumberOfQueries(domain, groups[i]);
+        steps += NumberOfQueries(domain, groups[i]) + domain.CellCount(groups[i].attributes).value_or(0);
         continue;
       }
       if (NeedsNoTable(groups[i].attributes, plans[set], measured[source])) continue;

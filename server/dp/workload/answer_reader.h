@@ -44,10 +44,10 @@ class MeasuredErrors {
   // one that holds for all.
   std::vector<AnswerError> Of(const QueryGroup& group, const SetPlan& plan, size_t source);
 
-  // Under kParity: the measured groups as parities, and the weights of the values in a cell of a marginal.
-  // Both live as long as this, and the weights as long as the marginal.
+  // Under kParity: the measured groups as parities, and the weights of the values in each cell of a whole
+  // marginal; null for other queries. Both live as long as this, and the weights as long as the group.
   const ParityReader& parities();
-  EstimateWeights WeightsOf(const AttributeSet& marginal);
+  EstimateWeights WeightsOf(const QueryGroup& group);
 
  private:
   const Domain& domain_;
@@ -69,7 +69,7 @@ class AnswerReader {
   std::vector<AnswerError> ErrorsOf(const QueryGroup& group, const SetPlan& plan, size_t source);
 
   // The weights of the measured values in an estimate with one of these errors; null under plans that only
-  // add measured values up. Valid until another group is read.
+  // add measured values up, and where they are not known. Valid until another group is read.
   EstimateWeights WeightsOf(const QueryGroup& group, const SetPlan& plan, size_t source);
 
   // The measured values that were summed or estimated from so far, each as often as it was.

@@ -82,8 +82,9 @@ int64_t MostClosedSets(int64_t own, int64_t subsets, int64_t attributes, int64_t
   return std::min({most, subsets, smaller});
 }
 
-// Whether a plan may look at residuals for these sets, whose noise is not known.
-bool MayBeResidual(const Domain& domain, std::span<const QuerySet> sets) {
+// Whether a plan may look at residuals or parities, of which there are as many, for these sets: their noise
+// is not known.
+bool MayBeJoint(const Domain& domain, std::span<const QuerySet> sets) {
   const auto fits = [&](const QueryGroup& group) {
     if (!CanReadFromResiduals(group)) return false;
     const bool is_marginal = std::holds_alternative<EveryCell>(group.queries);
@@ -93,14 +94,14 @@ bool MayBeResidual(const Domain& domain, std::span<const QuerySet> sets) {
     });
   };
   return std::ranges::all_of(sets, [&](const QuerySet& set) {
-    const bool leaves_open = set.strategy == Strategy::kResidual || set.strategy == Strategy::kAuto;
-    return leaves_open && std::ranges::all_of(set.groups, fits);
+    const bool may_be = IsJoint(set.strategy) || set.strategy == Strategy::kAuto;
+    return may_be && std::ranges::all_of(set.groups, fits);
   });
 }
 
 // 0 where the sets cannot be measured so.
-int64_t ResidualPlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
-  if (!MayBeResidual(domain, sets)) return 0;
+int64_t JointPlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
+  if (!MayBeJoint(domain, sets)) return 0;
   int64_t own = 0;
   int64_t subsets = 1;
   int64_t pairs = 0;
@@ -150,7 +151,7 @@ int64_t PlanningBytes(const Domain& domain, std::span<const QuerySet> sets) {
   }
   // Few boxes over one attribute set are counted over the bins that they distinguish (QueriesSensitivity()).
   if (are_boxes && weighted.size() == 1) cells = std::min(cells, most_bounds);
-  return bytes + ResidualPlanningBytes(domain, sets) + kPerCell * cells +
+  return bytes + JointPlanningBytes(domain, sets) + kPerCell * cells +
          kPerTreeBin * std::min(tree_bins, kMostTreeBins);
 }
 

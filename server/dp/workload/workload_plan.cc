@@ -14,6 +14,7 @@
 #include "base/status_macros.h"
 #include "base/stop.h"
 #include "dp/queries/marginals.h"
+#include "dp/queries/product_queries.h"
 #include "dp/sensitivity/product_cost.h"
 #include "dp/sensitivity/sensitivity.h"
 #include "dp/workload/answer_reader.h"
@@ -304,10 +305,12 @@ struct Asked {
 
 absl::Status CannotMeasure(const NamedJointly& named) {
   if (named.strategy == Strategy::kParity) {
-    return InvalidField(named.path,
-                        "parities measure all sets of a request or none, with Laplace noise (a spend of "
-                        "epsilon alone): whole marginals over attributes of 2 codes each, at most 8 of them; "
-                        "leave the strategy out");
+    return InvalidField(
+        named.path,
+        absl::StrCat("parities measure all sets of a request or none, with Laplace noise (a spend of "
+                     "epsilon alone): whole marginals over at most ",
+                     kMostProductAxes, " attributes of 2 codes each, with at most ", kMostResidualSets,
+                     " sets of attributes and subsets of them in all; leave the strategy out"));
   }
   return InvalidField(
       named.path,
@@ -361,7 +364,8 @@ absl::StatusOr<std::optional<WorkloadShape>> ShapeByResiduals(const Asked& asked
 }
 
 absl::StatusOr<std::optional<WorkloadShape>> ShapeByParities(const Asked& asked, ErrorMeasure measure) {
-  std::optional<JointMeasurement> joint = ParitiesFor(asked.domain, asked.unit, asked.sets, measure);
+  ASSIGN_OR_RETURN(std::optional<JointMeasurement> joint,
+                   ParitiesFor(asked.domain, asked.unit, asked.sets, measure, asked.options.stop));
   if (!joint) return std::nullopt;
   Measurement measurement;
   measurement.plan.strategy = Strategy::kParity;
@@ -442,6 +446,7 @@ bool AreBetterByParities(const Asked& asked, const WorkloadShape& parities, Erro
     direct = objective == ErrorMeasure::kMean ? direct + set.weight : std::max(direct, set.weight);
   const auto marginals = static_cast<int64_t>(NumberOfMarginals(asked.sets));
   const absl::StatusOr<Sensitivity> by_themselves = MarginalsSensitivity(asked.unit, marginals);
+  if (!by_themselves.ok()) return true;  // more than can be counted
   const double ratio = static_cast<double>(parities.sensitivity.l1) / static_cast<double>(by_themselves->l1);
   return ratio * ratio * ObjectiveOfParities(parities, objective) < direct;
 }
@@ -463,6 +468,12 @@ absl::StatusOr<WorkloadShape> NamedShape(const Asked& asked, const NamedJointly&
   return *std::move(shape);
 }
 
+// Other rules count Laplace noise by the largest move of one value, too, which is larger for parities: they
+// cost more there than measurements of the same epsilon.
+bool IsCountedInEpsilon(const RuleSpec& rule) {
+  return rule.kind == RuleKind::kPure || rule.kind == RuleKind::kAdvanced;
+}
+
 // The shapes that a plan chooses from: the first is taken where the next is no better. A request that can be
 // measured in one way alone has one shape.
 absl::StatusOr<std::vector<WorkloadShape>> ShapesFor(const Asked& asked, Mechanism mechanism,
@@ -472,8 +483,8 @@ absl::StatusOr<std::vector<WorkloadShape>> ShapesFor(const Asked& asked, Mechani
     ASSIGN_OR_RETURN(shapes.emplace_back(), NamedShape(asked, *named, mechanism, objective));
     return shapes;
   }
-  if (MayChooseJointly(asked)) {
-    const bool is_gaussian = mechanism == Mechanism::kDiscreteGaussian;
+  const bool is_gaussian = mechanism == Mechanism::kDiscreteGaussian;
+  if (MayChooseJointly(asked) && (is_gaussian || IsCountedInEpsilon(asked.rule))) {
     absl::StatusOr<std::optional<WorkloadShape>> joint =
         JointShape(asked, is_gaussian ? Strategy::kResidual : Strategy::kParity, objective);
     if (absl::IsCancelled(joint.status())) return joint.status();
@@ -599,8 +610,11 @@ absl::StatusOr<WorkloadPlan> PlanWorkload(const Domain& domain, const UnitBound&
                         .bought = std::move(purchase->bought),
                         .residual = std::move(purchase->residual)};
   }
-  if (!best) return refused;
-  return *std::move(best);
+  if (best) return *std::move(best);
+  if (!MayChooseJointly(asked)) return refused;
+  PlanOptions each_by_itself = options;
+  each_by_itself.may_choose_joint_strategies = false;
+  return PlanWorkload(domain, unit, rule, sets, spend, mechanism, each_by_itself);
 }
 
 namespace {

@@ -215,6 +215,11 @@ TEST(PlanWorkload, MeasuresTwoMarginalsThatShareNothingThemselves) {
 
 TEST(PlanWorkload, ChoosesNoParitiesForGaussianNoiseOrBesideAnythingElse) {
   EXPECT_FALSE(IsByParity(PlanOfBits(PairsOfBits(), kTenthOfRho).value()));
+  const WorkloadPlan under_zcdp =
+      PlanWorkload(CodedDomain({2, 2, 2, 2, 2, 2, 3}), kRecord, Rule(RuleKind::kZcdp), PairsOfBits(),
+                   kOneEpsilon, std::nullopt)
+          .value();
+  EXPECT_FALSE(IsByParity(under_zcdp)) << "they would cost more there";
   std::vector<QuerySet> sets = PairsOfBits();
   sets.push_back({{{{6}, EveryCell()}}});
   EXPECT_FALSE(IsByParity(PlanOfBits(sets, kOneEpsilon).value())) << "an attribute of three codes";
@@ -238,6 +243,25 @@ TEST(PlanWorkload, MeasuresAllSetsByParitiesThatOneNamesOrNone) {
   EXPECT_TRUE(refused({{{{6}, EveryCell()}}}));
   EXPECT_TRUE(refused({{{{0}, EveryCell()}}, Strategy::kDirect}));
   EXPECT_TRUE(refused({{{{0}, EveryCell()}}, Strategy::kResidual}));
+}
+
+// 1,035 pairs, and a budget so large that the noise of parities has no parameter that may be drawn.
+TEST(PlanWorkload, MeasuresManyMarginalsByParitiesOrThemselvesWhereThoseCannotBeBought) {
+  const Domain bits = CodedDomain(std::vector<int64_t>(46, 2));
+  QuerySet pairs;
+  for (uint32_t i = 0; i < 46; ++i) {
+    for (uint32_t j = i + 1; j < 46; ++j) pairs.groups.push_back({{i, j}, EveryCell()});
+  }
+  const auto plan = [&](const Spend& spend, const PlanOptions& options) {
+    return PlanWorkload(bits, {NeighbourRelation::kReplaceOne, 1}, Rule(RuleKind::kPure), {pairs}, spend,
+                        std::nullopt, options)
+        .value();
+  };
+  EXPECT_TRUE(IsByParity(plan(kOneEpsilon, {})));
+  EXPECT_TRUE(IsByParity(plan(kOneEpsilon, {.objective = ErrorMeasure::kLargest})));
+  // A scale of 2 * 1035 / epsilon is at most 2^30, one of parities is above.
+  const Spend small{.epsilon = Epsilon(kEpsilonUnitsPerOne / 500'000)};
+  EXPECT_FALSE(IsByParity(plan(small, {})));
 }
 
 TEST(PlanForTarget, ReachesAnErrorByParitiesAtALowerPrice) {

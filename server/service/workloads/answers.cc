@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,36 +9,12 @@
 #include "base/status_macros.h"
 #include "base/stop.h"
 #include "codec/release_codec.h"
-#include "dp/workload/accuracy.h"
 #include "dp/workload/memory_forecast.h"
-#include "dp/workload/noise_sum.h"
 #include "dp/workload/residual/residual_projection.h"
 #include "dp/workload/shown_interval.h"
 
 namespace curator::service {
 namespace {
-
-MeasurementSummary SummaryOf(const dp::Domain& domain, const dp::Measurement& measurement) {
-  MeasurementSummary summary{.strategy = measurement.plan.strategy,
-                             .description = dp::Describe(domain, measurement)};
-  for (const dp::QueryGroup& group : measurement.measured)
-    summary.measured_values += dp::NumberOfQueries(domain, group);
-  return summary;
-}
-
-MeasurementSummary SummaryOf(const dp::Domain& domain, const dp::ProductQueries& residuals) {
-  const int64_t values = dp::NumberOfValues(domain, residuals);
-  return {.strategy = dp::Strategy::kResidual,
-          .description = absl::StrCat("the residuals of ", residuals.groups.size(), " sets of attributes, ",
-                                      values, " values"),
-          .measured_values = values};
-}
-
-MeasurementSummary SummaryOfParities(size_t parities) {
-  return {.strategy = dp::Strategy::kParity,
-          .description = absl::StrCat(parities, " weighted parities"),
-          .measured_values = static_cast<int64_t>(parities)};
-}
 
 bool IsMarginals(const dp::AskedSet& asked) {
   return asked.query_class == dp::QueryClass::kMarginals;
@@ -156,142 +131,17 @@ TableShape TableShapeOf(const dp::Domain& domain, const dp::AskedSet& asked) {
 
 namespace {
 
-dp::AnswerError WorstOf(const dp::ErrorClasses& classes) {
-  dp::AnswerError worst{.variance_factor = 0, .terms = 0};
-  for (const dp::ErrorClass& each : classes) {
-    if (each.error.variance_factor >= worst.variance_factor) worst = each.error;
-  }
-  return worst;
-}
-
-SetForecast ResidualForecastOf(const dp::Domain& domain, const dp::WorkloadPlan& plan, size_t set,
-                               double level) {
-  SetForecast forecast{.measurement = SummaryOf(domain, plan.shape.residual->queries),
-                       .gap = plan.shape.residual->gap};
-  const dp::ErrorClasses& classes = plan.classes[set];
-  for (const dp::ErrorClass& each : classes) forecast.answers += each.answers;
-  const dp::ForecastNoise noise = dp::ForecastNoiseOf(plan.shape, plan.bought);
-  const dp::AnswerError worst = WorstOf(classes);
-  forecast.standard_deviation = dp::MeanDeviation(noise, classes);
-  forecast.largest_standard_deviation = dp::MeanDeviation(noise, {{worst, 1}});
-  forecast.half_width = dp::HalfWidthOf(std::get<dp::GaussianErrors>(noise), worst, level);
-  return forecast;
-}
-
-// Of the cells of the marginal with the largest variance factor, in a set that is measured by parities.
-absl::StatusOr<double> WorstHalfWidth(const dp::Domain& domain, const dp::AskedSet& asked,
-                                      const dp::WorkloadPlan& plan, double largest,
-                                      dp::HalfWidths& half_widths) {
-  constexpr double kRounding = 1e-9;
-  dp::MeasuredErrors measured(domain, plan.shape.joint.measured);
-  dp::AnswerError worst{.variance_factor = 0};
-  const dp::AttributeSet* of = nullptr;
-  for (const dp::QueryGroup& group : asked.queries.groups) {
-    const dp::AnswerError error = measured.parities().ErrorOf(group.attributes);
-    if (error.variance_factor <= worst.variance_factor) continue;
-    worst = error;
-    of = &group.attributes;
-    if (worst.variance_factor >= largest * (1 - kRounding)) break;
-  }
-  return half_widths.Of(worst, measured.WeightsOf(*of));
+// Without those that change nothing: marginals by parities agree already, as long as none is changed.
+dp::PostProcessing StepsThatMatter(const dp::WorkloadRelease& release, dp::PostProcessing steps) {
+  if (dp::AreByParity(release.plans) && !steps.non_negative && !steps.integer) steps.consistent = false;
+  return steps;
 }
 
 }  // namespace
-
-absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
-                                       const dp::WorkloadPlan& plan, size_t set,
-                                       dp::HalfWidths& half_widths) {
-  const dp::Measurement& measurement = plan.shape.measurements[set];
-  const dp::NoiseSpec& noise = plan.bought.noise;
-  if (plan.shape.residual) return ResidualForecastOf(domain, plan, set, half_widths.level());
-  SetForecast forecast;
-  forecast.is_measured_marginals =
-      IsMarginals(asked[set]) && measurement.plan.strategy == dp::Strategy::kDirect;
-  if (forecast.is_measured_marginals) return forecast;
-  const bool is_by_parity = measurement.plan.strategy == dp::Strategy::kParity;
-  forecast.measurement =
-      is_by_parity ? SummaryOfParities(plan.shape.joint.measured.size()) : SummaryOf(domain, measurement);
-  const dp::ErrorClasses& classes = plan.classes[set];
-  for (const dp::ErrorClass& each : classes) forecast.answers += each.answers;
-  const dp::AnswerError worst = WorstOf(classes);
-  forecast.standard_deviation = dp::MeanDeviation(noise, classes);
-  forecast.largest_standard_deviation = dp::MeanDeviation(noise, {{worst, 1}});
-  if (is_by_parity) {
-    ASSIGN_OR_RETURN(forecast.half_width,
-                     WorstHalfWidth(domain, asked[set], plan, worst.variance_factor, half_widths));
-    return forecast;
-  }
-  std::optional<dp::IntervalTree> tree;
-  if (worst.terms == 0 && measurement.plan.strategy == dp::Strategy::kTree) {
-    const dp::AttributeSet& attributes = asked[set].queries.groups.front().attributes;
-    tree.emplace(*domain.CellCount(attributes), measurement.plan.branching);
-  }
-  ASSIGN_OR_RETURN(forecast.half_width, half_widths.Of(worst, tree ? dp::WeightsIn(*tree) : nullptr));
-  return forecast;
-}
-
-namespace {
-
-// With the places of the marginals alone; none where they are too many.
-std::vector<JointMarginalForecast> PlacesOfMarginals(std::span<const dp::AskedSet> asked) {
-  std::vector<JointMarginalForecast> marginals;
-  for (size_t i = 0; i < asked.size(); ++i) {
-    if (!IsMarginals(asked[i])) continue;
-    for (size_t j = 0; j < asked[i].queries.groups.size(); ++j) marginals.push_back({.set = i, .group = j});
-    if (marginals.size() > kMostForecastMarginals) return {};
-  }
-  return marginals;
-}
-
-absl::StatusOr<std::vector<JointMarginalForecast>> ResidualMarginalsOf(const dp::Domain& domain,
-                                                                       std::span<const dp::AskedSet> asked,
-                                                                       const dp::WorkloadPlan& plan,
-                                                                       double level) {
-  std::vector<JointMarginalForecast> marginals = PlacesOfMarginals(asked);
-  if (marginals.empty()) return marginals;
-  ASSIGN_OR_RETURN(const dp::ResidualErrors errors, dp::ResidualErrors::Create(domain, *plan.residual));
-  for (JointMarginalForecast& marginal : marginals) {
-    const double variance = errors.MeanVarianceOf(asked[marginal.set].queries.groups[marginal.group]);
-    marginal.standard_deviation = std::sqrt(variance);
-    // As good as normal.
-    marginal.expected_absolute_error = marginal.standard_deviation * std::sqrt(2 / std::numbers::pi);
-    marginal.half_width = dp::HalfWidthOf(dp::GaussianErrors{.variance = variance}, {}, level);
-  }
-  return marginals;
-}
-
-absl::StatusOr<std::vector<JointMarginalForecast>> ParityMarginalsOf(const dp::Domain& domain,
-                                                                     std::span<const dp::AskedSet> asked,
-                                                                     const dp::WorkloadPlan& plan,
-                                                                     dp::HalfWidths& half_widths) {
-  std::vector<JointMarginalForecast> marginals = PlacesOfMarginals(asked);
-  if (marginals.empty()) return marginals;
-  dp::MeasuredErrors measured(domain, plan.shape.joint.measured);
-  const double deviation = dp::ForecastError(plan.bought.noise).standard_deviation;
-  for (JointMarginalForecast& marginal : marginals) {
-    const dp::AttributeSet& attributes = asked[marginal.set].queries.groups[marginal.group].attributes;
-    const dp::AnswerError error = measured.parities().ErrorOf(attributes);
-    marginal.standard_deviation = deviation * std::sqrt(error.variance_factor);
-    marginal.expected_absolute_error =
-        dp::MeanAbsoluteValue(plan.bought.noise, measured.parities().WeightsOf(attributes));
-    ASSIGN_OR_RETURN(marginal.half_width, half_widths.Of(error, measured.WeightsOf(attributes)));
-  }
-  return marginals;
-}
-
-}  // namespace
-
-absl::StatusOr<std::vector<JointMarginalForecast>> JointMarginalsOf(const dp::Domain& domain,
-                                                                    std::span<const dp::AskedSet> asked,
-                                                                    const dp::WorkloadPlan& plan,
-                                                                    dp::HalfWidths& half_widths) {
-  if (plan.residual) return ResidualMarginalsOf(domain, asked, plan, half_widths.level());
-  if (dp::AreByParity(plan.shape.joint.plans)) return ParityMarginalsOf(domain, asked, plan, half_widths);
-  return std::vector<JointMarginalForecast>();
-}
 
 absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRelease& release,
-                                 const dp::PostProcessing& steps) {
+                                 const dp::PostProcessing& wanted) {
+  const dp::PostProcessing steps = StepsThatMatter(release, wanted);
   if (!steps.any()) return absl::OkStatus();
   if (dp::AreStatistics(release.asked)) {
     return InvalidField(
@@ -305,7 +155,8 @@ absl::Status CheckPostProcessing(const dp::Domain& domain, const dp::WorkloadRel
 }
 
 int64_t PostProcessingBytes(const dp::Domain& domain, const dp::WorkloadRelease& release,
-                            const dp::PostProcessing& steps) {
+                            const dp::PostProcessing& wanted) {
+  const dp::PostProcessing steps = StepsThatMatter(release, wanted);
   constexpr int64_t kPerCell = 24;            // before, after, and in order of their size
   constexpr int64_t kPerConsistentCell = 40;  // with its place and share, and what marginals share
   constexpr int64_t kPerRoundedCell = 32;     // in integers of 128 bits
@@ -390,7 +241,7 @@ absl::Status ReleaseAnswers::ProcessMarginals() {
       marginals.push_back({shapes[marginals.size()], AsReals(StoredAnswers(i, j))});
     }
   }
-  dp::PostProcessing steps = steps_;
+  dp::PostProcessing steps = StepsThatMatter(release_, steps_);
   // Those of residuals agree already, exactly.
   if (residuals_ && !steps.integer) steps.consistent = false;
   ASSIGN_OR_RETURN(dp::PostProcessed processed,

@@ -1,5 +1,5 @@
 // Answers as a reader gets them: the numbers of a release, post-processed where that was asked for, beside
-// the error of the noise in them. And the errors that a planned release will have.
+// the error of the noise in them.
 //
 // Functions of public facts and released numbers: nothing here reads a record or charges anything.
 #pragma once
@@ -26,6 +26,7 @@
 #include "dp/workload/residual/residual_reader.h"
 #include "dp/workload/workload_plan.h"
 #include "service/memory_budget.h"
+#include "service/workloads/measurement_summary.h"
 
 namespace curator::service {
 
@@ -46,46 +47,6 @@ struct TableShape {
   int64_t answers = 0;
 };
 TableShape TableShapeOf(const dp::Domain& domain, const dp::AskedSet& asked);
-
-// How one query set is measured.
-struct MeasurementSummary {
-  dp::Strategy strategy = dp::Strategy::kDirect;
-  std::string description;  // for display
-  int64_t measured_values = 0;
-};
-
-// What a query set's answers will be off by, from public facts alone.
-struct SetForecast {
-  bool is_measured_marginals =
-      false;  // then each cell has the noise of one measured value, and no more is said
-  MeasurementSummary measurement;
-  int64_t answers = 0;
-  double standard_deviation = 0;          // the root of the mean variance of the answers
-  double largest_standard_deviation = 0;  // of the answer with the largest variance,
-  double half_width = 0;                  // and the half width of its interval
-  double gap = 0;                         // dp::ResidualShape::gap
-};
-// `set` is a position in `asked`, which `plan` was made for; its classes must be known. `half_widths` are
-// those of the noise that the plan buys; one for all sets bounds their time together. Errors: those of
-// Summarize().
-absl::StatusOr<SetForecast> ForecastOf(const dp::Domain& domain, std::span<const dp::AskedSet> asked,
-                                       const dp::WorkloadPlan& plan, size_t set, dp::HalfWidths& half_widths);
-
-// What the cells of one marginal that is measured by residuals or parities will be off by.
-struct JointMarginalForecast {
-  size_t set = 0;                      // a position in what is asked,
-  size_t group = 0;                    // and in its groups
-  double standard_deviation = 0;       // the root of the mean variance of the cells,
-  double expected_absolute_error = 0;  // and of a cell with that deviation the mean absolute error
-  double half_width = 0;               // and the half width of the interval
-};
-// Of all marginals of a plan by residuals or parities, or none where they are more than
-// kMostForecastMarginals. `half_widths` as above. Errors: those of Summarize().
-inline constexpr size_t kMostForecastMarginals = 10'000;
-absl::StatusOr<std::vector<JointMarginalForecast>> JointMarginalsOf(const dp::Domain& domain,
-                                                                    std::span<const dp::AskedSet> asked,
-                                                                    const dp::WorkloadPlan& plan,
-                                                                    dp::HalfWidths& half_widths);
 
 // INVALID_ARGUMENT ("post_processing") when the marginals of `release` cannot be post-processed by `steps`,
 // and for any step of statistics. Does not use the release's values, so a planned release can be checked

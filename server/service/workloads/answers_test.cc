@@ -6,6 +6,7 @@
 
 #include "codec/release_codec.h"
 #include "service/testing/fixture.h"
+#include "service/workloads/plan_forecasts.h"
 #include "service/workloads/resolve_workload.h"
 
 namespace curator::service {
@@ -142,8 +143,7 @@ TEST(ReleaseAnswers, OfATreeHaveTheErrorsThatWereForecast) {
       ResolveCounts(People(), {{RangesQuery{.attributes = {"age"}, .boxes = {}}, dp::Strategy::kTree}})
           .value();
   const dp::WorkloadPlan plan = TreePlan(asked);
-  dp::HalfWidths half_widths(plan.bought.noise, kLevel);
-  const SetForecast forecast = ForecastOf(People(), asked, plan, 0, half_widths).value();
+  const SetForecast forecast = PlanForecasts(People(), asked, plan, kLevel).OfSet(0).value();
 
   dp::WorkloadRelease release{.asked = asked,
                               .plans = plan.shape.joint.plans,

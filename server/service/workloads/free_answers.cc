@@ -387,7 +387,7 @@ std::optional<dp::WorkloadRelease> ResidualsAnsweredBy(const dp::Domain& domain,
       .residual = stored.residual};
 }
 
-// Marginals whose parities were measured.
+// Groups whose attributes' parities were measured.
 std::optional<dp::WorkloadRelease> ParitiesAnsweredBy(const dp::Domain& domain,
                                                       const dp::WorkloadRelease& stored,
                                                       const std::vector<dp::AskedSet>& asked,
@@ -396,21 +396,23 @@ std::optional<dp::WorkloadRelease> ParitiesAnsweredBy(const dp::Domain& domain,
   if (!effort.Take(kStepsOfAGroup * stored.values.size())) return std::nullopt;
   std::optional<dp::ParityReader> parities = dp::ParityReader::Create(stored.measured);
   if (!parities) return std::nullopt;
-  dp::WorkloadRelease answer{.asked = asked,
-                             .plans = {},
+  std::vector<dp::SetPlan> plans;
+  for (const dp::AskedSet& set : asked) {
+    dp::SetPlan& plan = plans.emplace_back(dp::SetPlan{.strategy = dp::Strategy::kParity});
+    for (const dp::QueryGroup& group : set.queries.groups) {
+      const auto cells = static_cast<size_t>(domain.CellCount(group.attributes).value_or(0));
+      const auto answers = static_cast<size_t>(dp::NumberOfQueries(domain, group));
+      if (!effort.Take(kStepsOfAGroup) || !parities->CanRead(group) || !effort.Take(cells * (1 + answers)))
+        return std::nullopt;
+      plan.sources.push_back(parities->PositionOf(group.attributes));
+    }
+  }
+  return dp::WorkloadRelease{.asked = asked,
+                             .plans = std::move(plans),
                              .measured = stored.measured,
                              .noise = stored.noise,
                              .values = stored.values,
                              .event = {}};
-  for (const dp::AskedSet& set : asked) {
-    dp::SetPlan& plan = answer.plans.emplace_back(dp::SetPlan{.strategy = dp::Strategy::kParity});
-    for (const dp::QueryGroup& group : set.queries.groups) {
-      const auto cells = static_cast<size_t>(dp::NumberOfQueries(domain, group));
-      if (!effort.Take(kStepsOfAGroup + cells) || !parities->CanRead(group)) return std::nullopt;
-      plan.sources.push_back(parities->PositionOf(group.attributes));
-    }
-  }
-  return answer;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "service/testing/fixture.h"
 #include "service/workloads/answers.h"
 #include "service/workloads/free_answers.h"
+#include "service/workloads/plan_forecasts.h"
 #include "service/workloads/workloads.h"
 
 namespace curator::service {
@@ -117,9 +118,8 @@ TEST_F(ParityAnswersTest, HaveTheErrorsThatWereForecast) {
   ASSERT_TRUE(estimate.ok()) << estimate.status();
   const std::vector<AnsweredGroup> groups = GroupsOf(Answer(request).answer, {});
   const dp::Domain& domain = poll_.schema.domain;
-  dp::HalfWidths half_widths(estimate->plan.bought.noise, kPollLevel);
-  const std::vector<JointMarginalForecast> marginals =
-      JointMarginalsOf(domain, estimate->asked, estimate->plan, half_widths).value();
+  PlanForecasts forecasts(domain, estimate->asked, estimate->plan, kPollLevel);
+  const std::vector<JointMarginalForecast> marginals = forecasts.OfMarginals().value();
   ASSERT_EQ(marginals.size(), groups.size());
   std::vector<double> largest(2);
   std::vector<double> widest(2);
@@ -130,8 +130,7 @@ TEST_F(ParityAnswersTest, HaveTheErrorsThatWereForecast) {
     widest[marginals[i].set] = std::max(widest[marginals[i].set], marginals[i].half_width);
   }
   for (size_t set = 0; set < 2; ++set) {
-    const SetForecast forecast =
-        ForecastOf(domain, estimate->asked, estimate->plan, set, half_widths).value();
+    const SetForecast forecast = forecasts.OfSet(set).value();
     EXPECT_EQ(forecast.measurement.strategy, dp::Strategy::kParity);
     EXPECT_EQ(forecast.measurement.measured_values, 1 + 6 + 15 + 1) << "{q4, q5, q6} alone has three";
     EXPECT_NEAR(forecast.largest_standard_deviation / largest[set], 1, 1e-9);
@@ -164,6 +163,14 @@ TEST_F(ParityAnswersTest, AnswerForNothingWhatTheyDetermineAndNothingElse) {
   EXPECT_EQ(free.free_from, paid.release.id);
   EXPECT_EQ(GroupsOf(free.answer, {})[1].estimates, GroupsOf(paid.answer, {})[8].estimates)
       << "{q2, q6} is the ninth pair";
+  other.queries = {{PrefixesQuery{"q2"}}};
+  const WorkloadAnswer prefixes = Answer(other);
+  EXPECT_EQ(prefixes.free_from, paid.release.id);
+  const AnsweredGroup of_second = GroupsOf(prefixes.answer, {})[0];
+  EXPECT_NEAR(of_second.estimates[0],
+              GroupsOf(paid.answer, {})[0].estimates[0] + GroupsOf(paid.answer, {})[0].estimates[2], 1e-9);
+  ASSERT_EQ(of_second.half_widths.size(), 2u);
+  EXPECT_GT(of_second.half_widths[0], 1.9 * of_second.standard_deviations[0]) << "a bound";
   other.queries = {{MarginalsQuery{.sets = {{"q1", "q2", "q3"}}}}};
   EXPECT_EQ(Answer(other).free_from, std::nullopt);
 }

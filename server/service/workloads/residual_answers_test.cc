@@ -10,6 +10,7 @@
 #include "service/testing/fixture.h"
 #include "service/workloads/answers.h"
 #include "service/workloads/free_answers.h"
+#include "service/workloads/plan_forecasts.h"
 #include "service/workloads/resolve_workload.h"
 #include "service/workloads/workloads.h"
 
@@ -135,10 +136,9 @@ TEST_F(ResidualAnswersTest, HaveTheErrorsThatWereForecast) {
   const dp::Domain& domain = census_.schema.domain;
   const WorkloadAnswer answered = Answer(PairsAndPrefixes());
   ReleaseAnswers answers = ReleaseAnswers::Create(domain, answered.answer, 0.95, {}).value();
-  dp::HalfWidths half_widths(estimate->plan.bought.noise, 0.95);
+  PlanForecasts forecasts(domain, estimate->asked, estimate->plan, 0.95);
   for (size_t set = 0; set < estimate->asked.size(); ++set) {
-    const SetForecast forecast =
-        ForecastOf(domain, estimate->asked, estimate->plan, set, half_widths).value();
+    const SetForecast forecast = forecasts.OfSet(set).value();
     EXPECT_EQ(forecast.measurement.strategy, dp::Strategy::kResidual);
     double sum = 0;
     double count = 0;

@@ -87,6 +87,11 @@ INSTANTIATE_TEST_SUITE_P(
              .k = 3,
              .strategy = dp::Strategy::kAuto,
              .is_pure = true},
+        Case{.name = "ThirteenThousandParities",
+             .sizes = std::vector<int64_t>(14, 2),
+             .k = 8,
+             .strategy = dp::Strategy::kParity,
+             .is_pure = true},
         Case{.name = "TwoMillionResiduals", .sizes = {1500, 1400}, .k = 2},
         Case{.name = "TwoMillionCells", .sizes = {1500, 1400}, .k = 2, .strategy = dp::Strategy::kDirect}),
     [](const auto& given) { return given.param.name; });

@@ -276,8 +276,11 @@ absl::StatusOr<WorkloadEstimate> PlanAndPrice(const WorkloadRequest& request, co
 absl::StatusOr<WorkloadEstimate> PlanAgain(const WorkloadRequest& request, const Question& question,
                                            const ledger::Charge& earlier) {
   if (!earlier.draw_identity.empty()) {
-    ASSIGN_OR_RETURN(WorkloadEstimate estimate, PlanAndPrice(request, request.spend, question));
-    if (codec::HashOf(IdentityOf(estimate)) == earlier.draw_identity) return estimate;
+    absl::StatusOr<WorkloadEstimate> estimate = PlanAndPrice(request, request.spend, question);
+    const bool is_refused =
+        absl::IsInvalidArgument(estimate.status()) || absl::IsOutOfRange(estimate.status());
+    if (!estimate.ok() && !is_refused) return estimate.status();
+    if (estimate.ok() && codec::HashOf(IdentityOf(*estimate)) == earlier.draw_identity) return estimate;
   }
   return PlanAndPrice(request, request.spend, question, JointStrategies::kNotYet);
 }

@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/status_macros.h"
+#include "base/stop.h"
 #include "dp/queries/linear_queries.h"
 #include "dp/workload/residual/closed_sets.h"
 #include "dp/workload/residual/noise_selection.h"
@@ -103,17 +105,20 @@ std::vector<int32_t> WeightsOf(const NoiseSelection& selection) {
 
 }  // namespace
 
-std::optional<JointMeasurement> ParitiesFor(const Domain& domain, const UnitBound& unit,
-                                            std::span<const QuerySet> sets, ErrorMeasure measure,
-                                            const ResidualLimits& limits) {
+absl::StatusOr<std::optional<JointMeasurement>> ParitiesFor(const Domain& domain, const UnitBound& unit,
+                                                            std::span<const QuerySet> sets,
+                                                            ErrorMeasure measure,
+                                                            const std::stop_token& stop) {
   if (!AreBinaryMarginals(domain, sets)) return std::nullopt;
-  const std::optional<ClosedSets> closed = ClosedSets::Create(MarginalsOf(sets), limits.most_sets);
+  const std::optional<ClosedSets> closed = ClosedSets::Create(MarginalsOf(sets), kMostResidualSets);
   if (!closed) return std::nullopt;
+  RETURN_IF_ERROR(CheckGoesOn(stop));
   const std::vector<double> costs = CostsOf(unit, *closed);
   const bool is_for_the_worst =
-      measure == ErrorMeasure::kLargest && NumberOfFactors(sets) <= limits.most_factors;
+      measure == ErrorMeasure::kLargest && NumberOfFactors(sets) <= kMostParityFactors;
   const std::vector<int32_t> weights = WeightsOf(is_for_the_worst ? SelectForTheWorst(costs, sets, *closed)
                                                                   : SelectForTheSum(costs, sets, *closed));
+  RETURN_IF_ERROR(CheckGoesOn(stop));
   JointMeasurement joint;
   joint.measured.reserve(weights.size());
   const uint32_t any = sets.front().groups.front().attributes.front();

@@ -10,9 +10,12 @@
 // Thread-safe: pure functions of public facts.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <stop_token>
 
+#include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
 #include "dp/sensitivity/sensitivity.h"
 #include "dp/workload/measurement.h"
@@ -23,10 +26,13 @@ namespace curator::dp {
 
 // The parities that answer `sets`, each measured once, those of fewer attributes first; each set has the
 // strategy kParity, and a marginal's source is the parity of its own attributes. None unless all sets are
-// whole marginals, valid, over attributes of two codes each and within the limits. Where the worst answer
-// counts and there are more factors than the limit has, the weights are those for the sum.
-std::optional<JointMeasurement> ParitiesFor(const Domain& domain, const UnitBound& unit,
-                                            std::span<const QuerySet> sets, ErrorMeasure measure,
-                                            const ResidualLimits& limits = {});
+// whole marginals, valid, over attributes of two codes each, kMostProductAxes of them at most, with
+// kMostResidualSets parities at most. Where the worst answer counts, of more than kMostParityFactors (2^|A|
+// for each marginal), the weights are those for the sum. CANCELLED soon after `stop` is requested.
+inline constexpr int64_t kMostParityFactors = int64_t{1} << 16;  // half a second
+absl::StatusOr<std::optional<JointMeasurement>> ParitiesFor(const Domain& domain, const UnitBound& unit,
+                                                            std::span<const QuerySet> sets,
+                                                            ErrorMeasure measure,
+                                                            const std::stop_token& stop = {});
 
 }  // namespace curator::dp

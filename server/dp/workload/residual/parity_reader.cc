@@ -1,37 +1,30 @@
 #include "dp/workload/residual/parity_reader.h"
 
-#include <bit>
-#include <cmath>
 #include <cstddef>
 #include <variant>
+
+#include "dp/queries/product_queries.h"
 
 namespace curator::dp {
 namespace {
 
-constexpr size_t kMostAttributes = 30;  // of a set: its cells are numbered in 32 bits
-
-bool IsOdd(size_t cell) {
-  return std::popcount(cell) % 2 == 1;
-}
-
-struct Parity {
+struct MeasuredParity {
   AttributeSet set;
   int32_t weight = 0;
 };
 
-std::optional<Parity> ParityOf(const QueryGroup& group) {
-  const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries);
-  const size_t size = group.attributes.size();
-  if (queries == nullptr || queries->size() != 1 || size == 0 || size > kMostAttributes) return std::nullopt;
-  const LinearQuery& query = queries->front();
-  if (query.size() != SubsetsOfSize(size) || query[0].weight <= 0) return std::nullopt;
-  const int32_t weight = query[0].weight;
-  const bool is_count = size == 1 && query[1].weight == weight;
-  for (size_t cell = 0; cell < query.size(); ++cell) {
-    const int32_t expected = IsOdd(cell) && !is_count ? -weight : weight;
-    if (query[cell] != WeightedCell{static_cast<uint32_t>(cell), expected}) return std::nullopt;
+std::optional<MeasuredParity> ParityOf(const QueryGroup& group) {
+  if (const auto* parity = std::get_if<Parity>(&group.queries)) {
+    if (group.attributes.empty() || group.attributes.size() > kMostProductAxes) return std::nullopt;
+    return MeasuredParity{.set = group.attributes, .weight = parity->weight};
   }
-  return Parity{.set = is_count ? AttributeSet() : group.attributes, .weight = weight};
+  const auto* queries = std::get_if<std::vector<LinearQuery>>(&group.queries);
+  if (queries == nullptr || queries->size() != 1 || group.attributes.size() != 1) return std::nullopt;
+  const LinearQuery& query = queries->front();
+  if (query.empty() || query[0].weight < 1) return std::nullopt;
+  const int32_t weight = query[0].weight;
+  if (query != LinearQuery{{0, weight}, {1, weight}}) return std::nullopt;
+  return MeasuredParity{.set = {}, .weight = weight};
 }
 
 // Replaces a number for each subset, whose attributes are the bits of its position, by the sum for each cell
@@ -55,14 +48,24 @@ size_t CellOf(size_t subset, size_t attributes) {
   return cell;
 }
 
+constexpr AnswerError kNoError{.variance_factor = 0, .terms = 0, .fourth_factor = 0};
+
+// A further value enters with this weight.
+void AddTo(AnswerError& error, double weight) {
+  const double square = weight * weight;
+  error.variance_factor += square;
+  error.fourth_factor += square * square;
+}
+
 }  // namespace
 
 QueryGroup ParityGroup(const AttributeSet& set, int32_t weight, uint32_t attribute) {
-  LinearQuery query(SubsetsOfSize(set.empty() ? 1 : set.size()));
-  for (size_t cell = 0; cell < query.size(); ++cell)
-    query[cell] = {static_cast<uint32_t>(cell), IsOdd(cell) && !set.empty() ? -weight : weight};
   QueryGroup group{.attributes = set.empty() ? AttributeSet{attribute} : set, .queries = EveryCell()};
-  group.queries = std::vector<LinearQuery>{std::move(query)};
+  if (set.empty()) {
+    group.queries = std::vector<LinearQuery>{{{0, weight}, {1, weight}}};
+  } else {
+    group.queries = Parity{weight};
+  }
   return group;
 }
 
@@ -70,7 +73,7 @@ std::optional<ParityReader> ParityReader::Create(std::span<const QueryGroup> mea
   std::vector<AttributeSet> sets;
   std::vector<double> weights;
   for (const QueryGroup& group : measured) {
-    std::optional<Parity> parity = ParityOf(group);
+    std::optional<MeasuredParity> parity = ParityOf(group);
     if (!parity) return std::nullopt;
     sets.push_back(std::move(parity->set));
     weights.push_back(parity->weight);
@@ -83,23 +86,22 @@ std::optional<ParityReader> ParityReader::Create(std::span<const QueryGroup> mea
 }
 
 bool ParityReader::CanRead(const QueryGroup& group) const {
-  return std::holds_alternative<EveryCell>(group.queries) && positions_.Find(group.attributes).has_value();
+  return !group.attributes.empty() && positions_.Find(group.attributes).has_value();
 }
 
 uint32_t ParityReader::PositionOf(const AttributeSet& marginal) const {
   return positions_.SubsetsOf(marginal).back();
 }
 
-AnswerError ParityReader::ErrorOf(const AttributeSet& marginal) const {
-  AnswerError error{.variance_factor = 0, .terms = 0, .fourth_factor = 0};
-  for (const WeightedValues& value : WeightsOf(marginal)) {
-    error.variance_factor += value.count * std::pow(value.weight, 2);
-    error.fourth_factor += value.count * std::pow(value.weight, 4);
-  }
+AnswerError ParityReader::ErrorOfCells(const AttributeSet& marginal) const {
+  const std::vector<uint32_t> subsets = positions_.SubsetsOf(marginal);
+  AnswerError error = kNoError;
+  for (const uint32_t subset : subsets)
+    AddTo(error, 1 / (weights_[subset] * static_cast<double>(subsets.size())));
   return error;
 }
 
-std::vector<WeightedValues> ParityReader::WeightsOf(const AttributeSet& marginal) const {
+std::vector<WeightedValues> ParityReader::WeightsInCells(const AttributeSet& marginal) const {
   const std::vector<uint32_t> subsets = positions_.SubsetsOf(marginal);
   std::vector<WeightedValues> weights;
   for (const uint32_t subset : subsets)
@@ -107,17 +109,33 @@ std::vector<WeightedValues> ParityReader::WeightsOf(const AttributeSet& marginal
   return Compacted(std::move(weights));
 }
 
-std::vector<double> ParityReader::CellsOf(const AttributeSet& marginal,
-                                          std::span<const std::vector<int64_t>> values) const {
-  const std::vector<uint32_t> subsets = positions_.SubsetsOf(marginal);
+std::vector<AnswerError> ParityReader::ErrorsOf(const Domain& domain, const QueryGroup& group) const {
+  if (std::holds_alternative<EveryCell>(group.queries)) return {ErrorOfCells(group.attributes)};
+  const std::vector<uint32_t> subsets = positions_.SubsetsOf(group.attributes);
+  std::vector<AnswerError> errors(static_cast<size_t>(NumberOfQueries(domain, group)), kNoError);
+  for (size_t subset = 0; subset < subsets.size(); ++subset) {
+    // What the measured value, if it were 1 and all others 0, would add to the cells, and to the answers.
+    std::vector<double> cells(subsets.size());
+    cells[CellOf(subset, group.attributes.size())] =
+        1 / (weights_[subsets[subset]] * static_cast<double>(subsets.size()));
+    Transform(cells);
+    const std::vector<double> weights = AnswersFromEstimates(domain, group, cells);
+    for (size_t i = 0; i < errors.size(); ++i) AddTo(errors[i], weights[i]);
+  }
+  return errors;
+}
+
+std::vector<double> ParityReader::AnswersOf(const Domain& domain, const QueryGroup& group,
+                                            std::span<const std::vector<int64_t>> values) const {
+  const std::vector<uint32_t> subsets = positions_.SubsetsOf(group.attributes);
   std::vector<double> cells(subsets.size());
   for (size_t subset = 0; subset < subsets.size(); ++subset) {
     const uint32_t place = subsets[subset];
-    cells[CellOf(subset, marginal.size())] =
+    cells[CellOf(subset, group.attributes.size())] =
         static_cast<double>(values[place].front()) / (weights_[place] * static_cast<double>(subsets.size()));
   }
   Transform(cells);
-  return cells;
+  return AnswersFromEstimates(domain, group, cells);
 }
 
 }  // namespace curator::dp

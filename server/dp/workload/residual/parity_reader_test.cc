@@ -56,7 +56,7 @@ TEST_F(ParityReaderTest, ReadsEachMarginalAsItIsCounted) {
   const ParityReader reader = ParityReader::Create(parities_).value();
   for (const AttributeSet& marginal : std::vector<AttributeSet>{{0}, {3}, {1, 2}, {0, 3}, {0, 1, 3}, kAll}) {
     const std::vector<int64_t> counted = SumOut(domain_, kAll, counts_, marginal);
-    const std::vector<double> read = reader.CellsOf(marginal, values_);
+    const std::vector<double> read = reader.AnswersOf(domain_, {marginal, EveryCell()}, values_);
     ASSERT_EQ(read.size(), counted.size());
     for (size_t cell = 0; cell < read.size(); ++cell)
       EXPECT_NEAR(read[cell], static_cast<double>(counted[cell]), 1e-9);
@@ -73,24 +73,59 @@ TEST_F(ParityReaderTest, KnowsTheWeightOfEachValueInEachCell) {
   for (size_t i = 0; i < parities_.size(); ++i) {
     std::vector<std::vector<int64_t>> one(parities_.size(), {0});
     one[i] = {1};
-    const double weight = std::abs(reader.CellsOf(marginal, one)[3]);
+    const double weight = std::abs(reader.AnswersOf(domain_, {marginal, EveryCell()}, one)[3]);
     squares += weight * weight;
     fourths += weight * weight * weight * weight;
     moved.push_back({.weight = weight, .count = 1});
   }
-  const AnswerError error = reader.ErrorOf(marginal);
+  const AnswerError error = reader.ErrorOfCells(marginal);
   EXPECT_NEAR(error.variance_factor / squares, 1, 1e-12);
   EXPECT_NEAR(error.fourth_factor / fourths, 1, 1e-12);
   EXPECT_EQ(error.terms, 0) << "weights are not all one";
-  EXPECT_EQ(reader.WeightsOf(marginal), Compacted(moved));
+  EXPECT_EQ(reader.WeightsInCells(marginal), Compacted(moved));
 }
 
 TEST_F(ParityReaderTest, KnowsWhereEachParityIsAndWhatItCanRead) {
   const ParityReader reader = ParityReader::Create(parities_).value();
   EXPECT_EQ(reader.PositionOf({0, 2}), 0b101u);
   EXPECT_TRUE(reader.CanRead({{0, 2}, EveryCell()}));
+  EXPECT_TRUE(reader.CanRead({{0}, Boxes{{{0, 0}}}}));
   EXPECT_FALSE(reader.CanRead({{0, 4}, EveryCell()}));
-  EXPECT_FALSE(reader.CanRead({{0}, Boxes{{{0, 0}}}}));
+}
+
+// As from the marginal's counts; and each error is the sum over the values of what each moves the answer by.
+TEST_F(ParityReaderTest, ReadsOtherQueriesOverTheCells) {
+  const ParityReader reader = ParityReader::Create(parities_).value();
+  const AttributeSet set = {0, 1, 3};
+  for (const QueryGroup& group :
+       {QueryGroup{set, Boxes{{{0, 0}, {0, 1}, {1, 1}, {0, 1}, {0, 0}, {0, 0}}}},
+        QueryGroup{set, std::vector<LinearQuery>{{{2, 3}, {5, -1}}, {{7, 1}}, {{0, 1}, {1, -1}}}}}) {
+    const std::vector<int64_t> counted =
+        AnswersFromCounts(domain_, group, SumOut(domain_, kAll, counts_, set));
+    const std::vector<double> read = reader.AnswersOf(domain_, group, values_);
+    const std::vector<AnswerError> errors = reader.ErrorsOf(domain_, group);
+    ASSERT_EQ(read.size(), counted.size());
+    ASSERT_EQ(errors.size(), counted.size());
+    std::vector<double> squares(read.size());
+    for (size_t i = 0; i < parities_.size(); ++i) {
+      std::vector<std::vector<int64_t>> one(parities_.size(), {0});
+      one[i] = {1};
+      const std::vector<double> moved = reader.AnswersOf(domain_, group, one);
+      for (size_t j = 0; j < moved.size(); ++j) squares[j] += moved[j] * moved[j];
+    }
+    for (size_t j = 0; j < read.size(); ++j) {
+      EXPECT_NEAR(read[j], static_cast<double>(counted[j]), 1e-9);
+      EXPECT_NEAR(errors[j].variance_factor / squares[j], 1, 1e-9);
+    }
+  }
+}
+
+// One query of its own in each answer: a parity that is asked has the error of its measured value.
+TEST_F(ParityReaderTest, KnowsThatAParityIsMeasuredItself) {
+  const ParityReader reader = ParityReader::Create(parities_).value();
+  const QueryGroup asked{{0, 2}, std::vector<LinearQuery>{{{0, 1}, {1, -1}, {2, -1}, {3, 1}}}};
+  const double weight = std::get<Parity>(parities_[0b101].queries).weight;
+  EXPECT_NEAR(reader.ErrorsOf(domain_, asked)[0].variance_factor * weight * weight, 1, 1e-12);
 }
 
 TEST_F(ParityReaderTest, NeedsAllSubsetsOnce) {
@@ -105,27 +140,26 @@ TEST_F(ParityReaderTest, NeedsAllSubsetsOnce) {
 
 // Each of these would be read as what it is not.
 TEST_F(ParityReaderTest, TakesNothingElseForParities) {
-  const auto is_refused = [&](QueryGroup other) {
+  const auto is_refused = [&](size_t position, QueryGroup other) {
     std::vector<QueryGroup> measured = parities_;
-    measured[0b101] = std::move(other);
+    measured[position] = std::move(other);
     return !ParityReader::Create(measured).has_value();
   };
-  const AttributeSet set = {0, 2};
-  const auto query = [&](std::vector<int32_t> weights) {
-    LinearQuery terms;
-    for (uint32_t cell = 0; cell < weights.size(); ++cell) terms.push_back({cell, weights[cell]});
-    return QueryGroup{set, std::vector<LinearQuery>{terms}};
+  const auto query = [](AttributeSet set, LinearQuery terms) {
+    return QueryGroup{std::move(set), std::vector<LinearQuery>{std::move(terms)}};
   };
-  EXPECT_FALSE(is_refused(query({7, -7, -7, 7})));
-  EXPECT_TRUE(is_refused(query({7, -7, -7, 6})));
-  EXPECT_TRUE(is_refused(query({7, 7, 7, 7})));
-  EXPECT_TRUE(is_refused(query({-7, 7, 7, -7})));
-  EXPECT_TRUE(is_refused(query({7, -7, -7})));
-  EXPECT_TRUE(is_refused({set, EveryCell()}));
-  EXPECT_TRUE(is_refused({set, Boxes{{{0, 0}, {0, 1}}}}));
-  QueryGroup two = query({7, -7, -7, 7});
-  std::get<std::vector<LinearQuery>>(two.queries).push_back({{0, 1}});
-  EXPECT_TRUE(is_refused(two));
+  EXPECT_FALSE(is_refused(0, query({3}, {{0, 7}, {1, 7}}))) << "the number of records";
+  EXPECT_TRUE(is_refused(0, query({3}, {{0, 7}, {1, 6}})));
+  EXPECT_TRUE(is_refused(0, query({3}, {{0, 7}, {1, -7}})));
+  EXPECT_TRUE(is_refused(0, query({3}, {{0, -7}, {1, -7}})));
+  EXPECT_TRUE(is_refused(0, query({3}, {{0, 7}})));
+  EXPECT_TRUE(is_refused(0, query({2, 3}, {{0, 7}, {1, 7}})));
+  EXPECT_TRUE(is_refused(0, QueryGroup{{3}, std::vector<LinearQuery>{{{0, 7}, {1, 7}}, {{0, 1}}}}));
+  const AttributeSet set = {0, 2};
+  EXPECT_FALSE(is_refused(0b101, {set, Parity{1}}));
+  EXPECT_TRUE(is_refused(0b101, {set, EveryCell()}));
+  EXPECT_TRUE(is_refused(0b101, {set, Boxes{{{0, 0}, {0, 1}}}}));
+  EXPECT_TRUE(is_refused(0b101, {{}, Parity{1}}));
 }
 
 }  // namespace
