@@ -139,38 +139,43 @@ std::vector<Drawn> AllDrawn() {
           {"both", kReplaced, {marginals, boxes}}};
 }
 
-// The root of the mean square has half of the relative deviation of the mean square: the 1% are four
-// deviations at least, and 12 at night.
-TEST(ResidualDraws, HaveTheErrorThatWasForecast) {
-  const dp::Domain domain = dp::CodedDomain(kSmall);
-  const auto draws = static_cast<int64_t>(AuditSize(4000));
-  for (const Drawn& drawn : AllDrawn()) {
-    const dp::WorkloadPlan plan = PlanOf(domain, drawn.unit, drawn.sets, RhoOf(0.5), Choice::kJoint).value();
-    seeded::SeededBits bits(AuditSeed(2800));
-    const MeasuredErrors found = DrawErrors(domain, drawn.unit, plan, draws, bits);
-    EXPECT_LT(found.deviation_of_it / found.mean_square / 2, 0.01 / 4) << "too few draws";
-    EXPECT_NEAR(std::sqrt(found.mean_square / ForecastOf(domain, plan)), 1, 0.01) << drawn.name;
-    const dp::WorkloadPlan other =
-        PlanOf(domain, drawn.unit, drawn.sets, RhoOf(0.475), Choice::kJoint).value();
-    EXPECT_LT(std::sqrt(found.mean_square / ForecastOf(domain, other)), 0.99) << "a budget 5% smaller";
-  }
+// Of a plan of one spend, and not of one of 5% less. The root of the mean square has half of the relative
+// deviation of the mean square: the 1% are four deviations at least, and 12 at night.
+void ExpectForecastErrors(const dp::Domain& domain, const Drawn& drawn, const dp::Spend& spend,
+                          const dp::Spend& smaller, int64_t draws, uint64_t sample) {
+  const dp::WorkloadPlan plan = PlanOf(domain, drawn.unit, drawn.sets, spend, Choice::kJoint).value();
+  seeded::SeededBits bits(AuditSeed(sample));
+  const MeasuredErrors found = DrawErrors(domain, drawn.unit, plan, draws, bits);
+  EXPECT_LT(found.deviation_of_it / found.mean_square / 2, 0.01 / 4) << "too few draws";
+  EXPECT_NEAR(std::sqrt(found.mean_square / ForecastOf(domain, plan)), 1, 0.01) << drawn.name;
+  const dp::WorkloadPlan other = PlanOf(domain, drawn.unit, drawn.sets, smaller, Choice::kJoint).value();
+  EXPECT_LT(std::sqrt(found.mean_square / ForecastOf(domain, other)), 0.99) << "a budget 5% smaller";
 }
 
-// Of a million answers at every budget.
-TEST(ResidualDraws, LieWithinTheirIntervalsAsOftenAsTheLevelSays) {
-  const dp::Domain domain = dp::CodedDomain(kSmall);
+// Of a million answers.
+void ExpectHeldIntervals(const dp::Domain& domain, const Drawn& drawn, const dp::Spend& spend,
+                         uint64_t sample) {
   const auto answers = static_cast<int64_t>(AuditSize(1'000'000));
-  for (const Drawn& drawn : AllDrawn()) {
-    for (const double rho : {1e-4, 0.01, 0.5, 10.0}) {
-      const dp::WorkloadPlan plan =
-          PlanOf(domain, drawn.unit, drawn.sets, RhoOf(rho), Choice::kJoint).value();
-      seeded::SeededBits bits(AuditSeed(2801));
-      const int64_t draws = (answers - 1) / plan.shape.answers + 1;
-      const MeasuredErrors found = DrawErrors(domain, drawn.unit, plan, draws, bits);
-      EXPECT_GE(found.answers, answers);
-      EXPECT_GE(found.held, 0.945) << drawn.name << ", rho " << rho;
-      EXPECT_LE(found.held, 0.955) << drawn.name << ", rho " << rho;
-    }
+  const dp::WorkloadPlan plan = PlanOf(domain, drawn.unit, drawn.sets, spend, Choice::kJoint).value();
+  seeded::SeededBits bits(AuditSeed(sample));
+  const int64_t draws = (answers - 1) / plan.shape.answers + 1;
+  const MeasuredErrors found = DrawErrors(domain, drawn.unit, plan, draws, bits);
+  EXPECT_GE(found.answers, answers);
+  EXPECT_GE(found.held, 0.945) << drawn.name;
+  EXPECT_LE(found.held, 0.955) << drawn.name;
+}
+
+TEST(ResidualDraws, HaveTheErrorThatWasForecast) {
+  const auto draws = static_cast<int64_t>(AuditSize(4000));
+  for (const Drawn& drawn : AllDrawn())
+    ExpectForecastErrors(dp::CodedDomain(kSmall), drawn, RhoOf(0.5), RhoOf(0.475), draws, 2800);
+}
+
+TEST(ResidualDraws, LieWithinTheirIntervalsAsOftenAsTheLevelSays) {
+  for (const double rho : {1e-4, 0.01, 0.5, 10.0}) {
+    SCOPED_TRACE(testing::Message() << "rho " << rho);
+    for (const Drawn& drawn : AllDrawn())
+      ExpectHeldIntervals(dp::CodedDomain(kSmall), drawn, RhoOf(rho), 2801);
   }
 }
 
@@ -185,35 +190,16 @@ std::vector<Drawn> DrawnParities() {
 }
 
 TEST(ParityDraws, HaveTheErrorThatWasForecast) {
-  const dp::Domain domain = dp::CodedDomain(kBits);
   const auto draws = static_cast<int64_t>(AuditSize(20'000));
-  for (const Drawn& drawn : DrawnParities()) {
-    const dp::WorkloadPlan plan =
-        PlanOf(domain, drawn.unit, drawn.sets, EpsilonOf(1), Choice::kJoint).value();
-    seeded::SeededBits bits(AuditSeed(2802));
-    const MeasuredErrors found = DrawErrors(domain, drawn.unit, plan, draws, bits);
-    EXPECT_LT(found.deviation_of_it / found.mean_square / 2, 0.01 / 4) << "too few draws";
-    EXPECT_NEAR(std::sqrt(found.mean_square / ForecastOf(domain, plan)), 1, 0.01) << drawn.name;
-    const dp::WorkloadPlan other =
-        PlanOf(domain, drawn.unit, drawn.sets, EpsilonOf(0.95), Choice::kJoint).value();
-    EXPECT_LT(std::sqrt(found.mean_square / ForecastOf(domain, other)), 0.99) << "a budget 5% smaller";
-  }
+  for (const Drawn& drawn : DrawnParities())
+    ExpectForecastErrors(dp::CodedDomain(kBits), drawn, EpsilonOf(1), EpsilonOf(0.95), draws, 2802);
 }
 
-// Of a million answers at every budget, where the noise is so small that whole numbers show, too.
 TEST(ParityDraws, LieWithinTheirIntervalsAsOftenAsTheLevelSays) {
-  const dp::Domain domain = dp::CodedDomain(kBits);
-  const auto answers = static_cast<int64_t>(AuditSize(1'000'000));
-  for (const Drawn& drawn : DrawnParities()) {
-    for (const double epsilon : {0.001, 0.1, 1.0, 50.0}) {
-      const dp::WorkloadPlan plan =
-          PlanOf(domain, drawn.unit, drawn.sets, EpsilonOf(epsilon), Choice::kJoint).value();
-      seeded::SeededBits bits(AuditSeed(2803));
-      const int64_t draws = (answers - 1) / plan.shape.answers + 1;
-      const MeasuredErrors found = DrawErrors(domain, drawn.unit, plan, draws, bits);
-      EXPECT_GE(found.held, 0.945) << drawn.name << ", epsilon " << epsilon;
-      EXPECT_LE(found.held, 0.955) << drawn.name << ", epsilon " << epsilon;
-    }
+  for (const double epsilon : {0.001, 0.1, 1.0, 50.0}) {
+    SCOPED_TRACE(testing::Message() << "epsilon " << epsilon);
+    for (const Drawn& drawn : DrawnParities())
+      ExpectHeldIntervals(dp::CodedDomain(kBits), drawn, EpsilonOf(epsilon), 2803);
   }
 }
 

@@ -165,18 +165,23 @@ struct Goal {
   std::function<bool(const ForecastNoise&)> is_reached = {};
 };
 
-// The weighted mean over the sets of their mean variances, in units of the noise's variance.
+// Of all answers of a set, in units of the noise's variance.
+double MeanVariance(const ErrorClasses& classes) {
+  double sum = 0;
+  double answers = 0;
+  for (const ErrorClass& each : classes) {
+    sum += each.error.variance_factor * static_cast<double>(each.answers) - each.above;
+    answers += static_cast<double>(each.answers);
+  }
+  return sum / answers;
+}
+
+// The weighted mean over the sets of their mean variances.
 double WeightedMeanVariance(std::span<const QuerySet> sets, std::span<const ErrorClasses> classes) {
   double variance = 0;
   double weights = 0;
   for (size_t i = 0; i < sets.size(); ++i) {
-    double of_set = 0;
-    double answers = 0;
-    for (const ErrorClass& each : classes[i]) {
-      of_set += each.error.variance_factor * static_cast<double>(each.answers) - each.above;
-      answers += static_cast<double>(each.answers);
-    }
-    variance += sets[i].weight * of_set / answers;
+    variance += sets[i].weight * MeanVariance(classes[i]);
     weights += sets[i].weight;
   }
   return variance / weights;
@@ -425,15 +430,10 @@ double ObjectiveOfParities(const WorkloadShape& shape, ErrorMeasure objective) {
   double mean = 0;
   double largest = 0;
   for (size_t i = 0; i < shape.classes.size(); ++i) {
-    double sum = 0;
-    double answers = 0;
-    for (const ErrorClass& each : shape.classes[i]) {
-      const double variance = shape.asked[i].weight * each.error.variance_factor;
-      largest = std::max(largest, variance);
-      sum += variance * static_cast<double>(each.answers) - shape.asked[i].weight * each.above;
-      answers += static_cast<double>(each.answers);
-    }
-    mean += sum / answers;
+    const double weight = shape.asked[i].weight;
+    mean += weight * MeanVariance(shape.classes[i]);
+    for (const ErrorClass& each : shape.classes[i])
+      largest = std::max(largest, weight * each.error.variance_factor);
   }
   return objective == ErrorMeasure::kMean ? mean : largest;
 }
