@@ -5,6 +5,7 @@
 // browser resumes it by itself after an interruption.
 import { createStore } from "../store.ts";
 import { call, reportSessionLoss } from "./client.ts";
+import { asApiError } from "./error.ts";
 import type { LedgerEntry } from "./types.ts";
 
 export type StreamState = "off" | "live" | "reconnecting";
@@ -22,6 +23,8 @@ interface Watched {
   watchers: Set<Watcher>;
   position: bigint | undefined;
   ended: boolean;
+  // Its place in the history is asked for again then, as the server could not say it.
+  again: ReturnType<typeof setTimeout> | undefined;
 }
 
 const MOST_DATASETS = 100;
@@ -40,6 +43,8 @@ let settleTimer: ReturnType<typeof setTimeout> | undefined;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 let retryMs = FIRST_RETRY_MS;
 let enabled = false;
+// Calls that ask for a place and have no answer yet.
+let asking = 0;
 
 // Calls `listener` when the server is reached again.
 export function onLive(listener: () => void): () => void {
@@ -138,25 +143,53 @@ function openStream(): void {
   source.addEventListener("error", onError);
 }
 
+// A stream that follows nothing is live whatever becomes of the server. So the page has none before the
+// places are known: what it calls live is followed.
+function hasPlaces(): boolean {
+  if (asking > 0) return false;
+  return positions().length > 0 || ![...watched.values()].some(({ again }) => again !== undefined);
+}
+
 function settle(): void {
   clearTimeout(settleTimer);
   settleTimer = setTimeout(() => {
-    if (enabled && (source === undefined || watchedNames() !== openedFor)) openStream();
+    if (enabled && hasPlaces() && (source === undefined || watchedNames() !== openedFor)) openStream();
   }, SETTLE_MS);
 }
 
-async function findPosition(dataset: string, of: Watched): Promise<void> {
+function scheduleAgain(dataset: string, of: Watched, ms: number): void {
+  if (!enabled || watched.get(dataset) !== of) return;
+  of.again = setTimeout(() => {
+    of.again = undefined;
+    if (!enabled || watched.get(dataset) !== of) return;
+    void findPosition(dataset, of, Math.min(ms * 2, LAST_RETRY_MS));
+  }, ms);
+}
+
+async function findPosition(dataset: string, of: Watched, nextMs = FIRST_RETRY_MS): Promise<void> {
+  clearTimeout(of.again);
+  of.again = undefined;
+  asking += 1;
   try {
     const { messages } = await call("BudgetService/ListLedgerEntries", { dataset, newest: 1 });
     const last = messages[messages.length - 1];
     of.position ??= BigInt(last?.sequence ?? "0");
     of.ended = false;
     for (const watcher of [...of.watchers]) watcher.ready?.(of.position);
-    settle();
-  } catch {
+  } catch (thrown) {
+    const error = asApiError(thrown);
+    if (enabled && error.isUnreachable && openedFor === "") {
+      // Also where the page had a stream before it watched anything.
+      close();
+      setState("reconnecting");
+    }
     if (of.ended) scheduleReturn(dataset, of);
-    // Without a place in the history there is nothing to watch: the page's own calls say why, and what is
-    // polled still comes. The next time that the server is reached, the place is looked for again.
+    else if (error.isPassing) scheduleAgain(dataset, of, nextMs);
+    // Where the place is refused there is nothing to watch: the page's own calls say why, and what is polled
+    // still comes. The next time that the server is reached, the place is looked for again.
+  } finally {
+    asking -= 1;
+    settle();
   }
 }
 
@@ -172,7 +205,7 @@ onLive(findMissingPositions);
 export function watchDataset(dataset: string, watcher: Watcher): () => void {
   let of = watched.get(dataset);
   if (of === undefined) {
-    of = { watchers: new Set(), position: undefined, ended: false };
+    of = { watchers: new Set(), position: undefined, ended: false, again: undefined };
     watched.set(dataset, of);
     void findPosition(dataset, of);
   }

@@ -113,12 +113,22 @@ export function useLoad<Data>(
     };
 
     again.current = () => void start();
+    // Of the history, entries after a place come by themselves, once that is known. The place is asked for
+    // first; data that were there before its answer may lack entries up to it, and are loaded again.
+    const leaveDataset =
+      live === undefined
+        ? undefined
+        : watchDataset(live, {
+            entry: soon,
+            ready: () => {
+              if (loadedAt !== 0) soon();
+            },
+          });
     void start();
     document.addEventListener("visibilitychange", onVisible);
     const leaveLive = onLive(() => {
       if (failed) void start();
     });
-    const leaveDataset = live === undefined ? undefined : watchDataset(live, { entry: soon });
     return () => {
       running?.abort();
       clearTimeout(timer);
