@@ -23,7 +23,7 @@ const VARIANTS = {
 };
 
 async function choose({ page }) {
-  for (const choice of (await page.$$("label.choice input[type=checkbox]")).slice(0, 2)) await choice.click();
+  for (const choice of (await page.$$("label.choice input[type=checkbox]")).slice(0, 2)) await choice.press("Space");
   await page.waitForSelector(".price-row");
 }
 

@@ -94,7 +94,7 @@ class Process:
         seen = []
         while True:
             try:
-                seen.append(self._lines.get(timeout=30))
+                seen.append(self._lines.get(timeout=120))
             except queue.Empty:
                 raise RuntimeError(f"{self._process.args!r} does not say {text!r}: {''.join(seen)}") from None
             if text in seen[-1]:

@@ -32,9 +32,15 @@ def csv_of(rows: int, seed: int = 1) -> str:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Below the ports that Linux gives to connections, which could take it before the server does, or while it is down."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_768)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 class Server:
@@ -78,7 +84,7 @@ class Server:
         with open(self.folder / "server.log", "ab") as log:
             command = [str(BUILD / "server" / "curatord"), *self.options()]
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not self._answers():
             if time.monotonic() > deadline or self._process.poll() is not None:
                 self.kill()

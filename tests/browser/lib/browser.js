@@ -1,8 +1,10 @@
 // One Chromium for all tests, with a context of its own for each person: their cookies and storage are apart.
 import puppeteer from "puppeteer-core";
 import { CHROMIUM, scratchFolder } from "./places.js";
+import { isRunning, START_MS, until } from "./processes.js";
 
-const WAIT_MS = 15_000;
+// Far longer than anything takes on an idle machine.
+const WAIT_MS = 60_000;
 // Longer waits of the page (30 seconds between two looks at the server) pass this many times faster, where a test asks for it.
 const HASTE = 30;
 
@@ -22,6 +24,7 @@ export async function startBrowser() {
     executablePath: CHROMIUM,
     headless: true,
     pipe: true,
+    timeout: START_MS,
     acceptInsecureCerts: true, // those of an authority of the test's own
     userDataDir: scratchFolder(),
     args: [
@@ -36,11 +39,17 @@ export async function startBrowser() {
 }
 
 export async function stopBrowser() {
+  const group = browser?.process()?.pid;
   await browser?.close();
+  // Its helpers, which are of its group, may still write to its folder, which is removed at the end.
+  if (group) await until("the end of all of Chromium's processes", () => !isRunning(group), { ms: WAIT_MS });
 }
 
 export class Person {
   #context;
+  // Requests of the page: those without an answer, but for streams of events, and how many there were.
+  #open = new Set();
+  #sent = 0;
 
   // `origin`: the only one that the person's pages may ask anything of.
   static async arrive(origin, { isHasty = false, size = SIZES.wide } = {}) {
@@ -56,9 +65,22 @@ export class Person {
     this.page.setDefaultTimeout(WAIT_MS);
     await this.page.setViewport(size);
     this.problems = [];
+    this.#followRequests(this.page);
     await this.#collectProblems(this.page);
     if (isHasty) await this.page.evaluateOnNewDocument(hurry, HASTE);
     return this.page;
+  }
+
+  #followRequests(page) {
+    page.on("request", (request) => {
+      this.#sent += 1;
+      if (request.resourceType() !== "eventsource") this.#open.add(request);
+    });
+    for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => this.#open.delete(request));
+    // Whatever the document before was waiting for.
+    page.on("framenavigated", (frame) => {
+      if (frame === page.mainFrame()) this.#open.clear();
+    });
   }
 
   // Of a page: errors of scripts and of the console, violations of the content policy, and requests to other origins.
@@ -103,15 +125,26 @@ export class Person {
 
   async fill(label, text, role = "textbox") {
     const field = await this.control(label, role);
-    await field.click({ clickCount: 3 });
+    await field.evaluate((element) => element.select());
     await field.type(text);
   }
 
-  // By the keyboard, so that nothing depends on what lies above it.
+  // By the keyboard, so that nothing depends on where it lies, and what above it.
   async press(name, role = "button") {
-    const button = await this.control(name, role);
-    await button.focus();
-    await button.press(role === "checkbox" || role === "radio" ? "Space" : "Enter");
+    await this.#press(await this.control(name, role));
+  }
+
+  // The same of the first element that fits `selector`.
+  async pressOn(selector) {
+    await this.#press(await this.page.waitForSelector(selector, { visible: true }));
+  }
+
+  async #press(element) {
+    // A button is off until what it needs is there.
+    const isOn = (button) => button.getAttribute("aria-disabled") !== "true";
+    await this.page.waitForFunction(isOn, { polling: "mutation" }, element);
+    const type = await element.evaluate((control) => control.type);
+    await element.press(type === "checkbox" || type === "radio" ? "Space" : "Enter");
   }
 
   // Waits until an element that fits `selector` has this text.
@@ -142,12 +175,18 @@ export class Person {
     return this.page.$$eval(selector, (elements, name) => elements.map((element) => element[name]), property);
   }
 
-  // Nothing is loaded any more: no skeleton is left, and the fonts are there.
+  // Nothing is loaded any more: no skeleton is left, no answer is missing, and the fonts are there. What is drawn of the last
+  // answers may ask for more.
   async settled() {
-    await this.page.waitForFunction(
-      () => document.querySelector("h1") && !document.querySelector("[class*=skeleton], [aria-busy=true]"),
-      { polling: "mutation" },
-    );
+    for (let sent; sent !== this.#sent;) {
+      sent = this.#sent;
+      await this.page.waitForFunction(
+        () => document.querySelector("h1") && !document.querySelector("[class*=skeleton], [aria-busy=true]"),
+        { polling: "mutation" },
+      );
+      await until("the answers of all calls", () => this.#open.size === 0, { ms: WAIT_MS });
+      await this.page.evaluate(drawTwice);
+    }
     await this.page.evaluate(() => document.fonts.ready.then(() => true));
   }
 
@@ -175,6 +214,13 @@ export class Person {
 
   async leave() {
     await this.#context.close();
+  }
+}
+
+// Two frames, and what components do after each.
+async function drawTwice() {
+  for (let frame = 0; frame < 2; frame += 1) {
+    await new Promise((resolve) => { requestAnimationFrame(() => setTimeout(resolve)); });
   }
 }
 

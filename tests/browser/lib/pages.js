@@ -2,14 +2,14 @@
 // it. `states`: what a reader may open on it, each tested as a page of its own.
 const release = (kind) => (world) => `/releases/${world.releases[kind]}`;
 
-async function chooseAttribute({ page }) {
-  await (await page.waitForSelector("label.choice input[type=checkbox]")).click();
-  await page.waitForSelector(".price-row");
+async function chooseAttribute(person) {
+  await person.pressOn("label.choice input[type=checkbox]");
+  await person.page.waitForSelector(".price-row");
 }
 
-async function showTable({ page }) {
-  await (await page.waitForSelector("figure.chart .chart-tools button")).click();
-  await page.waitForSelector("figure.chart table");
+async function showTable(person) {
+  await person.pressOn("figure.chart .chart-tools button");
+  await person.page.waitForSelector("figure.chart table");
 }
 
 function openDialog(name) {

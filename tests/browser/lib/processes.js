@@ -1,11 +1,16 @@
 // Programs that a test starts. Each is killed when this process ends, however it ends.
 import { execFile, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 
 // Far longer than anything takes on an idle machine.
-const START_MS = 120_000;
+export const START_MS = 120_000;
 const KEPT_LINES = 200;
+// Below the ports that Linux gives to connections: while a server is down, a connection could get its port, even one that looks
+// for this server.
+const PORTS = [20_000, 32_768];
 
 // Waits for what happens outside of a page, where no event says that it has happened.
 export async function until(what, condition, { ms = 20_000, every = 20 } = {}) {
@@ -18,13 +23,37 @@ export async function until(what, condition, { ms = 20_000, every = 20 } = {}) {
   }
 }
 
-// The kernel gives another one to each caller, until its numbers are used up.
+const givenPorts = new Set();
+
+function canListen(port) {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.on("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
+}
+
+// Another one for each caller.
 export async function freePort() {
-  const probe = createServer();
-  await new Promise((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address();
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+  for (;;) {
+    const port = randomInt(...PORTS);
+    if (givenPorts.has(port)) continue;
+    givenPorts.add(port);
+    if (await canListen(port)) return port;
+  }
+}
+
+// Whether a process of this group has not ended. Those of which nobody has taken the status have.
+export function isRunning(group) {
+  return readdirSync("/proc").some((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const [state, , groupOfIt] = readFileSync(`/proc/${name}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
+      return Number(groupOfIt) === group && state !== "Z";
+    } catch {
+      return false; // it has ended meanwhile
+    }
+  });
 }
 
 export class Program {

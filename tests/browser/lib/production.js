@@ -44,7 +44,7 @@ export class Production {
   async logIn(person, subject, path = "/") {
     const { page } = person;
     await person.go(path);
-    await (await page.waitForSelector("a.button[href*='/auth/login']")).click();
+    await person.pressOn("a.button[href*='/auth/login']");
     await page.waitForSelector("input[name=username], .side .who");
     if (await page.$("input[name=username]")) {
       await page.type("input[name=username]", subject);

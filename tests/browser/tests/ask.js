@@ -6,18 +6,14 @@ import { development } from "../lib/world.js";
 
 // Up to the question whether to pay. The exact price that it shows.
 async function askFor(person, attribute) {
-  await person.page.waitForSelector("label.choice input");
-  const names = await person.all("label.choice");
-  const index = names.findIndex((name) => name.startsWith(`${attribute} `));
-  await (await person.page.$$("label.choice input"))[index].click();
-  const pay = await person.page.waitForSelector(PAY);
-  await pay.click();
+  await person.pressOn(`::-p-xpath(//label[contains(@class, 'choice')][starts-with(normalize-space(.), '${attribute} ')]//input)`);
+  await person.pressOn(PAY);
   await person.page.waitForSelector("dialog[open] data");
   return await person.page.$eval("dialog[open] tbody data", (amount) => amount.value);
 }
 
 async function pay(person) {
-  await (await person.page.waitForSelector("::-p-xpath(//dialog[@open]//button[. = 'Pay and answer'])")).click();
+  await person.press("Pay and answer");
 }
 
 async function showsRelease({ page }) {

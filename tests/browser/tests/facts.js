@@ -40,7 +40,7 @@ export const suite = () => describe("shows of a table as people have it", () => 
 
   it("the same before somebody pays", async () => {
     await ana.go("/datasets/clinic/ask");
-    await (await ana.page.waitForSelector("label.choice input[type=checkbox]")).click();
+    await ana.pressOn("label.choice input[type=checkbox]");
     await ana.sees(SAID);
   });
 

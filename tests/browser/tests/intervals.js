@@ -26,11 +26,11 @@ export const suite = () => describe("shows intervals", () => {
       await ana.signInByName("ana", `/releases/${world.releases[kind]}`);
       await ana.page.waitForSelector("svg .mark");
       for (const level of LEVELS) {
-        await (await ana.page.waitForSelector(`input[name="level"][value="${level}"]`)).click();
+        await ana.pressOn(`input[name="level"][value="${level}"]`);
         const expected = await ofCommandLine(world.as("ana"), world.releases[kind], level);
         assert.ok(expected.length > 0 && expected.every((row) => row.every((cell) => cell !== "")));
         // The bars of the level before stay until those of this one are there.
-        await until("bars of another level", async () => String(await ofPage(ana)) === String(expected), { ms: 5000 }).catch(() => {});
+        await until("bars of another level", async () => String(await ofPage(ana)) === String(expected)).catch(() => {});
         assert.deepEqual(await ofPage(ana), expected, `at ${level}`);
       }
       await ana.leave();

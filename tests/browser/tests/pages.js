@@ -12,7 +12,6 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const SERIOUS = ["serious", "critical"];
 const MOST_STOPS = 400;
 const STOPS_AT_ONCE = 20;
-const RESIZE_MS = 3000;
 
 // What axe finds, as sentences; by all rules, or by some.
 async function findingsOf({ page }, rules) {
@@ -33,7 +32,7 @@ async function inTheme({ page }, theme, work) {
 // Elements that reach out of the window at its right side, where the document scrolls sideways. Charts are drawn anew for a width.
 async function overflowing({ page }) {
   const fits = () => document.documentElement.scrollWidth <= document.documentElement.clientWidth;
-  await page.waitForFunction(fits, { polling: "raf", timeout: RESIZE_MS }).catch(() => {});
+  await page.waitForFunction(fits, { polling: "raf" }).catch(() => {});
   return await page.evaluate(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
     if (scrollWidth <= clientWidth) return [];

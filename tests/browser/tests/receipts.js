@@ -18,7 +18,7 @@ function hasEd25519({ page }) {
 
 async function check(person, receipts, key) {
   const { page } = person;
-  await page.$eval("textarea", (area) => area.select());
+  await (await page.waitForSelector("textarea")).evaluate((area) => area.select());
   await page.keyboard.sendCharacter(receipts);
   await person.fill("The key that you trust", key);
   await person.press("Check");

@@ -76,6 +76,7 @@ export const suite = () => describe("says in place what is wrong, and recovers b
     await open.sees("reconnecting", ".stream");
     await loaded.go("/datasets/demo");
     await loaded.sees("the server does not answer", "main .notice");
+    await loaded.sees("reconnecting", ".stream");
     await open.sees("one record, added or removed", "main");
     await world.startServer();
     await Promise.all([open, loaded].map(async (person) => {
