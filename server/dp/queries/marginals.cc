@@ -160,6 +160,12 @@ absl::StatusOr<int64_t> TotalCells(const Domain& domain, std::span<const Attribu
   int64_t total = 0;
   for (const AttributeSet& set : marginals) {
     const std::optional<int64_t> cells = domain.CellCount(set);
+    if (limits.max_cells_of_one < limits.max_cells && (!cells || *cells > limits.max_cells_of_one)) {
+      return InvalidField("workload",
+                          absl::StrCat("has the marginal of ", NamesOf(domain, set), " with ",
+                                       cells ? absl::StrCat(*cells) : "more than 2^62", " cells; at most ",
+                                       limits.max_cells_of_one, " are taken in a single marginal"));
+    }
     if (!cells || *cells > limits.max_cells - total) {
       return InvalidField("workload", absl::StrCat("has more cells than the limit of ", limits.max_cells,
                                                    " (the marginal of ", NamesOf(domain, set), " alone has ",

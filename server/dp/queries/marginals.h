@@ -17,6 +17,7 @@ namespace curator::dp {
 struct WorkloadLimits {
   int64_t max_marginals = 100'000;
   int64_t max_cells = int64_t{1} << 26;       // of all marginals together
+  int64_t max_cells_of_one = max_cells;       // of each by itself
   int64_t max_attributes = int64_t{1} << 22;  // of all sets that are enumerated, each counted in each set
 };
 

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -19,8 +21,12 @@
 namespace curator::dp {
 
 // Limits of one request: more marginals than in a request for answers, because few of them are measured. All
-// pairs of a thousand attributes are 499,500.
-inline constexpr WorkloadLimits kSynthesisLimits{.max_marginals = 1'000'000};
+// pairs of a thousand attributes are 499,500. Nothing bounds the cells of all marginals together but what a
+// method says, and the bytes and seconds that it is predicted to take (SynthesisPlan): no method may hold
+// them all where that is not predicted. A single marginal has to fit the table that a method counts it in.
+inline constexpr WorkloadLimits kSynthesisLimits{.max_marginals = 1'000'000,
+                                                 .max_cells = std::numeric_limits<int64_t>::max(),
+                                                 .max_cells_of_one = WorkloadLimits{}.max_cells};
 
 // One group of every cell for each set, in their order.
 std::vector<QueryGroup> WholeMarginals(std::span<const AttributeSet> sets);

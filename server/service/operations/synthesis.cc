@@ -46,7 +46,7 @@ absl::StatusOr<const dp::Synthesizer*> FindMethod(const std::string& method) {
 absl::StatusOr<std::vector<dp::QueryGroup>> WorkloadOf(const dp::Domain& domain,
                                                        const SynthesisRequest& request) {
   if (!request.workload.empty()) {
-    ASSIGN_OR_RETURN(const std::vector<dp::AskedSet> asked, ResolveCounts(domain, request.workload));
+    ASSIGN_OR_RETURN(const std::vector<dp::AskedSet> asked, ResolveForSynthesis(domain, request.workload));
     return GroupsOf(asked);
   }
   ASSIGN_OR_RETURN(const std::vector<dp::AttributeSet> sets,
@@ -132,7 +132,7 @@ absl::StatusOr<std::string> FingerprintOf(const DatasetView& dataset, const Requ
                                           const SynthesisRequest& request, const std::string& prior) {
   std::vector<dp::AskedSet> asked;
   if (!request.workload.empty()) {
-    ASSIGN_OR_RETURN(asked, ResolveCounts(dataset.schema.domain, request.workload));
+    ASSIGN_OR_RETURN(asked, ResolveForSynthesis(dataset.schema.domain, request.workload));
   }
   return codec::FingerprintOf(
       codec::AskedSynthesis{.dataset_id = dataset.record.id,
@@ -252,10 +252,33 @@ absl::Status CheckMemoryOf(const dp::SynthesisMemory& memory, int64_t bytes, con
 }
 
 // No synthesis runs for longer than the server allows, on no more cores than there are.
-int64_t CpuSecondsOf(const dp::SynthesisPlan& plan, const Services& services) {
+int64_t MostCpuSeconds(const Services& services) {
   const auto cores = static_cast<int64_t>(std::max(1U, std::thread::hardware_concurrency()));
-  const int64_t longest = cores * std::max<int64_t>(1, absl::ToInt64Seconds(services.synthesis_timeout));
-  return std::min(longest, dp::WholeCpuSeconds(plan.cpu_seconds));
+  return cores * std::max<int64_t>(1, absl::ToInt64Seconds(services.synthesis_timeout));
+}
+
+int64_t CpuSecondsOf(const dp::SynthesisPlan& plan, const Services& services) {
+  return std::min(MostCpuSeconds(services), dp::WholeCpuSeconds(plan.cpu_seconds));
+}
+
+// Refuses before the charge what would be stopped after it, because the workload alone takes longer than the
+// server allows: a guess of more records than usual, which the table need not have, refuses nothing.
+absl::Status CheckTimeOf(const dp::SynthesisPlan& plan, const dp::Synthesizer& synthesizer,
+                         const dp::SynthesisInput& input, const Services& services,
+                         const std::stop_token& client_left) {
+  const int64_t most = MostCpuSeconds(services);
+  int64_t seconds = dp::WholeCpuSeconds(plan.cpu_seconds);
+  if (seconds <= most) return absl::OkStatus();
+  if (input.assume_records.value_or(0) > dp::kUsualRecords) {
+    dp::SynthesisInput usual = input;
+    usual.assume_records = dp::kUsualRecords;
+    ASSIGN_OR_RETURN(const dp::SynthesisPlan again, synthesizer.Plan(usual, client_left));
+    seconds = dp::WholeCpuSeconds(again.cpu_seconds);
+    if (seconds <= most) return absl::OkStatus();
+  }
+  return InvalidField(
+      "workload", absl::StrCat("would take about ", seconds, " seconds of processor to fit; at most ", most,
+                               " are given to a synthesis: ", kAskForASmallerOne));
 }
 
 RequestMemory MemoryOf(Services& services, const SynthesisRequest& request) {
@@ -296,7 +319,10 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
   RETURN_IF_ERROR(AddForPlanning(prior.memory, *synthesizer, input));
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input, request.client_left));
   const int64_t bytes = std::max(prior.memory.most_bytes(), prior.memory.bytes() + plan.memory.fitting);
-  if (!input.is_started) RETURN_IF_ERROR(CheckMemoryOf(plan.memory, bytes, services));
+  if (!input.is_started) {
+    RETURN_IF_ERROR(CheckMemoryOf(plan.memory, bytes, services));
+    RETURN_IF_ERROR(CheckTimeOf(plan, *synthesizer, input, services, request.client_left));
+  }
   const int64_t cpu_seconds = CpuSecondsOf(plan, services);
   ASSIGN_OR_RETURN(Price price, PriceOf(dataset, scope.accounts, plan.event, plan.linear));
   codec::DrawIdentity identity{.dataset_id = dataset.record.id,

@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "dp/queries/marginals.h"
+#include "dp/synthesis/synthesis_workload.h"
 #include "service/workloads/resolve_conditions.h"
 #include "service/workloads/resolve_expression.h"
 #include "service/workloads/resolve_statistics.h"
@@ -70,34 +71,40 @@ class Allowance {
   PredicateAllowance predicates_;
 };
 
+// Of whole marginals, which an answer holds all at once.
+constexpr dp::WorkloadLimits kAnswered = {.max_marginals = kLimits.most_marginals,
+                                          .max_cells = kLimits.most_cells};
+
+// Of a synthesis: no more sets, which are resolved before what they take is known.
+constexpr dp::WorkloadLimits kSynthesised = {.max_marginals = kLimits.most_marginals,
+                                             .max_cells = dp::kSynthesisLimits.max_cells,
+                                             .max_cells_of_one = dp::kSynthesisLimits.max_cells_of_one};
+
 // One query set; `path` is its field.
 struct Place {
   const dp::Domain& domain;
   Allowance& allowance;
   std::string path;
   const dp::Schema* schema = nullptr;  // none where statistics are not answered
+  const dp::WorkloadLimits& limits = kAnswered;
 };
-
-dp::WorkloadLimits MarginalLimits() {
-  return {.max_marginals = kLimits.most_marginals, .max_cells = kLimits.most_cells};
-}
 
 absl::StatusOr<std::vector<dp::AttributeSet>> ResolveAllKWay(const Place& place, int k,
                                                              const std::vector<std::string>& attributes,
                                                              const std::string& path) {
   ASSIGN_OR_RETURN(const dp::AttributeSet over, ResolveNames(place.domain, attributes, path + ".attributes"));
   absl::StatusOr<std::vector<dp::AttributeSet>> sets =
-      dp::AllKWayMarginals(place.domain, k, over, MarginalLimits());
+      dp::AllKWayMarginals(place.domain, k, over, place.limits);
   if (!sets.ok()) return AtPath(path, "workload", sets.status());
   RETURN_IF_ERROR(place.allowance.TakeAttributes(sets->size() * static_cast<size_t>(k), path));
   return sets;
 }
 
-absl::StatusOr<dp::KWayMarginals> KWayUpTo(const dp::Domain& domain, const MarginalsQuery& query,
-                                           const std::string& path) {
+absl::StatusOr<dp::KWayMarginals> KWayUpTo(const dp::Domain& domain, const dp::WorkloadLimits& limits,
+                                           const MarginalsQuery& query, const std::string& path) {
   ASSIGN_OR_RETURN(const dp::AttributeSet over, ResolveNames(domain, query.attributes, path + ".attributes"));
   absl::StatusOr<dp::KWayMarginals> kept =
-      dp::KWayMarginalsUpTo(domain, query.k.value_or(0), over, query.max_cells.value_or(0), MarginalLimits());
+      dp::KWayMarginalsUpTo(domain, query.k.value_or(0), over, query.max_cells.value_or(0), limits);
   if (!kept.ok()) return AtPath(path, "workload", kept.status());
   return kept;
 }
@@ -106,7 +113,7 @@ absl::StatusOr<std::vector<dp::AttributeSet>> ResolveAllMarginals(const Place& p
                                                                   const MarginalsQuery& query) {
   const std::string path = place.path + ".all_k_way";
   if (!query.max_cells) return ResolveAllKWay(place, *query.k, query.attributes, path);
-  ASSIGN_OR_RETURN(dp::KWayMarginals kept, KWayUpTo(place.domain, query, path));
+  ASSIGN_OR_RETURN(dp::KWayMarginals kept, KWayUpTo(place.domain, place.limits, query, path));
   // Those that are left out are enumerated too.
   const size_t enumerated = kept.sets.size() + static_cast<size_t>(kept.left_out);
   RETURN_IF_ERROR(place.allowance.TakeAttributes(enumerated * static_cast<size_t>(*query.k), path));
@@ -125,7 +132,7 @@ absl::StatusOr<std::vector<dp::AttributeSet>> ResolveSets(const Place& place,
     RETURN_IF_ERROR(place.allowance.TakeAttributes(set.size(), absl::StrCat(path, "[", i, "]")));
     sets.push_back(std::move(set));
   }
-  const absl::Status valid = dp::ValidateMarginals(place.domain, sets, MarginalLimits());
+  const absl::Status valid = dp::ValidateMarginals(place.domain, sets, place.limits);
   if (!valid.ok()) return AtPath(path, "workload.marginals", valid);
   return sets;
 }
@@ -463,15 +470,17 @@ absl::Status CheckWeight(const QuerySetRequest& set, bool is_unplanned, const st
   return absl::OkStatus();
 }
 
-absl::Status ValidateCounts(const dp::Domain& domain, const std::vector<dp::AskedSet>& resolved) {
+absl::Status ValidateCounts(const dp::Domain& domain, const std::vector<dp::AskedSet>& resolved,
+                            const dp::PlanLimits& limits = kLimits) {
   std::vector<dp::QuerySet> queries;
   for (const dp::AskedSet& asked : resolved) queries.push_back(asked.queries);
-  return dp::ValidateSets(domain, queries);
+  return dp::ValidateSets(domain, queries, limits);
 }
 
 // `schema` is null where statistics are not answered.
 absl::StatusOr<std::vector<dp::AskedSet>> ResolveSets(const dp::Domain& domain, const dp::Schema* schema,
-                                                      const std::vector<QuerySetRequest>& sets) {
+                                                      const std::vector<QuerySetRequest>& sets,
+                                                      const dp::WorkloadLimits& limits = kAnswered) {
   if (sets.empty()) return InvalidField("workload", "asks for nothing");
   if (static_cast<int64_t>(sets.size()) > kLimits.most_sets)
     return InvalidField("workload.query_sets",
@@ -481,7 +490,7 @@ absl::StatusOr<std::vector<dp::AskedSet>> ResolveSets(const dp::Domain& domain, 
   std::vector<dp::AskedSet> resolved;
   for (size_t i = 0; i < sets.size(); ++i) {
     const std::string path = absl::StrCat("workload.query_sets[", i, "]");
-    const Place place{domain, allowance, path + std::string(FieldOf(sets[i])), schema};
+    const Place place{domain, allowance, path + std::string(FieldOf(sets[i])), schema, limits};
     ASSIGN_OR_RETURN(dp::AskedSet asked,
                      std::visit([&](const auto& query) { return Resolve(place, query); }, sets[i].queries));
     asked.queries.strategy = sets[i].strategy;
@@ -517,12 +526,21 @@ absl::StatusOr<std::vector<dp::AskedSet>> ResolveCounts(const dp::Domain& domain
   return resolved;
 }
 
+absl::StatusOr<std::vector<dp::AskedSet>> ResolveForSynthesis(const dp::Domain& domain,
+                                                              const std::vector<QuerySetRequest>& sets) {
+  ASSIGN_OR_RETURN(std::vector<dp::AskedSet> resolved, ResolveSets(domain, nullptr, sets, kSynthesised));
+  dp::PlanLimits limits = kLimits;
+  limits.most_cells = kSynthesised.max_cells;
+  RETURN_IF_ERROR(ValidateCounts(domain, resolved, limits));
+  return resolved;
+}
+
 int64_t MarginalsLeftOut(const dp::Domain& domain, const std::vector<QuerySetRequest>& sets) {
   int64_t left_out = 0;
   for (const QuerySetRequest& set : sets) {
     const auto* marginals = std::get_if<MarginalsQuery>(&set.queries);
     if (marginals == nullptr || !marginals->max_cells) continue;
-    const absl::StatusOr<dp::KWayMarginals> kept = KWayUpTo(domain, *marginals, "");
+    const absl::StatusOr<dp::KWayMarginals> kept = KWayUpTo(domain, kAnswered, *marginals, "");
     if (kept.ok()) left_out += kept->left_out;
   }
   return left_out;

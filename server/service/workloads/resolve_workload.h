@@ -19,12 +19,15 @@ namespace curator::service {
 // The sets in order, valid and within the limits of dp/workload/workload_plan.h. Errors: INVALID_ARGUMENT
 // with the path of the field ("workload.query_sets[0].predicates.predicates[2].all_of[1].between.from") and
 // what it may be.
-// Either all sets are of statistics, or none is. `sets` of a synthesis, and those that a model answers, are
-// resolved by ResolveCounts(), which refuses statistics.
+// Either all sets are of statistics, or none is. Those that a model answers are resolved by ResolveCounts(),
+// those of a synthesis by ResolveForSynthesis(): both refuse statistics. A synthesis holds no answers, so its
+// marginals may have any number of cells together, and each as many as dp::kSynthesisLimits lets it have.
 absl::StatusOr<std::vector<dp::AskedSet>> ResolveWorkload(const dp::Schema& schema,
                                                           const std::vector<QuerySetRequest>& sets);
 absl::StatusOr<std::vector<dp::AskedSet>> ResolveCounts(const dp::Domain& domain,
                                                         const std::vector<QuerySetRequest>& sets);
+absl::StatusOr<std::vector<dp::AskedSet>> ResolveForSynthesis(const dp::Domain& domain,
+                                                              const std::vector<QuerySetRequest>& sets);
 
 // How many of all k-way marginals ResolveWorkload() leaves out because of their size; 0 for sets that it
 // refuses.

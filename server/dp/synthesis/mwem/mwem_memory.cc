@@ -1,8 +1,10 @@
 #include "dp/synthesis/mwem/mwem_memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <queue>
+#include <set>
 #include <utility>
 
 #include "dp/data/count_marginals.h"
@@ -76,6 +78,25 @@ struct MwemMeasured {
   int64_t box_cells = 0;
 };
 
+// The most cells that distinct sets which lie in tables of `most_cells` cells together can have. A table over
+// attributes U holds for each set S in it Cells(U) / Prod_{i in U - S} size_i cells: of all sets of as many
+// attributes, Cells(U) times an elementary symmetric polynomial of the inverse sizes of U, which is at most
+// that of all attributes. Infinite where attributes of one value make it so.
+double MostCellsOfHeldSets(const Domain& domain, std::span<const AttributeSet> sets, int64_t most_cells) {
+  std::set<size_t> orders;
+  for (const AttributeSet& set : sets) orders.insert(set.size());
+  std::vector<double> polynomials = {1};  // by their degree
+  for (const uint32_t attribute : Union(sets)) {
+    const double inverse = 1 / static_cast<double>(domain.attributes()[attribute].size());
+    polynomials.push_back(0);
+    for (size_t degree = polynomials.size() - 1; degree > 0; --degree)
+      polynomials[degree] += inverse * polynomials[degree - 1];
+  }
+  constexpr double kRoundingErrors = 1.001;
+  return static_cast<double>(orders.size()) * std::ranges::max(polynomials) * kRoundingErrors *
+         static_cast<double>(most_cells);
+}
+
 MwemMeasured MeasuredBy(const SynthesisInput& input, const MwemSchedule& schedule) {
   const auto stages = static_cast<int64_t>(schedule.stages.size());
   const std::vector<AttributeSet> sets = SetsOf(input.workload);
@@ -83,6 +104,8 @@ MwemMeasured MeasuredBy(const SynthesisInput& input, const MwemSchedule& schedul
   MwemMeasured measured{.sets = rounds + std::ssize(schedule.initial),
                         .cells = CellsOfLargest(input.domain, sets, rounds, kMostDenseCells),
                         .box_cells = stages * BoxCellsOfAStage(input, schedule.settings.rounds)};
+  const double held = MostCellsOfHeldSets(input.domain, sets, schedule.settings.max_cells);
+  if (held < static_cast<double>(measured.cells)) measured.cells = static_cast<int64_t>(std::ceil(held));
   for (const QueryGroup& group : schedule.initial)
     measured.cells += CellsUpTo(input.domain, group.attributes, kMostDenseCells);
   return measured;

@@ -87,9 +87,12 @@ struct Sides {
   int64_t selection_divisor = 1;
 };
 
-// The limits of the kernel and of the loops, whose errors would otherwise come after the charge.
+// The limits of the kernel and of the loops, whose errors would otherwise come after the charge. Marginals are
+// counted and scored one at a time, so how many cells all of them have together is a matter of time alone.
 absl::Status CheckKernelAndLoopLimits(const Domain& domain, const std::vector<AttributeSet>& sets) {
-  RETURN_IF_ERROR(ValidateMarginals(domain, sets));
+  WorkloadLimits limits = kSynthesisLimits;
+  limits.max_marginals = WorkloadLimits{}.max_marginals;
+  RETURN_IF_ERROR(ValidateMarginals(domain, sets, limits));
   for (const AttributeSet& set : sets) {
     if (set.size() > kMostFactors) {
       return InvalidField("workload", absl::StrCat("has a marginal of ", set.size(),
@@ -289,6 +292,7 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
                         "says what a single query counts; it has no meaning without measure=queries");
   }
   if (!marginals) {
+    RETURN_IF_ERROR(ValidateMarginals(input.domain, schedule.sets));  // each cell is a candidate
     ASSIGN_OR_RETURN(schedule.queries, AsSingleQueries(input.workload, settings.at_least));
     const absl::Status valid = ValidateQueries(input.domain, input.workload);
     if (!valid.ok()) return InvalidField("workload", std::string(valid.message()));
