@@ -353,10 +353,10 @@ int Designs() {
         continue;
       }
       const std::vector<AttributeSet> one = {all};
-      const CoverRequest request{.sizes = std::vector<int64_t>(attributes, 2),
-                                 .targets = SubsetsWithin(one, static_cast<size_t>(strength)),
-                                 .most_cells = int64_t{1} << width};
       Pacer pacer{std::stop_token()};
+      const CoverRequest request{.sizes = std::vector<int64_t>(attributes, 2),
+                                 .targets = SubsetsWithin(one, static_cast<size_t>(strength), pacer).value(),
+                                 .most_cells = int64_t{1} << width};
       std::printf(" %zu, %lld |", CoveringDesign(request, pacer)->size(),
                   static_cast<long long>(SchonheimBound(attributes, width, strength)));
       std::fflush(stdout);
