@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <stop_token>
 #include <thread>
 
@@ -119,6 +120,43 @@ TEST(CpuProjector, StopsWhenTheLossIsEnoughOrNoLongerFalls) {
   EXPECT_EQ(one_step.last_loss, LossOf(problem, one_step.rows, Relaxation::kSoftmax).loss);
   EXPECT_EQ(steps_with({.tolerance = 1, .patience = 10}), 10);
   EXPECT_EQ(steps_with({.tolerance = -1}), 60);
+}
+
+// Cells that are alike, each answered with noise of most of its size.
+TEST(CpuProjector, StopsWhereMoreStepsWouldFollowTheNoise) {
+  const RelaxedLayout layout = RelaxedLayout::Create(CodedDomain({6, 6, 6, 6}), {0, 1, 2, 3}, 64).value();
+  const std::vector<std::vector<double>> even(4, std::vector<double>(6, 1.0 / 6));
+  constexpr float kNoise = 0.02F;
+  std::mt19937 random(1);
+  std::normal_distribution<float> noise(0, kNoise);
+  ProjectionProblem noisy;
+  ProjectionProblem exact;
+  for (size_t a = 0; a < 4; ++a) {
+    for (size_t b = a + 1; b < 4; ++b) {
+      exact.marginals.push_back({.positions = {a, b}, .answers = std::vector<float>(36, 1.0F / 36)});
+      noisy.marginals.push_back(exact.marginals.back());
+      noisy.marginals.back().weight = 1 / (kNoise * kNoise);
+      for (float& answer : noisy.marginals.back().answers) answer += noise(random);
+    }
+  }
+  Pacer pacer{std::stop_token()};
+  const auto projected_with = [&](double least_gain) {
+    const ProjectionRule rule{.relaxation = Relaxation::kSoftmax,
+                              .most_steps = 500,
+                              .rate = 0.1F,
+                              .tolerance = -1,
+                              .least_gain = least_gain,
+                              .least_steps = 5,
+                              .bound = 60};
+    return CpuProjector().Project(noisy, IndependentStart(layout, even, 3), rule, pacer).value();
+  };
+  const Projected stopped = projected_with(0.12);
+  const Projected followed = projected_with(0);
+  EXPECT_LT(stopped.steps, 100);
+  EXPECT_EQ(followed.steps, 500);
+  EXPECT_LT(LossOf(exact, stopped.rows, Relaxation::kSoftmax).loss,
+            0.7 * LossOf(exact, followed.rows, Relaxation::kSoftmax).loss);
+  EXPECT_EQ(stopped.rows.shadow.size(), stopped.rows.parameters.size()) << "for the round that goes on";
 }
 
 TEST(CpuProjector, RefusesWhatDoesNotFitTheLayout) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -324,6 +325,21 @@ double Descent::UpdatePolynomials() {
     for (const ProductTerm& term : given.terms) product_slopes_[*product++] += miss.slope * term.coefficient;
   }
   return loss;
+}
+
+double Descent::FollowedNoise(const Descent& shadow, double shift) const {
+  double followed = 0;
+  for (size_t i = 0; i < marginal_slopes_.size(); ++i) {
+    // A slope is 2 * weight * (answer - given), and a standard deviation 1 / sqrt(weight).
+    double apart = 0;
+    for (size_t cell = 0; cell < indexes_[i].cells(); ++cell) {
+      apart += static_cast<double>(ShadowSign(i, cell)) *
+               static_cast<double>(shadow.marginal_slopes_[i][cell] - marginal_slopes_[i][cell]);
+    }
+    const double scale = 2 * shift * std::sqrt(static_cast<double>(problem_.marginals[i].weight));
+    followed += static_cast<double>(indexes_[i].cells()) + apart / scale;
+  }
+  return followed;
 }
 
 double Descent::SumOverShards(size_t product) const {

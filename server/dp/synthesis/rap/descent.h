@@ -41,6 +41,11 @@ class Descent {
   // At the last loss.
   AlignedFloats& shares() { return shares_; }
 
+  // In how many degrees of freedom the answers of marginals follow their noise: the sum over cells of the
+  // derivative of an answer by what was given for it. Estimated from a `shadow` that was given `shift`
+  // standard deviations more or less (ShadowSign()), at the last losses of both.
+  double FollowedNoise(const Descent& shadow, double shift) const;
+
  private:
   friend struct DescentProbe;  // rap/testing/projection_cases.h
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "dp/synthesis/models/portable_math.h"
 
@@ -82,6 +84,10 @@ size_t DrawnCode(const RelaxedLayout& layout, size_t row, size_t position,
 
 }  // namespace
 
+float ShadowSign(size_t marginal, size_t cell) {
+  return (Scrambled(Scrambled(marginal) + cell) & 1) == 0 ? 1.0F : -1.0F;
+}
+
 RelaxedRows UniformStart(const RelaxedLayout& layout) {
   RelaxedRows rows{.layout = layout, .parameters = AlignedFloats(layout.elements())};
   for (size_t row = 0; row < layout.rows(); ++row) {
@@ -122,15 +128,41 @@ RelaxedRows MixedStart(const RelaxedLayout& layout, const std::vector<std::vecto
   return rows;
 }
 
-std::vector<double> PositiveShares(const std::vector<double>& noisy) {
-  constexpr double kLeast = 0.02;  // of an even spread
-  double total = 0;
-  for (const double count : noisy) total += std::max(count, 0.0);
-  std::vector<double> shares(noisy.size(), 1.0 / static_cast<double>(noisy.size()));
-  if (!(total > 0)) return shares;
+namespace {
+
+// The nearest to `counts` (least squares) that are not negative and sum to `total` > 0.
+std::vector<double> NearestCounts(std::vector<double> counts, double total) {
+  std::vector<double> falling = counts;
+  std::ranges::sort(falling, std::greater<>());
   double sum = 0;
-  for (size_t i = 0; i < noisy.size(); ++i)
-    sum += shares[i] = std::max(noisy[i] / total, kLeast / static_cast<double>(noisy.size()));
+  double excess = 0;
+  for (size_t i = 0; i < falling.size(); ++i) {
+    sum += falling[i];
+    const double shift = (sum - total) / static_cast<double>(i + 1);
+    if (falling[i] <= shift) break;
+    excess = shift;
+  }
+  for (double& count : counts) count = std::max(0.0, count - excess);
+  return counts;
+}
+
+}  // namespace
+
+std::vector<double> PositiveShares(std::vector<double> noisy, double deviation) {
+  constexpr double kLeast = 0.02;  // of an even spread
+  const auto size = static_cast<double>(noisy.size());
+  double total = 0;
+  for (const double count : noisy) total += count;
+  const double even = total / size;
+  if (!(total > 0)) return std::vector<double>(noisy.size(), 1 / size);
+  double uneven = 0;
+  for (const double count : noisy) uneven += (count - even) * (count - even);
+  const double by_noise = (size - 1) * deviation * deviation;
+  const double kept = uneven > by_noise ? 1 - by_noise / uneven : 0;
+  for (double& count : noisy) count = even + kept * (count - even);
+  std::vector<double> shares = NearestCounts(std::move(noisy), total);
+  double sum = 0;
+  for (double& share : shares) sum += share = std::max(share / total, kLeast / size);
   for (double& share : shares) share /= sum;
   return shares;
 }

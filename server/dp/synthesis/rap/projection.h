@@ -84,6 +84,12 @@ struct ProjectionRule {
   // A projection ends when the loss is at most this, possibly before the first step: more would fit the
   // noise.
   double enough = 0;
+  // Where `least_gain` is above 0, and only marginals were measured: a projection ends when the steps since
+  // the last look have brought the answers nearer to the true ones, in expected squared deviations, by less
+  // than this share of the degrees of freedom in which they follow their noise. Not before `least_steps`, nor
+  // while the loss is more than noise explains. Takes twice the time, for a shadow (RelaxedRows).
+  double least_gain = 0;
+  int64_t least_steps = 1;
   // Parameters stay within -bound..bound.
   float bound = 1;
 };
@@ -92,6 +98,9 @@ struct ProjectionRule {
 struct RelaxedRows {
   RelaxedLayout layout;
   AlignedFloats parameters;
+  // Of rows that took the same steps towards answers with a little more noise, which is known: how far they
+  // followed it shows how far the others follow theirs. Empty where none have.
+  AlignedFloats shadow = {};
 };
 
 // The result of a projection.
@@ -115,6 +124,10 @@ class Projector {
                                             const Progress& progress = NoProgress()) const = 0;
 };
 
+// +1 or -1 for each cell of each marginal of a problem, as good as random: which way a shadow's answers are
+// moved. The same on every machine.
+float ShadowSign(size_t marginal, size_t cell);
+
 // How many products of columns a step of the optimiser computes in each row: one for each cell of a marginal,
 // and for each term of a polynomial.
 int64_t ProductsOf(const ProjectionProblem& problem);
@@ -134,7 +147,9 @@ RelaxedRows IndependentStart(const RelaxedLayout& layout, const std::vector<std:
 // marginal and half one value, drawn from it.
 RelaxedRows MixedStart(const RelaxedLayout& layout, const std::vector<std::vector<double>>& shares);
 
-// Noisy counts as shares: clamped to at least a small part of the uniform share, and scaled to sum to 1.
-std::vector<double> PositiveShares(const std::vector<double>& noisy);
+// Noisy counts as shares: shrunk towards even counts as far as noise of this standard deviation explains how
+// uneven they are (James and Stein 1961), the nearest distribution to them, and of that at least a small part
+// of the uniform share. Noise that is merely cut off at 0 would add to every total.
+std::vector<double> PositiveShares(std::vector<double> noisy, double deviation);
 
 }  // namespace curator::dp

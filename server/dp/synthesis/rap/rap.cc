@@ -99,7 +99,8 @@ class RapRun {
     for (size_t i = 0; i < layout_.sizes().size(); ++i) {
       ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
                        Measure({layout_.attributes()[i]}, *schedule_.one_way_noise));
-      one_ways_[i] = PositiveShares({counts.begin(), counts.end()});
+      one_ways_[i] =
+          PositiveShares({counts.begin(), counts.end()}, DeviationForFit(*schedule_.one_way_noise));
     }
     return absl::OkStatus();
   }
@@ -234,12 +235,12 @@ class RapRun {
     return cells;
   }
 
-  // Each step fits the answers, and then their noise, more closely: how many are worth it in a round depends
-  // on the signal-to-noise ratio of the records, and over how many cells they spread. Found by
-  // experiment. A function of the noisy number of records, and the same on every machine but for one in some
-  // hundred million cases: libraries may find deviations that differ in the last bits of a double, which are
-  // gone in a float unless they lie where it rounds; what follows are square roots, products and quotients,
-  // which round alike everywhere.
+  // Each step fits the answers, and then their noise, more closely. Where there is no work for a shadow that
+  // shows how closely, how many are worth it in a round follows from the signal-to-noise ratio of the
+  // records, and from over how many cells they spread. Found by experiment. A function of the noisy number of
+  // records, and the same on every machine but for one in some hundred million cases: libraries may find
+  // deviations that differ in the last bits of a double, which are gone in a float unless they lie where it
+  // rounds; what follows are square roots, products and quotients, which round alike everywhere.
   int64_t StepsWorthTaking() const {
     const auto deviation = static_cast<float>(DeviationForFit(schedule_.marginal_noise));
     const double signal = static_cast<double>(records_) / static_cast<double>(deviation);
@@ -276,6 +277,30 @@ class RapRun {
                      work_left_ / (rounds - round) / std::max<int64_t>(1, WorkOfAStep())});
   }
 
+  // The fewest steps that are worth taking: a round need not fit what the one before has.
+  int64_t LeastSteps() const {
+    const auto rounds = static_cast<double>(schedule_.settings.rounds);
+    return std::max(kLeastStepsOfARound,
+                    static_cast<int64_t>(kLeastWorthSteps * (rounds > 1 ? 0.75 / rounds : 1)));
+  }
+
+  // Of steps that the request leaves open. Where a shadow would leave work for fewer steps than are worth
+  // taking without one, they are taken without one.
+  void LimitSteps(int64_t round, ProjectionRule& rule) const {
+    if (AreShadowed(schedule_) && AffordableSteps(round) / 2 >= std::max(LeastSteps(), StepsWorthTaking())) {
+      rule.most_steps = std::min(rule.most_steps, AffordableSteps(round) / 2);
+      rule.least_gain = kLeastGain;
+      rule.least_steps = LeastSteps();
+      rule.last_rate = 1;  // it may end at any time
+      return;
+    }
+    const int64_t worth = std::min(rule.most_steps, StepsWorthTaking());
+    rule.most_steps = std::min(worth, AffordableSteps(round));
+    // When the work limit allows fewer, longer steps come nearly as far.
+    if (!input_.settings.contains("rate"))
+      rule.rate *= std::min(2.0F, static_cast<float>(worth) / static_cast<float>(rule.most_steps));
+  }
+
   absl::StatusOr<RelaxedRows> Fitted(RelaxedRows rows, int64_t round, Milestones& milestones) {
     const RapSettings& settings = schedule_.settings;
     const bool last = round + 1 == settings.rounds;
@@ -283,14 +308,8 @@ class RapRun {
     rule.relaxation = settings.relaxation;
     rule.most_steps = MostStepsOf(settings, round);
     rule.rate = static_cast<float>(settings.rate);
-    if (settings.work < INT64_MAX) {
-      const int64_t worth = std::min(rule.most_steps, StepsWorthTaking());
-      rule.most_steps = std::min(worth, AffordableSteps(round));
-      // When the work limit allows fewer, longer steps come nearly as far.
-      if (!input_.settings.contains("rate"))
-        rule.rate *= std::min(2.0F, static_cast<float>(worth) / static_cast<float>(rule.most_steps));
-    }
     rule.last_rate = last ? 0.05F : 0.3F;
+    if (settings.work < INT64_MAX) LimitSteps(round, rule);
     rule.enough = settings.fit * answers_;
     rule.tolerance = 1e-4;
     rule.patience = 50;
@@ -303,12 +322,14 @@ class RapRun {
     transcript_.push_back(absl::StrCat("fitted in ", projected.steps, " steps: from ",
                                        projected.first_loss / answers_, " to ",
                                        projected.last_loss / answers_, " squared deviations an answer"));
-    work_left_ -= projected.steps * WorkOfAStep();
+    work_left_ -= projected.steps * WorkOfAStep() * (rule.least_gain > 0 ? 2 : 1);
     return std::move(projected.rows);
   }
 
   static constexpr int64_t kLeastSteps = 20;
   static constexpr double kLeastWorthSteps = 40;
+  // The loss in squares is least a little after that in absolute values, which matters more.
+  static constexpr double kLeastGain = 0.12;
 
   const SynthesisInput& input_;
   const RapSchedule schedule_;

@@ -264,7 +264,11 @@ TEST(Rap, StatesTheMemoryOfItsFit) {
   World world = ZcdpWorld(WorldOf({100, 100, 100}, 3, {}), 1);
   // 16 bytes for each of a million cells, 12 for each pair of the other two attributes' values, and 28 for
   // each of 256 x 300 shares.
+  world.input.settings = {{"steps", "1000"}};
   EXPECT_THAT(Rap().Plan(world.input)->schedule, testing::Contains(HasSubstr("in at most 18 MiB of memory")));
+  // With a shadow: 24, 24 and 48.
+  world.input.settings = {};
+  EXPECT_THAT(Rap().Plan(world.input)->schedule, testing::Contains(HasSubstr("in at most 27 MiB of memory")));
   world.input.settings = {{"measure", "queries"}, {"rows", "1000"}};
   EXPECT_THAT(Rap().Plan(world.input)->schedule,
               testing::Contains(HasSubstr("1000 steps, in at most 9 MiB of memory")));
@@ -351,13 +355,23 @@ TEST(Rap, MeasuresWhatHoldsEachPairOfAttributesAboutTwiceByItself) {
   // 252 sets of five hold each pair 56 times: 10.
   EXPECT_EQ(rounds_for(10, 5).rounds, 5);
   EXPECT_EQ(rounds_for(10, 5).per_round, 2);
+  // Where there is work for more, up to six times each pair.
+  const Domain domain = CodedDomain(std::vector<int64_t>(10, 2));
+  const std::vector<AttributeSet> triples = AllKWayMarginals(domain, 3, {}).value();
+  EXPECT_EQ(DefaultRounds(Union(triples), triples, 50).per_round, 10);
+  EXPECT_EQ(DefaultRounds(Union(triples), triples, 119).per_round, 18);
+  EXPECT_EQ(DefaultRounds(Union(triples), triples, 120).rounds, 1);
 }
 
 TEST(Rap, TakesItsScheduleFromPublicFactsAlone) {
   World world = WorldOf(std::vector<int64_t>(10, 2), 3, {});
-  const auto plan = Rap().Plan(world.input).value();
-  EXPECT_EQ(plan.settings.at("rounds"), "5");
-  EXPECT_EQ(plan.settings.at("per_round"), "7");
+  // All 120, which have 960 cells together. Of 64,000 cells each there is work for few: 33 are worth their
+  // price.
+  EXPECT_EQ(Rap().Plan(world.input)->settings.at("rounds"), "1");
+  EXPECT_EQ(Rap().Plan(world.input)->settings.at("per_round"), "120");
+  World wide = WorldOf(std::vector<int64_t>(10, 40), 3, {});
+  EXPECT_EQ(Rap().Plan(wide.input)->settings.at("rounds"), "5");
+  EXPECT_EQ(Rap().Plan(wide.input)->settings.at("per_round"), "7");
   world.input.settings = {{"rounds", "3"}};
   EXPECT_EQ(Rap().Plan(world.input).value().settings.at("per_round"), "40");
 }

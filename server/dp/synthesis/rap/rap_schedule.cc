@@ -27,6 +27,9 @@ namespace curator::dp {
 namespace {
 
 constexpr int64_t kRapRecordParts = 50;  // see RecordCountUnits()
+constexpr int64_t kRapGuessedRecords = 10'000;
+constexpr int64_t kLeastOneWayPercent = 10;
+constexpr int64_t kMostOneWayPercent = 40;
 constexpr int64_t kSelectionPercent = 10;
 constexpr int64_t kSelectionPercentOfSingleQueries = 50;
 constexpr double kRate = 0.1;
@@ -87,8 +90,9 @@ struct Sides {
   int64_t selection_divisor = 1;
 };
 
-// The limits of the kernel and of the loops, whose errors would otherwise come after the charge. Marginals are
-// counted and scored one at a time, so how many cells all of them have together is a matter of time alone.
+// The limits of the kernel and of the loops, whose errors would otherwise come after the charge. Marginals
+// are counted and scored one at a time, so how many cells all of them have together is a matter of time
+// alone.
 absl::Status CheckKernelAndLoopLimits(const Domain& domain, const std::vector<AttributeSet>& sets) {
   WorkloadLimits limits = kSynthesisLimits;
   limits.max_marginals = WorkloadLimits{}.max_marginals;
@@ -186,9 +190,10 @@ int64_t BytesOfQueries(const TermsTaken& taken, int64_t queries) {
 
 // What the fit holds in memory at once: rows (parameters, shares, slopes, two moments, and the shares that
 // answer, twice), and for each cell of a measured marginal its answer, slope and sum, and where its columns
-// are.
+// are; and of a shadow the same, but for sums and the shares that answer.
 int64_t FitBytes(const Domain& domain, const RapSchedule& schedule, const RelaxedLayout& layout) {
-  int64_t bytes = static_cast<int64_t>(7 * sizeof(float) * layout.elements());
+  const bool is_shadowed = AreShadowed(schedule);
+  int64_t bytes = static_cast<int64_t>((is_shadowed ? 12 : 7) * sizeof(float) * layout.elements());
   const int64_t measured = schedule.settings.rounds * schedule.settings.per_round;
   if (!schedule.queries.empty()) {
     return bytes + BytesOfQueries(MostTerms(domain, schedule.queries, measured), measured);
@@ -198,7 +203,8 @@ int64_t FitBytes(const Domain& domain, const RapSchedule& schedule, const Relaxe
     int64_t largest = 1;
     for (const uint32_t attribute : set) largest = std::max(largest, domain.attributes()[attribute].size());
     const int64_t cells = domain.CellCount(set).value_or(0);
-    of_sets.push_back(16 * cells + cells / largest * 4 * std::ssize(set));
+    const int64_t places = cells / largest * 4 * std::ssize(set);
+    of_sets.push_back(is_shadowed ? 24 * cells + 2 * places : 16 * cells + places);
   }
   std::ranges::sort(of_sets, std::greater<>());
   of_sets.resize(std::min(of_sets.size(), static_cast<size_t>(measured)));
@@ -270,6 +276,22 @@ absl::StatusOr<Budget> LooselyConverted(const Budget& budget) {
   return converted;
 }
 
+// How many marginals, the smallest, can be measured in one round of many steps within the usual work.
+int64_t MarginalsWorked(const Domain& domain, const std::vector<AttributeSet>& sets, int64_t rows) {
+  constexpr int64_t kSteps = 2 * 100;  // the shadow's, too
+  std::vector<int64_t> cells;
+  for (const AttributeSet& set : sets) cells.push_back(CellsUpTo(domain, set, kDefaultWork));
+  std::ranges::sort(cells);
+  int64_t left = kDefaultWork / kSteps / rows;
+  int64_t worked = 0;
+  for (const int64_t each : cells) {
+    if (each > left) break;
+    left -= each;
+    ++worked;
+  }
+  return std::min(worked, kMostMeasured);
+}
+
 // Of a request that names neither rounds nor what each measures; one that names either gets the simplest of
 // the other.
 RapRounds AutomaticRounds(const SynthesisInput& input, const RapSchedule& schedule, int64_t most) {
@@ -277,7 +299,32 @@ RapRounds AutomaticRounds(const SynthesisInput& input, const RapSchedule& schedu
     return {.rounds = std::min<int64_t>(10, most), .per_round = 10};
   if (input.settings.contains("rounds") || input.settings.contains("per_round"))
     return {.rounds = 1, .per_round = most};
-  return DefaultRounds(schedule.attributes, schedule.sets);
+  return DefaultRounds(schedule.attributes, schedule.sets,
+                       MarginalsWorked(input.domain, schedule.sets, schedule.settings.rows));
+}
+
+// The least share that leaves the one-way marginals more signal than noise, as far as 10,000 records or the
+// caller's guess of them have any: they are where the rows start from, and fits that follow are short. The
+// least there is where nothing would help.
+int64_t DefaultOneWayPercent(const SynthesisInput& input, const Budget& budget,
+                             const AttributeSet& attributes) {
+  constexpr double kMeanOfDeviation = 0.8;  // the expected noise, of a standard deviation
+  constexpr double kHopeless = 100;
+  const absl::StatusOr<Sensitivity> one = MarginalsSensitivity(input.unit_bound, 1);
+  if (!one.ok()) return kLeastOneWayPercent;  // refused later
+  const BudgetShare whole = WholeOf(budget);
+  const auto number = static_cast<double>(attributes.size());
+  const double values = static_cast<double>(OneHotColumns(input.domain, attributes)) / number;
+  const double records = DeclaredRecords(input.assume_records.value_or(kRapGuessedRecords));
+  for (int64_t percent = kLeastOneWayPercent; percent <= kMostOneWayPercent; percent *= 2) {
+    const int64_t units = PercentOf(whole.units, percent) / std::ssize(attributes);
+    const absl::StatusOr<NoiseSpec> noise = NoiseFor(whole.Of(std::max<int64_t>(1, units)), *one);
+    if (!noise.ok()) continue;
+    const double mean_noise = values * kMeanOfDeviation * DeviationForFit(*noise);
+    if (mean_noise <= records) return percent;
+    if (percent == kMostOneWayPercent && mean_noise <= kHopeless * records) return percent;
+  }
+  return kLeastOneWayPercent;
 }
 
 absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Budget& budget) {
@@ -297,6 +344,7 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
     const absl::Status valid = ValidateQueries(input.domain, input.workload);
     if (!valid.ok()) return InvalidField("workload", std::string(valid.message()));
   }
+  ASSIGN_OR_RETURN(settings.rows, reader.Integer("rows", DefaultRows(columns)));
   const int64_t candidates =
       marginals ? static_cast<int64_t>(schedule.sets.size()) : CountQueries(input.domain, schedule.queries);
   const int64_t most = std::min(candidates, kMostMeasured);
@@ -317,10 +365,11 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   ASSIGN_OR_RETURN(
       settings.selection_percent,
       reader.Integer("selection_percent", marginals ? kSelectionPercent : kSelectionPercentOfSingleQueries));
-  ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent"));
+  const int64_t one_ways =
+      marginals ? DefaultOneWayPercent(input, budget, schedule.attributes) : kLeastOneWayPercent;
+  ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent", one_ways));
   ASSIGN_OR_RETURN(settings.relaxation, reader.Choice("relaxation", kRelaxations));
   const bool softmax = settings.relaxation == Relaxation::kSoftmax;
-  ASSIGN_OR_RETURN(settings.rows, reader.Integer("rows", DefaultRows(columns)));
   schedule.most_cells = MostCells(input.domain, schedule);
   const int64_t default_steps = std::max(kDefaultSteps, settings.rounds * kLeastStepsOfARound);
   ASSIGN_OR_RETURN(settings.steps, reader.Integer("steps", default_steps));
@@ -358,7 +407,8 @@ double SecondsOfRap(const SynthesisInput& input, const RapSchedule& schedule) {
                                ? schedule.most_cells
                                : MostTerms(input.domain, schedule.queries, measured).terms;
   const double work_of_a_step = rows * (static_cast<double>(products) + kWorkOfAParameter * columns);
-  const double all_steps = static_cast<double>(settings.steps) * work_of_a_step;
+  const double all_steps =
+      static_cast<double>(settings.steps) * work_of_a_step * (AreShadowed(schedule) ? 2 : 1);
   const double work =
       std::min(all_steps, std::max(static_cast<double>(settings.work), kLeastStepsInWork * work_of_a_step));
   double candidates = 0;  // their cells
@@ -383,12 +433,17 @@ absl::StatusOr<RelaxedLayout> LayoutInBlocks(const Domain& domain, const RapSche
 
 }  // namespace
 
-RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<AttributeSet>& sets) {
+bool AreShadowed(const RapSchedule& schedule) {
+  return schedule.queries.empty() && schedule.settings.work < INT64_MAX;
+}
+
+RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<AttributeSet>& sets,
+                        int64_t worked) {
   constexpr size_t kMostAttributes = 8192;  // a bit for each pair of them
   constexpr int64_t kMostRounds = 5;
   const auto all_at_once =
       RapRounds{.rounds = 1, .per_round = std::min<int64_t>(std::ssize(sets), kMostMeasured)};
-  if (attributes.size() > kMostAttributes) return all_at_once;
+  if (attributes.size() > kMostAttributes || worked >= std::ssize(sets)) return all_at_once;
   std::vector<bool> seen(attributes.size() * attributes.size());
   int64_t pairs = 0;
   int64_t distinct = 0;
@@ -408,8 +463,10 @@ RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<Attrib
   // 2.2 times each, by experiment: marginals that are chosen share pairs more often than others.
   const int64_t worth = (22 * distinct * std::ssize(sets) + 10 * pairs - 1) / (10 * pairs);
   if (4 * worth >= 3 * all_at_once.per_round) return all_at_once;
-  const int64_t rounds = std::min(worth, kMostRounds);
-  return {.rounds = rounds, .per_round = (worth + rounds / 2) / rounds};
+  const int64_t six_times = std::min(6 * distinct * std::ssize(sets) / pairs, all_at_once.per_round);
+  const int64_t measured = std::clamp(worked, worth, std::max(worth, six_times));
+  const int64_t rounds = std::min(measured, kMostRounds);
+  return {.rounds = rounds, .per_round = (measured + rounds / 2) / rounds};
 }
 
 int64_t MostStepsOf(const RapSettings& settings, int64_t round) {
@@ -471,15 +528,20 @@ const std::vector<Setting>& RapSettingsTable() {
           "with measure=queries: each cell of a marginal stands for the records that share at least "
           "this many of its values; all of them is the cell itself; refused with measure=marginals",
           "all", IntegerRange{1, static_cast<int64_t>(kMostFactors)}),
-      IntegerSetting("rounds", "how often the rows are fitted and the worst answered chosen",
-                     "1, or up to 5 where marginals overlap much; 10 for queries"),
+      IntegerSetting(
+          "rounds", "how often the rows are fitted and the worst answered chosen",
+          "1, or up to 5 where marginals overlap much and there is no work for all; 10 for queries"),
       IntegerSetting(
           "per_round",
           "how many marginals or queries are measured in a round; all marginals, without selection, "
           "when rounds times this is their number",
-          "all, or as many as hold each pair of attributes about twice; 10 for queries"),
+          "all, or as many as hold each pair of attributes two to six times and there is work for; 10 for "
+          "queries"),
       IntegerSetting("one_way_percent",
-                     "the share of the budget that measures every attribute by itself first", 10, {0, 99}),
+                     "the share of the budget that measures every attribute by itself first",
+                     absl::StrCat(kLeastOneWayPercent, "; for marginals up to ", kMostOneWayPercent,
+                                  " where that leaves more noise than records"),
+                     IntegerRange{0, 99}),
       IntegerSetting("selection_percent", "the share of a measurement's budget that chooses what to measure",
                      absl::StrCat(kSelectionPercent, "; ", kSelectionPercentOfSingleQueries, " for queries"),
                      IntegerRange{1, 99}),
@@ -494,9 +556,10 @@ const std::vector<Setting>& RapSettingsTable() {
       IntegerSetting(
           "steps",
           "how many steps the optimiser takes at most, in all rounds together; at least one for each",
-          absl::StrCat(kDefaultSteps, ", or ", kLeastStepsOfARound,
-                       " for each round; fewer where noise is large, and for some seconds of work; a "
-                       "number in the request is not reduced"),
+          absl::StrCat(
+              kDefaultSteps, ", or ", kLeastStepsOfARound,
+              " for each round; fewer where more would follow the noise, and for some seconds of work; "
+              "a number in the request is not reduced"),
           IntegerRange{1, kMostSteps}),
       RealSetting("rate", "the step length of the optimiser",
                   absl::StrCat(kRate, "; ", kRateOfSparseMax, " with sparsemax"), RealRange{1e-6, 10}),

@@ -75,14 +75,21 @@ struct RapSchedule {
 };
 
 // The default number of rounds and of marginals in each, from the workload alone. A marginal of a pair of
-// attributes that others have measured already adds little; so as many are measured as hold each pair of
-// attributes about twice. Where that is most of them, all are, at once, and nothing is spent on choosing;
+// attributes that others have measured already adds little; so at least as many are measured as hold each
+// pair of attributes about twice, and at most as many as hold it six times, if there is work for so many:
+// each then has more noise, but where marginals overlap it is averaged out, and less is left out. Where there
+// is work for all, or the least is most of them, all are measured at once, and nothing is spent on choosing;
 // else they are chosen in up to five rounds, because later choices profit from earlier measurements.
 struct RapRounds {
   int64_t rounds = 1;
   int64_t per_round = 1;
 };
-RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<AttributeSet>& sets);
+// `worked`: how many there is work for.
+RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<AttributeSet>& sets,
+                        int64_t worked = 0);
+
+// Whether its rounds end by what a shadow shows (ProjectionRule::least_gain), if there is work for it.
+bool AreShadowed(const RapSchedule& schedule);
 
 // The most steps that the round from 0 on may take: of all rounds together, exactly settings.steps.
 int64_t MostStepsOf(const RapSettings& settings, int64_t round);

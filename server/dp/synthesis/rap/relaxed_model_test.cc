@@ -153,12 +153,28 @@ TEST(PositiveShares, AreADistributionOfAnyNoise) {
   for (const std::vector<double>& noisy :
        std::vector<std::vector<double>>{{5, -3, 2}, {-1, -1}, {0, 0, 0}, {7}, {1e9, -1e9, 3}}) {
     double sum = 0;
-    for (const double share : PositiveShares(noisy)) {
+    for (const double share : PositiveShares(noisy, 2)) {
       EXPECT_GT(share, 0);
       sum += share;
     }
     EXPECT_NEAR(sum, 1, 1e-12);
   }
+}
+
+// Of 50 values, of which a few have all records.
+TEST(PositiveShares, OfNoisyCountsAreNearTheTrueOnes) {
+  std::vector<double> counts(50);
+  for (size_t i = 0; i < 5; ++i) counts[i] = 2000;
+  std::vector<double> noisy = counts;
+  for (size_t i = 0; i < noisy.size(); ++i) noisy[i] += i % 2 == 0 ? 400 : -400;
+  const std::vector<double> shares = PositiveShares(noisy, 400);
+  double off = 0;
+  for (size_t i = 0; i < shares.size(); ++i) off += std::abs(shares[i] - counts[i] / 10'000);
+  EXPECT_LT(off, 0.7) << "0.92 by clipping at 0 and scaling";
+}
+
+TEST(PositiveShares, OfNothingButNoiseAreEven) {
+  for (const double share : PositiveShares({120, 80, 110, 90}, 40)) EXPECT_DOUBLE_EQ(share, 0.25);
 }
 
 }  // namespace
