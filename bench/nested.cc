@@ -34,7 +34,9 @@ std::vector<Weighting> WeightingsOfRecords() {
           {.name = "scalar", .records = RecordWeights::kScalar},
           {.name = "vector", .records = RecordWeights::kVector},
           {.name = "vector, width / 4", .records = RecordWeights::kVector, .width_factor = 0.25},
-          {.name = "whole group, clip 8", .clip = 8, .pays_for_group = true}};
+          {.name = "whole group, clip 4", .clip = 4, .pays_for_group = true},
+          {.name = "whole group, clip 8", .clip = 8, .pays_for_group = true},
+          {.name = "whole group, clip 16", .clip = 16, .pays_for_group = true}};
 }
 
 std::vector<Weighting> WeightingsOfGroups() {

@@ -118,7 +118,7 @@ TEST(SynthesizerVersion, IsRaisedWhereTheSameBitsDrawSomethingElse) {
       {"priview", {}, 1, 8245322560382080386U},
       {"prior", {}, 2, 2857743212472724527U},
       {"prior", {{"region", "a0"}, {"group", "a1"}}, 2, 17226207115472383515U},
-      {"nested", {}, 3, 3190554676993742325U},
+      {"nested", {}, 4, 3190554676993742325U},
   };
   std::set<std::string_view> tried;
   for (const DrawnBefore& before : all) {

@@ -1,4 +1,5 @@
-// How large the workload of a synthesis may be: as what is predicted for it, not as an answer of all its cells.
+// How large the workload of a synthesis may be: as what is predicted for it, not as an answer of all its
+// cells.
 #include <gmock/gmock.h>
 
 #include "base/errors.h"

@@ -121,7 +121,7 @@ std::string_view Nested::summary() const {
 
 // Raised when a method that it joins is.
 int64_t Nested::version() const {
-  int64_t version = 1;
+  int64_t version = 2;  // where groups are clipped, and how far, follows from what is declared
   for (const Synthesizer* joined : joinable_) version += joined->version() - 1;
   return version;
 }

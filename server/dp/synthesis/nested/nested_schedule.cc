@@ -127,6 +127,11 @@ absl::Status DefineUtility(const SynthesisInput& input, NestedSchedule& schedule
     }
   }
   schedule.model_cells = candidates;
+  if (settings.group == GroupWeight::kInside) {
+    schedule.lines.push_back(
+        "warning: weights of groups inside the integral (options B and C) drive tau to the upper edge of its "
+        "grid, whatever the budget, on every table that was measured: take weights=none");
+  }
   schedule.lines.push_back(absl::StrCat(
       settings.draws, settings.draws == 1 ? " draw" : " draws", " of the model's parameters from ",
       candidates, " points, ", std::string(DescribeWeights(settings)), record_weights, ", prior flat on ",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +11,8 @@
 #include "base/status_macros.h"
 #include "dp/kernel/utility/group_models.h"
 #include "dp/kernel/utility/record_influence.h"
+#include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/synthesis_forecast.h"
 
 namespace curator::dp {
 namespace {
@@ -18,8 +21,17 @@ constexpr int64_t kGuessedLargestGroup = 1000;
 constexpr double kLeastDefaultRho = 0.002;
 constexpr double kMostDefaultRho = 0.5;
 
-// A clip that keeps what a group says of parameters that explain it about as well as any.
+// Of weights of groups: a clip that keeps what a group says of parameters that explain it about as well as
+// any.
 constexpr double kUsualClip = 8;
+
+// From this size on a group that is clipped says more for the price of its record's whole group than its
+// records say, each bounded by itself: found on tables of 10 to 60 records a group, with room below.
+constexpr double kLargeGroup = 5;
+
+// Where nothing is declared, for the default of the clip alone.
+constexpr int64_t kNestedGuessedRecords = 10'000;
+constexpr double kGuessedGroupSize = 10;
 
 enum class Weights { kNone, kVector, kScalar, kGroup };
 constexpr Choices<Weights, 4> kWeights = {{{"none", Weights::kNone},
@@ -239,16 +251,59 @@ absl::Status ReadWeights(SettingsReader& reader, NestedSettings& settings) {
   return absl::OkStatus();
 }
 
-absl::Status ReadBound(const NestedFacts& facts, SettingsReader& reader, NestedSettings& settings) {
+// The size of a group as it is declared, by the schema or the request: the middle of its bounds. None where
+// nothing is.
+std::optional<double> DeclaredGroupSize(const SynthesisInput& input, const NestedSettings& settings) {
+  if (settings.sizes == SizeSource::kPublic) return static_cast<double>(settings.group_size);
+  if (!input.nested->group_size_bound && !input.settings.contains("largest_group")) return std::nullopt;
+  return (1 + static_cast<double>(settings.largest_group)) / 2;
+}
+
+// `settings` have the sizes of groups.
+absl::Status ReadBound(const SynthesisInput& input, SettingsReader& reader, NestedSettings& settings) {
+  const NestedFacts& facts = *input.nested;
   ASSIGN_OR_RETURN(const BoundChoice bound, reader.Choice("bound", kBounds));
   const bool is_group = facts.unit == NestedUnit::kGroup;
   if (is_group && bound == BoundChoice::kRecord) {
     return InvalidField("settings.bound",
                         "is record, but the dataset protects whole groups: the bound of one record does not");
   }
-  const bool by_group = is_group || bound == BoundChoice::kGroup;
+  const bool is_large = DeclaredGroupSize(input, settings).value_or(1) > kLargeGroup;
+  const bool by_group = is_group || bound == BoundChoice::kGroup || (bound == BoundChoice::kUnit && is_large);
   settings.bound = by_group ? NestedBound::kGroup : NestedBound::kRecord;
   return absl::OkStatus();
+}
+
+// The epsilon of a draw of parameters; none where there is no budget for it, which is refused later.
+std::optional<double> EpsilonOfADraw(const SynthesisInput& input, const NestedSettings& settings) {
+  const absl::StatusOr<Budget> budget = BudgetOf(input.rule, input.spend);
+  if (!budget.ok()) return std::nullopt;
+  const BudgetShare whole = WholeOf(*budget);
+  const int64_t joined = settings.join == kJoinNone ? 0 : settings.join_percent;
+  const int64_t percent = std::max<int64_t>(0, 100 - settings.size_percent - joined);
+  const absl::StatusOr<Epsilon> epsilon =
+      SelectionEpsilonFor(whole.Of(PercentOf(whole.units, percent) / settings.draws), "a draw");
+  if (!epsilon.ok()) return std::nullopt;
+  return static_cast<double>(epsilon->units()) / 1e12;
+}
+
+// The narrower, the larger the exponent that a budget buys, and the more biased what groups say. So it widens
+// with the groups that are expected times the epsilon that a group gets: 4 below 100, 8 below 1000, 16 below
+// 10,000, and so on; and 8 at least where a group gets an epsilon of 2, however few there are. The steps were
+// chosen on two tables, and serve two others (docs/results/nested.md).
+double UsualClip(const SynthesisInput& input, const NestedSettings& settings) {
+  constexpr double kMuchForAGroup = 2;
+  if (settings.group != GroupWeight::kOne) return kUsualClip;
+  const double size = DeclaredGroupSize(input, settings).value_or(kGuessedGroupSize);
+  const double groups = DeclaredRecords(input.assume_records.value_or(kNestedGuessedRecords)) / size;
+  // Around a record two groups may change.
+  const double of_group =
+      (input.nested->unit == NestedUnit::kGroup ? 1 : 0.5) * EpsilonOfADraw(input, settings).value_or(1);
+  double clip = 4;
+  for (double enough = 100; std::max(1.0, groups) * of_group >= enough && clip < kLargestClip / 2;
+       enough *= 10)
+    clip *= 2;
+  return of_group >= kMuchForAGroup ? std::max(clip, kUsualClip) : clip;
 }
 
 // What the response in the middle needs to keep its weight 1: those nearer to the bounds weigh less.
@@ -375,10 +430,10 @@ absl::StatusOr<NestedSettings> ReadNestedSettings(const SynthesisInput& input,
   SettingsReader reader(table, input.settings);
   NestedSettings settings;
   ASSIGN_OR_RETURN(settings.model, ReadNestedModel(input.domain, facts, reader));
-  RETURN_IF_ERROR(ReadBound(facts, reader, settings));
+  RETURN_IF_ERROR(ReadSizes(facts, reader, settings));
+  RETURN_IF_ERROR(ReadBound(input, reader, settings));
   RETURN_IF_ERROR(ReadWeights(reader, settings));
   ASSIGN_OR_RETURN(settings.width, reader.Real("width", UsualWidth(settings.model)));
-  ASSIGN_OR_RETURN(settings.clip, reader.Real("clip"));
   ASSIGN_OR_RETURN(settings.scale_prior, reader.Choice("scale_prior", kScalePriors));
   ASSIGN_OR_RETURN(settings.draws, reader.Integer("draws"));
   const int64_t fitting = kMostNestedPointsDrawnFrom / CandidatesOf(settings.model);
@@ -388,8 +443,8 @@ absl::StatusOr<NestedSettings> ReadNestedSettings(const SynthesisInput& input,
         absl::StrCat("must be at most ", fitting, " for a grid of ", CandidatesOf(settings.model),
                      " points (2^26 in all draws): take fewer draws, or fewer points"));
   }
-  RETURN_IF_ERROR(ReadSizes(facts, reader, settings));
   RETURN_IF_ERROR(ReadJoin(input, FirstJoinable(table), reader, settings));
+  ASSIGN_OR_RETURN(settings.clip, reader.Real("clip", UsualClip(input, settings)));
   RETURN_IF_ERROR(reader.Finish());
   settings.used = reader.used();
   settings.used["join"] = settings.join;
@@ -429,7 +484,8 @@ std::vector<Setting> NestedSettingsTable(const std::vector<std::string>& joinabl
           "bound",
           "which theorem pays for a draw. record: what one record can do to its group's density is "
           "bounded, where the privacy unit is a record; group: groups are clipped, and a record pays "
-          "for its whole group; unit: record or group, as the dataset's privacy unit is",
+          "for its whole group; unit: group where the dataset's privacy unit is one, or where groups are "
+          "declared to have more than 5 records (the middle of the bounds of their size), else record",
           kBounds),
       ChoiceSetting(
           "weights",
@@ -444,8 +500,12 @@ std::vector<Setting> NestedSettingsTable(const std::vector<std::string>& joinabl
       RealSetting("width",
                   "how far one record may move its group's log-likelihood; smaller responses' weights follow",
                   "what a response in the middle moves unweighted", RealRange{1e-3, kLargestClip}),
-      RealSetting("clip", "of a group's log-likelihood below its best, where groups are clipped", kUsualClip,
-                  {1e-3, kLargestClip}),
+      RealSetting(
+          "clip", "of a group's log-likelihood below its best, where groups are clipped",
+          "4, and twice as much for each factor of ten from 100 on in the groups that are expected "
+          "(assume_records, or 10,000, by their declared size, or 10) times a group's epsilon; 8 with "
+          "weights=group",
+          RealRange{1e-3, kLargestClip}),
       IntegerSetting("draws", "how many times parameters are drawn; groups are shared out among them", 1,
                      {1, 1000}),
       ChoiceSetting("scale_prior", "log: flat on the logarithms of deviations; flat: on deviations",

@@ -79,6 +79,48 @@ TEST(NestedSettings, WeighRecordsUnaskedOnlyWhereARecordIsBounded) {
   EXPECT_EQ(ReadNestedSettings(input, NestedWithMwem().settings()).value().records, RecordWeights::kVector);
 }
 
+TEST(NestedSettings, ClipGroupsUnaskedWhereTheyAreDeclaredLarge) {
+  const auto bound_of = [](std::optional<int64_t> largest, Settings settings) {
+    SynthesisInput input = SchoolInput(NestedUnit::kRecord, 10);
+    input.nested->group_size_bound = largest;
+    input.settings = std::move(settings);
+    return ReadNestedSettings(input, NestedWithMwem().settings()).value().bound;
+  };
+  EXPECT_EQ(bound_of(std::nullopt, {}), NestedBound::kRecord) << "nothing is declared";
+  EXPECT_EQ(bound_of(8, {}), NestedBound::kRecord);
+  EXPECT_EQ(bound_of(10, {}), NestedBound::kGroup);
+  EXPECT_EQ(bound_of(10, {{"bound", "record"}}), NestedBound::kRecord);
+  EXPECT_EQ(bound_of(std::nullopt, {{"largest_group", "40"}}), NestedBound::kGroup);
+  EXPECT_EQ(bound_of(40, {{"sizes", "public"}, {"group_size", "4"}}), NestedBound::kRecord);
+}
+
+// 1000 groups of ten are expected; a tenth of the budget is for their sizes.
+TEST(NestedSettings, ClipLessTheMoreGroupsAndBudgetAreDeclared) {
+  const auto clip_of = [](NestedUnit unit, int64_t epsilon, std::optional<int64_t> records) {
+    SynthesisInput input = SchoolInput(unit, epsilon);
+    input.nested->group_size_bound = 19;
+    input.assume_records = records;
+    return ReadNestedSettings(input, NestedWithMwem().settings()).value().clip;
+  };
+  EXPECT_EQ(clip_of(NestedUnit::kGroup, 1, std::nullopt), 8);
+  EXPECT_EQ(clip_of(NestedUnit::kGroup, 1, 1000), 4);
+  EXPECT_EQ(clip_of(NestedUnit::kGroup, 10, std::nullopt), 16);
+  EXPECT_EQ(clip_of(NestedUnit::kRecord, 2, std::nullopt), 8) << "900 halves";
+  EXPECT_EQ(clip_of(NestedUnit::kGroup, 2, std::nullopt), 16);
+  EXPECT_EQ(clip_of(NestedUnit::kGroup, 4, 100), 8) << "ten groups, of an epsilon of 3.6 each";
+}
+
+TEST(NestedSettings, WarnOfWeightsThatDriveTheDeviationOfGroupsToItsEdge) {
+  SynthesisInput input = SchoolInput(NestedUnit::kGroup, 10);
+  const auto lines = [&](const std::string& option) {
+    input.settings = {{"weights", "group"}, {"option", option}};
+    return NestedWithMwem().Plan(input).value().schedule;
+  };
+  EXPECT_THAT(lines("B"), testing::Contains(HasSubstr("warning: weights of groups inside the integral")));
+  EXPECT_THAT(lines("C"), testing::Contains(HasSubstr("warning: weights of groups inside the integral")));
+  EXPECT_THAT(lines("A"), testing::Not(testing::Contains(HasSubstr("warning"))));
+}
+
 TEST(NestedSettings, TakeOneNumberOfAnAxisWhoseEndsAreThatNumber) {
   EXPECT_EQ(Refusal(NestedUnit::kRecord, {{"nu_points", "1"}, {"nu_min", "9"}, {"nu_max", "9"}}), "");
 }
