@@ -204,12 +204,14 @@ int64_t FitBytes(const Domain& domain, const RapSchedule& schedule, const Relaxe
     for (const uint32_t attribute : set) largest = std::max(largest, domain.attributes()[attribute].size());
     const int64_t cells = domain.CellCount(set).value_or(0);
     const int64_t places = cells / largest * 4 * std::ssize(set);
-    of_sets.push_back(is_shadowed ? 24 * cells + 2 * places : 16 * cells + places);
+    of_sets.push_back(16 * cells + (is_shadowed ? 2 : 1) * places);
   }
   std::ranges::sort(of_sets, std::greater<>());
   of_sets.resize(std::min(of_sets.size(), static_cast<size_t>(measured)));
   for (const int64_t each : of_sets) bytes += each;
-  return bytes;
+  // With more cells there is no work for so many steps that there is a shadow.
+  const int64_t most_shadowed = schedule.settings.work / (2 * kLeastStepsOfARound) / schedule.settings.rows;
+  return is_shadowed ? bytes + 8 * std::min(schedule.most_cells, most_shadowed) : bytes;
 }
 
 // What choosing among marginals, one at a time, and measuring them holds in memory.
@@ -276,7 +278,8 @@ absl::StatusOr<Budget> LooselyConverted(const Budget& budget) {
   return converted;
 }
 
-// How many marginals, the smallest, can be measured in one round of many steps within the usual work.
+// How many marginals there is work for: the smallest, in one round of many steps; and memory, whichever are
+// chosen.
 int64_t MarginalsWorked(const Domain& domain, const std::vector<AttributeSet>& sets, int64_t rows) {
   constexpr int64_t kSteps = 2 * 100;  // the shadow's, too
   std::vector<int64_t> cells;
@@ -289,7 +292,11 @@ int64_t MarginalsWorked(const Domain& domain, const std::vector<AttributeSet>& s
     left -= each;
     ++worked;
   }
-  return std::min(worked, kMostMeasured);
+  constexpr int64_t kMostMeasuredCells = int64_t{1} << 25;
+  int64_t room = kMostMeasuredCells;
+  int64_t held = 0;
+  for (auto each = cells.rbegin(); each != cells.rend() && *each <= room; ++each, ++held) room -= *each;
+  return std::min({worked, held, kMostMeasured});
 }
 
 // Of a request that names neither rounds nor what each measures; one that names either gets the simplest of
