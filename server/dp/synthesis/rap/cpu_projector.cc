@@ -61,7 +61,7 @@ class Pace {
  public:
   explicit Pace(const ProjectionRule& rule) : rule_(rule) {}
 
-  void Halve() { scale_ /= 2; }
+  void Shorten(double factor) { scale_ *= factor; }
   bool IsShort() const { return scale_ < 1.0 / 64; }
 
   AdamStep Next() {
@@ -120,6 +120,7 @@ class Shadow {
          Executor& executor, RelaxedRows& rows)
       : problem_(ShiftedForShadow(problem)),
         rule_(rule),
+        is_warm_(rows.shadow.size() > 0),
         rows_{.layout = rows.layout,
               .parameters = rows.shadow.size() > 0 ? std::move(rows.shadow) : rows.parameters},
         descent_(problem_, ProductList(), rule.relaxation, rule.gradient_mode, loops, executor, rows_),
@@ -136,14 +137,19 @@ class Shadow {
   bool HasEnough(const Descent& fitted, double loss, int64_t steps, Pace& pace) {
     constexpr double kExplained = 1.25;  // squared deviations an answer
     constexpr double kStall = 0.9;       // of the loss at the last look
-    if (steps == 0) first_loss_ = loss;
+    constexpr double kWarmRate = 0.4;
+    if (steps == 0) {
+      first_loss_ = loss;
+      // Rows that need little more: the first steps of Adam, which are of full length, would follow noise.
+      if (is_warm_ && loss <= kExplained * answers_) pace.Shorten(kWarmRate);
+    }
     if (steps < next_look_) return false;
     const double followed = fitted.FollowedNoise(descent_, kShadowShift);
     const double error = loss + 2 * followed;
     const bool gains = !last_error_ || *last_error_ - error >= rule_.least_gain * std::max(1.0, followed);
     // Steps of one length do not come nearer than their length.
     const bool is_explained = loss <= kExplained * answers_ && loss <= first_loss_;
-    if (!is_explained && last_error_ && loss > kStall * last_loss_) pace.Halve();
+    if (!is_explained && last_error_ && loss > kStall * last_loss_) pace.Shorten(0.5);
     last_error_ = error;
     last_loss_ = loss;
     next_look_ = std::max(rule_.least_steps, steps + std::max<int64_t>(1, steps / 4));
@@ -155,6 +161,7 @@ class Shadow {
  private:
   const ProjectionProblem problem_;
   const ProjectionRule& rule_;
+  const bool is_warm_;  // the rows have been fitted before
   RelaxedRows rows_;
   Descent descent_;
   const double answers_;
