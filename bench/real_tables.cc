@@ -68,6 +68,9 @@ RealTable ReadNamedTable(const std::string& name) {
   if (name == "adult") return ReadTable("adult_pgm", "adult.csv", "domain.json");
   if (name == "retail64") return ReadTable("retail", "retail_top64.csv.gz", "domain.json");
   if (name == "msnbc") return ReadTable("msnbc", "msnbc_binary.csv.gz", "domain_binary.json");
+  if (name == "loans") return ReadTable("loans", "loans.csv.gz", "domain.json");
+  if (name == "mildew" || name == "czech") return ReadTable(name, "micro.csv", "domain.json");
+  if (name == "titanic") return ReadTable("titanic", "titanic.csv", "domain.json");
   if (name == "nltcs") return ReadTable("nltcs", "micro.csv", "domain.json");
   if (name != "retail32") Fail("there is no table \"" + name + "\"");
   RealTable wide = ReadTable("retail", "retail_top64.csv.gz", "domain.json");

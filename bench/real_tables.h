@@ -19,7 +19,8 @@ struct RealTable {
 // read.
 RealTable ReadTable(const std::string& folder, const std::string& csv, const std::string& domain);
 
-// The tables that results are reported on: adult, retail32, retail64, msnbc, nltcs.
+// The tables that results are reported on: adult, czech, loans, mildew, msnbc, nltcs, retail32, retail64,
+// titanic.
 RealTable ReadNamedTable(const std::string& name);
 
 }  // namespace curator::bench

@@ -86,7 +86,7 @@ class Client:
         """The methods of synthesize() and their settings: "method", "setting", "default", "summary".
 
         >>> sorted(set(client.synthesizers()["method"]))
-        ['dpsyn', 'mwem', 'nested', 'prior', 'priview', 'rap']
+        ['aim', 'dpsyn', 'mwem', 'nested', 'prior', 'priview', 'rap']
         """
         listed = self._connection.unary(
             self._syntheses.ListSynthesizers, synthesis_pb2.ListSynthesizersRequest(), synthesis_pb2.ListSynthesizersResponse

@@ -43,6 +43,13 @@ std::vector<CandidateFamily> Marginals() {
   return {{{{0}, EveryCell{}}, {100, -100}, 200}, {{{1}, EveryCell{}}, {-100, 0, 100}, 200}};
 }
 
+// Errors that count three times and once.
+std::vector<CandidateFamily> WeightedMarginals() {
+  std::vector<CandidateFamily> families = Marginals();
+  families[1].weight = 3;
+  return families;
+}
+
 // Every cell by itself, as a cell and as a 1-of-2 threshold.
 std::vector<CandidateFamily> CellsAndThresholds() {
   const QueryGroup cells{{0, 1}, EveryCell{}};
@@ -87,7 +94,7 @@ Loss LossOfSelection(const std::vector<CandidateFamily>& families, const UnitBou
 
 TEST(SelectWorstCandidate, SpansNoMoreThanEpsilonAndNearlyAllOfIt) {
   for (const UnitBound& unit : kUnits) {
-    for (const auto& families : {Families(), Marginals(), CellsAndThresholds()}) {
+    for (const auto& families : {Families(), Marginals(), WeightedMarginals(), CellsAndThresholds()}) {
       const Loss loss = LossOfSelection(families, unit, CandidateRange(Questions(), unit, families).value());
       EXPECT_FALSE(loss.exceeds);
       EXPECT_GT(loss.largest, 0.5);
@@ -98,6 +105,12 @@ TEST(SelectWorstCandidate, SpansNoMoreThanEpsilonAndNearlyAllOfIt) {
 TEST(SelectWorstCandidateCanary, AddRemoveSensitivityUsedUnderReplacementIsCaught) {
   const int64_t add_remove = CandidateRange(Questions(), kUnits[0], Marginals()).value();
   EXPECT_TRUE(LossOfSelection(Marginals(), kUnits[2], add_remove).exceeds);
+}
+
+TEST(SelectWorstCandidateCanary, AWeightThatTheRangeLeavesOutIsCaught) {
+  const int64_t unweighted = CandidateRange(Questions(), kUnits[0], Marginals()).value();
+  EXPECT_EQ(CandidateRange(Questions(), kUnits[0], WeightedMarginals()).value(), 3 * unweighted);
+  EXPECT_TRUE(LossOfSelection(WeightedMarginals(), kUnits[0], unweighted).exceeds);
 }
 
 TEST(SelectWorstCandidateCanary, AThresholdTakenForLessThanItsRecordsIsCaught) {
@@ -162,6 +175,19 @@ TEST(SelectWorstCandidate, ChoosesTheWorstWhenEpsilonIsLarge) {
   EXPECT_EQ(kernel.SelectWorstCandidate(families, large).value(), (FamilyChoice{1, 0}));
 }
 
+TEST(SelectWorstCandidate, CountsAnErrorAndItsPenaltyAsOftenAsTheWeightSays) {
+  const SealedTableHandle table = SealRows(Questions(), {{0, 0}, {1, 1}, {1, 1}, {1, 2}}).value();
+  const Epsilon large(100 * kEpsilonUnitsPerOne);
+  Drbg bits(DrawKey(DrawKey::Bytes{}));
+  Kernel kernel(table, Questions(), kUnits[0], Meter({{{ExponentialMechanismEvent{large}}, 2}}), bits);
+  // The exact counts are 1, 3 and 1, 2, 1: errors of 4 and 6.
+  std::vector<CandidateFamily> families = {{{{0}, EveryCell{}}, {1, 7}}, {{{1}, EveryCell{}}, {1, 2, 7}}};
+  families[0].weight = 2;
+  EXPECT_EQ(kernel.SelectWorstCandidate(families, large).value(), (FamilyChoice{0, 0}));
+  families[0].penalty = 2;
+  EXPECT_EQ(kernel.SelectWorstCandidate(families, large).value(), (FamilyChoice{1, 0}));
+}
+
 TEST(SelectWorstCandidate, BoundsEachEstimateOfQueriesAndTheSumOfAMarginals) {
   constexpr double kMost = 0x1.0p50;
   const QueryGroup ranges{{1}, std::vector<LinearQuery>{{{0, 1}}, {{1, 1}}}};
@@ -192,6 +218,12 @@ TEST(SelectWorstCandidate, RefusesMalformedFamiliesBeforeTheDebit) {
   EXPECT_EQ(code({{marginal, {1, 1}, 0, {}, 2}}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({{marginal, {1, 1}, 0, {}, -1}}), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({{{{0}, Boxes{{{0, 1}}}}, {1}, 0, {}, 1}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{marginal, {1, 1}, 0, {}, 0, 0}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{marginal, {1, 1}, 0, {}, 0, (1 << 18) + 1}}), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({{marginal, {0x1.0p49, 1}, 0, {}, 0, 4}}), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code({{marginal, {1, 1}, 0x1.0p49, {}, 0, 4}}), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code({{{{0}, std::vector<LinearQuery>{{{0, 1 << 17}}}}, {1}, 0, {}, 0, 4}}),
+            absl::StatusCode::kOutOfRange);
   EXPECT_TRUE(kernel.SelectWorstCandidate(Families(), kOne).ok());
 }
 

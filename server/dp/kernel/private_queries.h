@@ -58,6 +58,8 @@ struct ApproximatedGroup {
 //
 // Where `at_least` is not 0, the group asks for every cell, and each cell y is a candidate by itself: the
 // number of records that share at least `at_least` of its values (CountsAtLeast()).
+//
+// `weight`, from 1 to 2^18, is public: an error, and the penalty, count so many times.
 struct CandidateFamily {
   QueryGroup group;
   std::vector<double> estimate;
@@ -66,6 +68,7 @@ struct CandidateFamily {
   // group, or 0 for a whole marginal.
   std::vector<int64_t> excluded = {};
   int64_t at_least = 0;
+  int64_t weight = 1;
 
   bool operator==(const CandidateFamily&) const = default;
 };
@@ -161,9 +164,9 @@ class PrivateQueries {
                                                          Epsilon epsilon) = 0;
 
   // The same for families of candidates, each a whole marginal or all queries of a group one by one, as in
-  // the algorithm of Hardt, Ligett, McSherry 2012. score = (sum over cells |count - estimate|) - penalty for
-  // a marginal, |answer - estimate| - penalty for a query. Thousands of queries over one table share its
-  // counts, and how they are answered.
+  // the algorithm of Hardt, Ligett, McSherry 2012. score = weight ((sum over cells |count - estimate|) -
+  // penalty) for a marginal, weight (|answer - estimate| - penalty) for a query. Thousands of queries over
+  // one table share its counts, and how they are answered.
   //
   // Claim: epsilon-DP with range epsilon. Proof: as above; any two scores move apart by at most
   // CandidateRange() (selection_score.h), and which candidates are excluded is public.

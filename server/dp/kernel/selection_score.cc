@@ -25,14 +25,15 @@ int64_t Rounded(double value) {
 
 // `size` is what must not exceed kLargestSum: of the numbers together, or of the largest.
 absl::StatusOr<LatticeEstimate> RoundChecked(std::span<const double> estimate, double penalty,
-                                             int64_t answers, double size) {
+                                             int64_t answers, int64_t weight, double size) {
   if (static_cast<int64_t>(estimate.size()) != answers) {
     return absl::InvalidArgumentError(
         absl::StrCat("an estimate has ", estimate.size(), " numbers for ", answers, " answers"));
   }
-  RETURN_IF_ERROR(CheckPenalty(penalty));
+  RETURN_IF_ERROR(CheckPenalty(penalty * static_cast<double>(weight)));
   if (!std::isfinite(size)) return absl::InvalidArgumentError("an estimate is not a finite number");
-  if (size > kLargestSum) return absl::OutOfRangeError("an estimate exceeds 2^50");
+  if (size * static_cast<double>(weight) > kLargestSum)
+    return absl::OutOfRangeError("an estimate exceeds 2^50");
   LatticeEstimate rounded;
   rounded.cells.reserve(estimate.size());
   for (const double value : estimate) rounded.cells.push_back(Rounded(value));
@@ -49,24 +50,24 @@ absl::Status CheckPenalty(double penalty) {
 }
 
 absl::StatusOr<LatticeEstimate> RoundToLattice(std::span<const double> estimate, double penalty,
-                                               int64_t answers) {
+                                               int64_t answers, int64_t weight) {
   double sum = 0;
   for (const double value : estimate) sum += std::abs(value);
-  return RoundChecked(estimate, penalty, answers, sum);
+  return RoundChecked(estimate, penalty, answers, weight, sum);
 }
 
 absl::StatusOr<LatticeEstimate> RoundEachToLattice(std::span<const double> estimate, double penalty,
-                                                   int64_t answers) {
+                                                   int64_t answers, int64_t weight) {
   double largest = 0;
   for (const double value : estimate) {
     if (!(std::abs(value) <= largest)) largest = std::abs(value);  // also what is not a number
     if (!std::isfinite(largest)) break;
   }
-  return RoundChecked(estimate, penalty, answers, largest);
+  return RoundChecked(estimate, penalty, answers, weight, largest);
 }
 
 absl::StatusOr<LatticeEstimate> RoundToLattice(const ApproximatedMarginal& candidate, int64_t cells) {
-  return RoundToLattice(candidate.estimate, candidate.penalty, cells);
+  return RoundToLattice(candidate.estimate, candidate.penalty, cells, 1);
 }
 
 absl::StatusOr<int64_t> ErrorSensitivity(const Domain& domain, const UnitBound& unit,
@@ -143,29 +144,42 @@ absl::Status CheckThreshold(const CandidateFamily& family) {
 
 }  // namespace
 
+namespace {
+
+// How far one unit moves the error of a candidate of the family, in records.
+absl::StatusOr<int64_t> MovementOf(const Domain& domain, const UnitBound& unit,
+                                   const CandidateFamily& family) {
+  const std::span<const QueryGroup> group(&family.group, 1);
+  RETURN_IF_ERROR(CheckThreshold(family));
+  if (family.at_least > 0) {
+    RETURN_IF_ERROR(ValidateQueries(domain, group));
+    return unit.max_records;
+  }
+  if (IsWhole(family)) {
+    RETURN_IF_ERROR(ValidateQueries(domain, group));
+    ASSIGN_OR_RETURN(const Sensitivity one_marginal, MarginalsSensitivity(unit, 1));
+    return one_marginal.l1;
+  }
+  ASSIGN_OR_RETURN(const Sensitivity one_record,
+                   QueriesSensitivity(domain, {NeighbourRelation::kAddRemove, 1}, group));
+  if (one_record.linf > kLargestRecordInAGroup / family.weight)
+    return absl::OutOfRangeError("a record counts more than 2^18 times in one candidate");
+  ASSIGN_OR_RETURN(const Sensitivity sensitivity, QueriesSensitivity(domain, unit, group));
+  return sensitivity.linf;
+}
+
+}  // namespace
+
 absl::StatusOr<int64_t> CandidateRange(const Domain& domain, const UnitBound& unit,
                                        std::span<const CandidateFamily> families) {
-  ASSIGN_OR_RETURN(const Sensitivity one_marginal, MarginalsSensitivity(unit, 1));
   int64_t largest = 0;
   for (const CandidateFamily& family : families) {
-    const std::span<const QueryGroup> group(&family.group, 1);
-    RETURN_IF_ERROR(CheckThreshold(family));
-    if (family.at_least > 0) {
-      RETURN_IF_ERROR(ValidateQueries(domain, group));
-      largest = std::max(largest, unit.max_records);
-      continue;
-    }
-    if (IsWhole(family)) {
-      RETURN_IF_ERROR(ValidateQueries(domain, group));
-      largest = std::max(largest, one_marginal.l1);
-      continue;
-    }
-    ASSIGN_OR_RETURN(const Sensitivity one_record,
-                     QueriesSensitivity(domain, {NeighbourRelation::kAddRemove, 1}, group));
-    if (one_record.linf > kLargestRecordInAGroup)
-      return absl::OutOfRangeError("a record counts more than 2^18 times in one candidate");
-    ASSIGN_OR_RETURN(const Sensitivity sensitivity, QueriesSensitivity(domain, unit, group));
-    largest = std::max(largest, sensitivity.linf);
+    if (family.weight < 1 || family.weight > kLargestRecordInAGroup)
+      return absl::InvalidArgumentError("a candidate's weight must be from 1 to 2^18");
+    ASSIGN_OR_RETURN(const int64_t movement, MovementOf(domain, unit, family));
+    if (movement > std::numeric_limits<int64_t>::max() / 4 / family.weight >> kScoreLatticeBits)
+      return absl::OutOfRangeError("one unit moves a candidate's weighted error too far");
+    largest = std::max(largest, family.weight * movement);
   }
   return 2 * largest << kScoreLatticeBits;
 }
@@ -184,8 +198,8 @@ absl::Status CheckPenaltyAndExcluded(const Domain& domain, const CandidateFamily
 absl::StatusOr<LatticeEstimate> RoundFamily(const Domain& domain, const CandidateFamily& family) {
   RETURN_IF_ERROR(CheckPenaltyAndExcluded(domain, family));
   const int64_t answers = NumberOfQueries(domain, family.group);
-  return IsWhole(family) ? RoundToLattice(family.estimate, family.penalty, answers)
-                         : RoundEachToLattice(family.estimate, family.penalty, answers);
+  return IsWhole(family) ? RoundToLattice(family.estimate, family.penalty, answers, family.weight)
+                         : RoundEachToLattice(family.estimate, family.penalty, answers, family.weight);
 }
 
 int64_t NumberOfCandidates(const Domain& domain, const CandidateFamily& family) {
@@ -212,7 +226,7 @@ void AddScores(size_t index, const CandidateFamily& family, std::span<const int6
   if (IsWhole(family)) {
     if (!family.excluded.empty()) return;
     scored.candidates.push_back({index, 0});
-    scored.scores.push_back(ScoreOf(answers, estimate));
+    scored.scores.push_back(family.weight * ScoreOf(answers, estimate));
     return;
   }
   auto excluded = family.excluded.begin();
@@ -222,8 +236,8 @@ void AddScores(size_t index, const CandidateFamily& family, std::span<const int6
       continue;
     }
     scored.candidates.push_back({index, query});
-    scored.scores.push_back(std::abs((answers[query] << kScoreLatticeBits) - estimate.cells[query]) -
-                            estimate.penalty);
+    const int64_t error = std::abs((answers[query] << kScoreLatticeBits) - estimate.cells[query]);
+    scored.scores.push_back(family.weight * (error - estimate.penalty));
   }
 }
 

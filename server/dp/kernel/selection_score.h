@@ -35,19 +35,19 @@ struct LatticeEstimate {
 absl::Status CheckPenalty(double penalty);
 
 // Rounds a candidate's estimate and penalty. Errors: INVALID_ARGUMENT when the estimate has not one value for
-// each answer or a value that is not finite;
-// OUT_OF_RANGE when the sum of their absolute values, or the penalty's, exceeds 2^50. So with counts that sum
-// to less than 2^31 (kMaxRows), a score stays below 2^41 + 2^60 + 2^59 + 2^60 < 2^62 (the third term is the
+// each answer or a value that is not finite; OUT_OF_RANGE when the sum of their absolute values, or the
+// penalty's, exceeds 2^50 divided by `weight`. So with counts that sum to less than 2^31 (kMaxRows), a score,
+// which counts `weight` <= 2^18 times, stays below 2^59 + 2^60 + 2^59 + 2^60 < 2^62 (the third term is the
 // rounding of 2^28 cells, and far above it).
 absl::StatusOr<LatticeEstimate> RoundToLattice(std::span<const double> estimate, double penalty,
-                                               int64_t answers);
+                                               int64_t answers, int64_t weight = 1);
 absl::StatusOr<LatticeEstimate> RoundToLattice(const ApproximatedMarginal& candidate, int64_t cells);
 
 // The same for answers that are scored one by one: OUT_OF_RANGE when one of them, or the penalty, exceeds
-// 2^50. So with answers below 2^(31 + 18) (kLargestRecordInAGroup), a score stays below
-// 2^59 + 2^60 + 2^60 < 2^62.
+// 2^50 divided by `weight`. So with answers below 2^(31 + 18) / weight (kLargestRecordInAGroup), a score
+// stays below 2^59 + 2^60 + 2^60 < 2^62.
 absl::StatusOr<LatticeEstimate> RoundEachToLattice(std::span<const double> estimate, double penalty,
-                                                   int64_t answers);
+                                                   int64_t answers, int64_t weight = 1);
 
 // How far one unit moves the error of a group, in records: its L1 sensitivity for the sum of the absolute
 // errors, its largest movement of one answer for the largest of them.
@@ -90,14 +90,16 @@ Rational SelectionFactor(Epsilon epsilon, const Sensitivity& one_marginal);
 // How far apart one unit can move two candidates' scores of families, in steps of the lattice: twice the
 // largest movement D of one candidate's error. For a whole marginal D is the L1 sensitivity of one marginal,
 // for a query the largest movement of any answer of its group; for a cell or threshold (`at_least`) the
-// number of records that a unit may own, as each counts once or not at all, before and after.
+// number of records that a unit may own, as each counts once or not at all, before and after. Each D counts
+// as often as its family's weight says.
 //
 // Proof: an error is a norm of answers - estimate, of all cells or of one answer, and norms obey the triangle
-// inequality; one score may rise by D and another fall by D.
+// inequality; one score may rise by weight * D and another fall by weight * D, where weights are public.
 //
 // Errors: those of ValidateQueries(); INVALID_ARGUMENT for an `at_least` beyond the marginal's attributes or
-// of another group than every cell; OUT_OF_RANGE when a record counts more than kLargestRecordInAGroup
-// times in one candidate (so scores stay below 2^62, as above).
+// of another group than every cell, or for a weight that is not from 1 to kLargestRecordInAGroup;
+// OUT_OF_RANGE when a record counts more than kLargestRecordInAGroup times, with its weight, in one candidate
+// (so scores stay below 2^62, as above).
 absl::StatusOr<int64_t> CandidateRange(const Domain& domain, const UnitBound& unit,
                                        std::span<const CandidateFamily> families);
 

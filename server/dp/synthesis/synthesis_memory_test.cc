@@ -56,6 +56,10 @@ std::vector<MemoryCase> MemoryCases() {
                    2,
                    {{"form", "factored"}, {"rounds", "2"}, {"last_sweeps", "2"}}});
   cases.push_back({"MwemManyMarginals", "mwem", Alike(60, 2), 3, {{"rounds", "5"}, {"last_sweeps", "2"}}});
+  cases.push_back({"AimOneTable", "aim", Alike(16, 2), 3, {{"rounds", "20"}, {"last_sweeps", "2"}}});
+  cases.push_back({"AimManyCliques", "aim", Alike(40, 3), 2, {{"rounds", "30"}, {"last_sweeps", "2"}}});
+  cases.push_back({"AimLargeCliques", "aim", {100, 90, 80, 4, 4, 4}, 2, {{"last_sweeps", "2"}}});
+  cases.push_back({"AimManyCandidates", "aim", Alike(60, 2), 2, {{"rounds", "3"}, {"last_sweeps", "2"}}});
   cases.push_back({"RapManyMarginals",
                    "rap",
                    Alike(60, 2),

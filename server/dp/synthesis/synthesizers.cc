@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "dp/synthesis/aim/aim.h"
 #include "dp/synthesis/dpsyn/dpsyn.h"
 #include "dp/synthesis/mwem/mwem.h"
 #include "dp/synthesis/nested/nested.h"
@@ -17,7 +18,8 @@ std::span<const Synthesizer* const> Synthesizers() {
   static const Dpsyn dpsyn;
   static const Priview priview;
   static const Nested nested({&mwem, &dpsyn, &rap});
-  static const std::array<const Synthesizer*, 6> all = {&mwem, &prior, &rap, &dpsyn, &priview, &nested};
+  static const Aim aim;
+  static const std::array<const Synthesizer*, 7> all = {&mwem, &aim, &prior, &rap, &dpsyn, &priview, &nested};
   return all;
 }
 

@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "dp/domain/row_major.h"
 #include "dp/synthesis/dpsyn/reconstruction.h"
+#include "dp/synthesis/models/nearest_non_negative.h"
 
 namespace curator::dp {
 namespace {

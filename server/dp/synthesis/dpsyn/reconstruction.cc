@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "dp/synthesis/dpsyn/consistency.h"
+#include "dp/synthesis/models/nearest_non_negative.h"
 
 namespace curator::dp {
 namespace {

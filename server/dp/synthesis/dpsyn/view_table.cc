@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -43,21 +42,6 @@ std::vector<double> Marginalized(const ViewTable& view, const AttributeSet& subs
   std::vector<double> sums(map.cells());
   map.ForEachCell([&](size_t cell, size_t of_subset) { sums[of_subset] += view.cells[cell]; });
   return sums;
-}
-
-std::vector<double> NearestNonNegative(std::vector<double> counts, double total) {
-  std::vector<double> falling = counts;
-  std::ranges::sort(falling, std::greater<>());
-  double sum = 0;
-  double excess = 0;
-  for (size_t i = 0; i < falling.size(); ++i) {
-    sum += falling[i];
-    const double shift = (sum - total) / static_cast<double>(i + 1);
-    if (falling[i] <= shift) break;
-    excess = shift;
-  }
-  for (double& count : counts) count = std::max(0.0, count - excess);
-  return counts;
 }
 
 namespace {

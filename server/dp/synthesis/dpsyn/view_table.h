@@ -71,10 +71,6 @@ class Marginalization {
 // The counts of the marginal of `subset`.
 std::vector<double> Marginalized(const ViewTable& view, const AttributeSet& subset);
 
-// The counts nearest to `counts` (least squares) among those that are not negative and sum to
-// `total` >= 0.
-std::vector<double> NearestNonNegative(std::vector<double> counts, double total);
-
 // One step of an order in which views make up a record: the view determines its new attributes, given those
 // that are known already.
 struct OrderedView {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -142,6 +143,23 @@ absl::StatusOr<std::vector<double>> DenseMarginal::Sum(std::span<const float> we
   for (size_t outer = 0; outer * block < rows.size(); ++outer)
     RETURN_IF_ERROR(fold(outer, rows.data() + outer * block));
   return sums;
+}
+
+absl::StatusOr<std::vector<double>> DenseMarginal::Largest(std::span<const double> numbers,
+                                                           Pacer& pacer) const {
+  const auto block = static_cast<size_t>(layout_->block_cells());
+  const auto inner = static_cast<size_t>(inner_cells_);
+  std::vector<double> largest(static_cast<size_t>(cells_), -std::numeric_limits<double>::infinity());
+  for (size_t b = 0; b < outer_cell_.size(); ++b) {
+    double* const row = largest.data() + outer_cell_[b] * inner;
+    RETURN_IF_ERROR(pacer.InPieces(block, [&](size_t start, size_t length) {
+      for (size_t i = start; i < start + length; ++i) {
+        double& cell = row[inner_index_[i]];
+        cell = std::max(cell, numbers[b * block + i]);
+      }
+    }));
+  }
+  return largest;
 }
 
 absl::Status DenseMarginal::Scale(std::span<const float> factors, std::span<float> weights,

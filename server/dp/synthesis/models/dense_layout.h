@@ -59,6 +59,10 @@ class DenseMarginal {
   // The sums of the weights in each cell of the marginal. CANCELLED as in Pacer.
   absl::StatusOr<std::vector<double>> Sum(std::span<const float> weights, Pacer& pacer) const;
 
+  // The largest of the numbers, one for each cell of the layout, in each cell of the marginal. CANCELLED as
+  // in Pacer.
+  absl::StatusOr<std::vector<double>> Largest(std::span<const double> numbers, Pacer& pacer) const;
+
   // Multiplies each weight by the factor of its cell. CANCELLED as in Pacer.
   absl::Status Scale(std::span<const float> factors, std::span<float> weights, Pacer& pacer) const;
 

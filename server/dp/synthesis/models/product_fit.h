@@ -26,34 +26,11 @@
 #include "dp/domain/domain.h"
 #include "dp/queries/linear_queries.h"
 #include "dp/synthesis/models/dense_layout.h"
+#include "dp/synthesis/models/measured_set.h"
 #include "dp/synthesis/models/product_component.h"
 #include "dp/synthesis/pacer.h"
 
 namespace curator::dp {
-
-// Noisy answers of a group: of all cells of a marginal, or of its listed queries.
-struct NoisyAnswers {
-  QueryGroup group;
-  std::vector<double> answers;
-  double standard_deviation = 1;  // of each answer's noise
-};
-
-// A measurement, its answers' lambdas so far, and the fit to its answers at the last update.
-struct WeighedAnswers {
-  NoisyAnswers measured;
-  std::vector<double> lambdas;
-  std::vector<double> fitted;
-};
-
-struct ReplayRule {
-  int64_t most_sweeps = 100;
-  // A replay has converged when a sweep moves the fit to no answer by more than this many standard deviations
-  // of its noise.
-  double converged = 0.01;
-  // The weight of the distance from uniform (a sum over records) against that of one squared normalised
-  // error.
-  double prior_weight = 1;
-};
 
 struct Replayed {
   int64_t sweeps = 0;
@@ -79,9 +56,9 @@ class ProductFit {
 
   // As of the last replay.
   std::span<const float> weights() const { return weights_; }
-  double base() const { return base_; }                               // of ProductWeights()
-  const std::vector<LogFactor>& factors() const { return factors_; }  // one for each set of attributes
-  const std::vector<WeighedAnswers>& measurements() const { return measurements_; }
+  double base() const { return base_; }    // of ProductWeights()
+  std::vector<LogFactor> factors() const;  // one for each set of attributes
+  std::vector<WeighedAnswers> measurements() const;
 
  private:
   // Maximises over the lambdas of all answers over one set; returns the largest movement, since the last
@@ -90,40 +67,12 @@ class ProductFit {
 
   const DenseLayout& layout_;
   double base_;
-  std::vector<WeighedAnswers> measurements_;
   // One for each set of attributes that was measured:
   std::vector<DenseMarginal> marginals_;
-  std::vector<LogFactor> factors_;
-  std::vector<std::vector<size_t>> members_;  // positions in measurements_
+  std::vector<MeasuredSet> sets_;
   std::vector<float> weights_;
   // How far a log-factor may have risen since the weights were last computed from them all.
   double risen_ = 0;
 };
-
-// The steps of single lambdas: how far one moves when the fit is maximised over it alone. Pure functions with
-// the same bits on every machine.
-
-// No single update moves a log-factor further; the next sweep may move it again.
-inline constexpr double kMostStep = 20;
-
-// The root of
-//   step + gain * weight * e^step = goal
-// for gain * weight >= 0: the step of a cell, or of a query that counts each record once, whose records now
-// weigh `weight`.
-double RelaxedStep(double gain, double weight, double goal);
-
-// The records that a query counts `times` each, and what they weigh now.
-struct CountedMass {
-  double times = 1;
-  double weight = 0;
-};
-
-// The root of
-//   step + gain * (sum of times * weight * e^(times * step)) = goal,
-// not further from 0 than kMostStep divided by the largest |times|. `masses` is not empty.
-double RelaxedStep(double gain, std::span<const CountedMass> masses, double goal);
-
-// The cells' weights, taken together by how often the query counts them.
-std::vector<CountedMass> MassesOf(const LinearQuery& query, std::span<const double> cells);
 
 }  // namespace curator::dp

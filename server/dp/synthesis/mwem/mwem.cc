@@ -37,8 +37,8 @@ namespace curator::dp {
 namespace {
 
 // What is measured, as a fit takes it: boxes as the cells that are in them.
-NoisyAnswers Measured(const Domain& domain, const QueryGroup& group, const std::vector<int64_t>& answers,
-                      double deviation) {
+NoisyAnswers AnswersToFit(const Domain& domain, const QueryGroup& group, const std::vector<int64_t>& answers,
+                          double deviation) {
   NoisyAnswers measured{
       .group = group, .answers = {answers.begin(), answers.end()}, .standard_deviation = deviation};
   if (!IsWholeMarginal(group)) measured.group.queries = TermsOf(domain, group);
@@ -207,7 +207,7 @@ class MwemRun {
         transcript_.push_back(absl::StrCat("beforehand, counts of ", NamesOf(input_.domain, group.attributes),
                                            ": ", counts[i].size(), " cells, each within about ",
                                            std::llround(2 * deviation)));
-        RETURN_IF_ERROR(fit_->Add(Measured(input_.domain, group, counts[i], deviation), pacer_));
+        RETURN_IF_ERROR(fit_->Add(AnswersToFit(input_.domain, group, counts[i], deviation), pacer_));
       }
       RETURN_IF_ERROR(Replay(FactoredFit::Which::kWithNewMeasurements, schedule_.settings.sweeps));
     }
@@ -234,7 +234,7 @@ class MwemRun {
         counts[0].size() == 1 ? " answer" : " cells, each", " within about ", std::llround(2 * deviation_)));
     const double noise = ForecastError(stage.noise).expected_absolute_error;
     const bool below = Distance(counts[0], estimate) < noise * static_cast<double>(estimate.size());
-    RETURN_IF_ERROR(fit_->Add(Measured(input_.domain, group, counts[0], deviation_), pacer_));
+    RETURN_IF_ERROR(fit_->Add(AnswersToFit(input_.domain, group, counts[0], deviation_), pacer_));
     candidates_.DropUnfit(*fit_);
     const bool ends = below && schedule_.settings.adaptive == MwemRounds::kAdaptive;
     // Without selections the weights between measurements are not used, nor are those before the last replay.

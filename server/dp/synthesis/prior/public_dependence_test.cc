@@ -15,14 +15,14 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr int kRows = 4000;
+constexpr int kDependentRows = 4000;
 
 // a1 is a0, a2 follows a1 mostly, a3 and a4 are independent of all; a5 depends on a4 a little.
 const PublicTable& Table(const Domain& domain) {
   static const auto* const table = [&] {
     std::mt19937_64 random(3);
     Rows rows;
-    for (int i = 0; i < kRows; ++i) {
+    for (int i = 0; i < kDependentRows; ++i) {
       const auto a = static_cast<uint32_t>(random() % 4);
       const auto c = random() % 10 < 7 ? a : static_cast<uint32_t>(random() % 4);
       const auto d = static_cast<uint32_t>(random() % 3);
