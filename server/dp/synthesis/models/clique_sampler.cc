@@ -91,54 +91,57 @@ CliqueSampler::Ordered CliqueSampler::OrderOf(size_t clique) const {
   return ordered;
 }
 
+CliqueSampler::Groups CliqueSampler::GroupsOf(const Ordered& own, std::span<const uint32_t> records) const {
+  const size_t count = records.size() / width_;
+  std::vector<uint32_t> group_of(count);
+  Groups groups;
+  groups.first.resize(own.first.size());
+  for (size_t row = 0; row < count; ++row) {
+    int64_t group = 0;
+    for (size_t i = 0; i < own.above.size(); ++i)
+      group = group * own.above_sizes[i] + records[row * width_ + own.columns[own.above[i]]];
+    group_of[row] = static_cast<uint32_t>(group);
+    ++groups.first[static_cast<size_t>(group) + 1];
+  }
+  std::partial_sum(groups.first.begin(), groups.first.end(), groups.first.begin());
+  std::vector<uint32_t> next(groups.first.begin(), groups.first.end() - 1);
+  groups.members.resize(count);
+  for (size_t row = 0; row < count; ++row) groups.members[next[group_of[row]]++] = static_cast<uint32_t>(row);
+  return groups;
+}
+
+void CliqueSampler::Deal(size_t clique, BitBuffer& words, std::vector<uint32_t>& records) const {
+  const Ordered& own = ordered_[clique];
+  const Groups groups = GroupsOf(own, records);
+  const double start = UnitOf(words.NextWord());
+  std::vector<uint32_t> allotted;
+  std::vector<uint32_t> codes(own.columns.size());
+  for (size_t group = 0; group + 1 < groups.first.size(); ++group) {
+    const size_t size = groups.first[group + 1] - groups.first[group];
+    if (size == 0) continue;
+    allotted.clear();
+    const std::span<const uint32_t> cells =
+        std::span(own.cells).subspan(own.first[group], own.first[group + 1] - own.first[group]);
+    const double offset = Fraction(start + static_cast<double>(group) * kGoldenRatio);
+    Allot(cells, tables_.weights(clique), static_cast<int64_t>(size), offset, allotted);
+    Shuffle(words, allotted);
+    for (size_t i = 0; i < size; ++i) {
+      CodesOfCell(own.sizes, static_cast<int64_t>(allotted[i]), codes);
+      uint32_t* const record = records.data() + groups.members[groups.first[group] + i] * width_;
+      for (size_t column = 0; column < codes.size(); ++column) record[own.columns[column]] = codes[column];
+    }
+  }
+}
+
 std::vector<uint32_t> CliqueSampler::Draw(BitSource& bits, int64_t rows) const {
   const auto count = static_cast<size_t>(rows);
   std::vector<uint32_t> records(count * width_);
   BitBuffer words(bits, count);
-  std::vector<uint32_t> codes;
-  for (size_t clique = 0; clique < ordered_.size(); ++clique) {
-    const Ordered& own = ordered_[clique];
-    const size_t groups = own.first.size() - 1;
-    // The records, by the separator's cell that they lie in.
-    std::vector<uint32_t> group_of(count);
-    std::vector<uint32_t> first(groups + 1);
-    for (size_t row = 0; row < count; ++row) {
-      int64_t group = 0;
-      for (size_t i = 0; i < own.above.size(); ++i)
-        group = group * own.above_sizes[i] + records[row * width_ + own.columns[own.above[i]]];
-      group_of[row] = static_cast<uint32_t>(group);
-      ++first[static_cast<size_t>(group) + 1];
-    }
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    std::vector<uint32_t> members(count);
-    std::vector<uint32_t> next(first.begin(), first.end() - 1);
-    for (size_t row = 0; row < count; ++row) members[next[group_of[row]]++] = static_cast<uint32_t>(row);
-
-    const double start = UnitOf(words.NextWord());
-    std::vector<uint32_t> allotted;
-    for (size_t group = 0; group < groups; ++group) {
-      const size_t size = first[group + 1] - first[group];
-      if (size == 0) continue;
-      allotted.clear();
-      const std::span<const uint32_t> cells =
-          std::span(own.cells).subspan(own.first[group], own.first[group + 1] - own.first[group]);
-      const double offset = Fraction(start + static_cast<double>(group) * kGoldenRatio);
-      Allot(cells, tables_.weights(clique), static_cast<int64_t>(size), offset, allotted);
-      Shuffle(words, allotted);
-      codes.resize(own.columns.size());
-      for (size_t i = 0; i < size; ++i) {
-        CodesOfCell(own.sizes, static_cast<int64_t>(allotted[i]), codes);
-        uint32_t* const record = records.data() + members[first[group] + i] * width_;
-        for (size_t column = 0; column < codes.size(); ++column) record[own.columns[column]] = codes[column];
-      }
-    }
-  }
+  for (size_t clique = 0; clique < ordered_.size(); ++clique) Deal(clique, words, records);
+  const auto record_at = [&](size_t row) { return records.begin() + static_cast<ptrdiff_t>(row * width_); };
   for (size_t left = count; left > 1; --left) {
     const auto other = static_cast<size_t>(words.NextBelow(left));
-    if (other == left - 1) continue;
-    std::swap_ranges(records.begin() + static_cast<ptrdiff_t>(other * width_),
-                     records.begin() + static_cast<ptrdiff_t>((other + 1) * width_),
-                     records.begin() + static_cast<ptrdiff_t>((left - 1) * width_));
+    if (other != left - 1) std::swap_ranges(record_at(other), record_at(other + 1), record_at(left - 1));
   }
   return records;
 }

@@ -6,7 +6,9 @@
 // the records. Everything here is a function of public tables and of the bits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "dp/domain/domain.h"
@@ -40,6 +42,16 @@ class CliqueSampler {
     std::vector<int64_t> above_sizes;  // of the separator's
   };
   Ordered OrderOf(size_t clique) const;
+
+  // The records, by the cell of a clique's separator that they lie in.
+  struct Groups {
+    std::vector<uint32_t> first;    // of each cell, among `members`; and their number
+    std::vector<uint32_t> members;  // rows
+  };
+  Groups GroupsOf(const Ordered& own, std::span<const uint32_t> records) const;
+
+  // Gives each record its codes of a clique, whose separator's codes it has already.
+  void Deal(size_t clique, BitBuffer& words, std::vector<uint32_t>& records) const;
 
   const CliqueTables& tables_;
   size_t width_;  // the attributes of a record
