@@ -3,9 +3,8 @@
 //   synthesis_error TABLES EPSILONS SEEDS METHOD [METHOD ...]
 //
 // TABLES: names of real_tables.h, separated by commas. EPSILONS: the same; a promise of (epsilon, 1e-9), kept
-// under zCDP. METHOD: a name, followed by settings: mwem:rounds=40:selection_percent=15; "1ways" is the
-// product of the one-way marginals measured with the whole budget. The workload is all three-way marginals
-// (all two-way ones of tables with wide attributes; see WorkloadOf()).
+// under zCDP. METHOD: a name, followed by settings: mwem:rounds=40:selection_percent=15. The workload is all
+// three-way marginals, without the largest ones where all have more than 2^26 cells together.
 //
 // Prints for each, over the seeds: the mean L1 distance between normalised marginals of the table and of the
 // model, with its standard error; the same of as many records as the model says, drawn from it; the largest
@@ -62,7 +61,7 @@ void SetBudget(const std::string& epsilon, SynthesisInput& input) {
   input.spend = {.rho = Rho(LimitsOf(input.rule).value()[0].amount)};
 }
 
-// All three-way marginals; without those of more than a million cells where all have too many together.
+// All three-way marginals, or as many of the smallest as have kMostWorkloadCells together.
 std::vector<AttributeSet> WorkloadOf(const Domain& domain) {
   std::vector<AttributeSet> sets;
   int64_t cells = 0;
@@ -125,7 +124,6 @@ class Truth {
   double rows_ = 1;
 };
 
-// One method at one budget.
 class Series {
  public:
   void Add(double value) { values_.push_back(value); }
