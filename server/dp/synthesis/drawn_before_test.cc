@@ -117,7 +117,7 @@ TEST(SynthesizerVersion, IsRaisedWhereTheSameBitsDrawSomethingElse) {
       {"rap", {{"measure", "queries"}}, 2, 14124718375065938450U},
       {"dpsyn", {}, 2, 8245322560382080386U},
       {"dpsyn", {{"views", "selected"}}, 2, 9146853737590962863U},
-      {"priview", {}, 3, 8245322560382080386U},
+      {"priview", {}, 2, 8245322560382080386U},
       {"prior", {}, 2, 2857743212472724527U},
       {"prior", {{"region", "a0"}, {"group", "a1"}}, 2, 17226207115472383515U},
       {"nested", {}, 5, 3190554676993742325U},

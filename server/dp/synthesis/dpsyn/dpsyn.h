@@ -1,6 +1,6 @@
 // DPSyn (Li, Zhang, Wang 2018) and PriView (Qardaji, Yang, Li 2014): noisy views that together hold every
 // pair, or every triple, of the workload's attributes are made consistent. PriView answers any marginal from
-// them; DPSyn from records that match them. Samples of both are such records.
+// them; DPSyn makes records that match them.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class Priview : public Synthesizer {
  public:
   std::string_view name() const override { return "priview"; }
   std::string_view summary() const override;
-  int64_t version() const override { return 3; }
+  int64_t version() const override { return 2; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,

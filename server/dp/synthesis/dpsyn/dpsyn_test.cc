@@ -100,34 +100,6 @@ TEST(Dpsyn, ASampleOfAllRecordsHasTheModelsMarginals) {
               testing::Pointwise(testing::DoubleNear(1e-6), model->Marginal({0, 3}).value()));
 }
 
-// Rows that were drawn from one view after another were 5 to 170 times as far from the truth on NLTCS. What the
-// flow leaves, about 0.009 here, is below the noise of this budget.
-TEST(Priview, RowsAreAboutAsCloseAsItsAnswers) {
-  const std::vector<int64_t> sizes(12, 2);
-  const TestRows rows = ChainedRows(sizes, 5000, 1);
-  SynthesisInput input = InputFor(sizes, 3, 1);
-  const auto model = Fit(Priview(), input, rows);
-  seeded::SeededBits bits(3);
-  TestRows sample;
-  ASSERT_TRUE(model
-                  ->Sample(bits, model->records(),
-                           [&](std::span<const uint32_t> codes) {
-                             sample.emplace_back(codes.begin(), codes.end());
-                             return absl::OkStatus();
-                           })
-                  .ok());
-  double of_rows = 0;
-  for (const QueryGroup& group : input.workload) {
-    const std::vector<double> truth = CountedView(input.domain, group.attributes, rows).cells;
-    const std::vector<double> cells = CountedView(input.domain, group.attributes, sample).cells;
-    for (size_t i = 0; i < cells.size(); ++i)
-      of_rows += std::abs(cells[i] / static_cast<double>(sample.size()) -
-                          truth[i] / static_cast<double>(rows.size()));
-  }
-  of_rows /= static_cast<double>(input.workload.size());
-  EXPECT_LT(of_rows, 1.1 * Distance(*model, input, rows)) << of_rows;
-}
-
 // What (epsilon, 1e-9) allows under zCDP.
 SynthesisInput ZcdpInput(const std::vector<int64_t>& sizes, int k, int64_t tenths_of_epsilon) {
   SynthesisInput input = InputFor(sizes, k, 1);
