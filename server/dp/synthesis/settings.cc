@@ -139,12 +139,10 @@ absl::StatusOr<std::string> SettingsReader::Name(std::string_view key, std::stri
   return value;
 }
 
-absl::StatusOr<std::string> SettingsReader::Text(std::string_view key, std::string_view absent) {
+absl::StatusOr<std::string> SettingsReader::Text(std::string_view key) {
   ASSIGN_OR_RETURN(const Found found, Find(key));
-  const std::string fixed = found.setting->fixed_value.value_or("");
-  return used_[found.setting->key] = found.text != nullptr ? *found.text
-                                     : fixed.empty()       ? std::string(absent)
-                                                           : fixed;
+  return used_[found.setting->key] =
+             found.text != nullptr ? *found.text : found.setting->fixed_value.value_or("");
 }
 
 absl::Status SettingsReader::Finish() const {

@@ -20,7 +20,6 @@ class Dpsyn : public Synthesizer {
  public:
   std::string_view name() const override { return "dpsyn"; }
   std::string_view summary() const override;
-  int64_t version() const override { return 2; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
@@ -34,7 +33,6 @@ class Priview : public Synthesizer {
  public:
   std::string_view name() const override { return "priview"; }
   std::string_view summary() const override;
-  int64_t version() const override { return 2; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,

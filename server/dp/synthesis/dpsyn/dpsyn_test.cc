@@ -100,53 +100,6 @@ TEST(Dpsyn, ASampleOfAllRecordsHasTheModelsMarginals) {
               testing::Pointwise(testing::DoubleNear(1e-6), model->Marginal({0, 3}).value()));
 }
 
-// What (epsilon, 1e-9) allows under zCDP.
-SynthesisInput ZcdpInput(const std::vector<int64_t>& sizes, int k, int64_t tenths_of_epsilon) {
-  SynthesisInput input = InputFor(sizes, k, 1);
-  input.rule = {.kind = RuleKind::kZcdp,
-                .epsilon = Epsilon(tenths_of_epsilon * kEpsilonUnitsPerOne / 10),
-                .delta = Delta(kDeltaUnitsPerOne / 1'000'000'000)};
-  input.spend = {.rho = Rho(LimitsOf(input.rule).value()[0].amount)};
-  return input;
-}
-
-// With 5% of the budget for single attributes, and the rest for a design of all 5,995 pairs whatever the
-// budget, pairs were answered worse than by single attributes alone.
-TEST(Dpsyn, IsNoWorseThanSingleAttributesWhereThereAreManyOfThem) {
-  const std::vector<int64_t> sizes(110, 2);
-  SynthesisInput input = ZcdpInput(sizes, 2, 10);
-  const TestRows rows = ChainedRows(sizes, 4000, 1);
-  input.assume_records = 4000;
-  const double by_default = Distance(*Fit(Dpsyn(), input, rows), input, rows);
-  input.settings = {{"views", "singles"}};
-  EXPECT_LE(by_default, Distance(*Fit(Priview(), input, rows), input, rows));
-}
-
-TEST(ViewSchedule, MeasuresADesignOnlyWhereNoiseLeavesItsPairsLegible) {
-  const std::vector<int64_t> sizes = {85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2};
-  const auto settings = [&](int64_t tenths_of_epsilon) {
-    SynthesisInput input = ZcdpInput(sizes, 2, tenths_of_epsilon);
-    return Dpsyn().Plan(input).value().settings;
-  };
-  const auto little = settings(1);
-  const auto more = settings(10);
-  EXPECT_EQ(little.at("views"), "selected");
-  EXPECT_EQ(more.at("views"), "selected");
-  EXPECT_LT(std::stoi(little.at("selections")), std::stoi(more.at("selections")));
-  EXPECT_GT(std::stoi(little.at("single_percent")), std::stoi(more.at("single_percent")));
-  EXPECT_EQ(settings(100).at("views"), "design");
-}
-
-TEST(ViewSchedule, MeasuresSingleAttributesAloneWhereNoPairCouldBeRead) {
-  SynthesisInput input = ZcdpInput(kSizes, 2, 1);
-  input.assume_records = 10;
-  const SynthesisPlan plan = Dpsyn().Plan(input).value();
-  EXPECT_EQ(plan.settings.at("views"), "singles");
-  EXPECT_EQ(plan.draws.size(), 2);
-  input.settings = {{"views", "design"}};
-  EXPECT_EQ(Dpsyn().Plan(input).value().settings.at("views"), "design") << "as the request says";
-}
-
 TEST(Priview, EstimatesItsOwnNoise) {
   const TestRows rows = ChainedRows(kSizes, 5000, 1);
   SynthesisInput input = InputFor(kSizes, 2, 1);
@@ -308,9 +261,7 @@ TEST(ViewSchedule, RefusesViewsThatOverlapInTooManyWays) {
 // Of the pairs of 400 attributes: some thousand views, whose number bounds their overlaps more than the fixed
 // limit.
 TEST(ViewSchedule, SaysHowManyOverlapsSoManyViewsMayHave) {
-  SynthesisInput input = InputFor(std::vector<int64_t>(400, 2), 2, 1);
-  input.settings = {{"views", "design"}};
-  const absl::Status refused = Dpsyn().Plan(input).status();
+  const absl::Status refused = Dpsyn().Plan(InputFor(std::vector<int64_t>(400, 2), 2, 1)).status();
   EXPECT_EQ(FieldViolationOf(refused)->field, "settings.views");
   EXPECT_THAT(std::string(refused.message()),
               testing::AllOf(testing::ContainsRegex("[0-9]+ views, .* overlap in more than [0-9]+ ways"),
