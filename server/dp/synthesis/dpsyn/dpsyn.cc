@@ -16,6 +16,7 @@
 #include "dp/synthesis/dpsyn/view_matching.h"
 #include "dp/synthesis/dpsyn/views_memory.h"
 #include "dp/synthesis/dpsyn/views_model.h"
+#include "dp/synthesis/models/nearest_non_negative.h"
 #include "dp/synthesis/synthesis_forecast.h"
 #include "dp/synthesis/synthesis_workload.h"
 
