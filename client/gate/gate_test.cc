@@ -505,7 +505,11 @@ class GateEventsTest : public GateTest {
                grpc::ServerWriter<v1::LedgerEntry>& writer) { return Watch(context, request, writer); };
     SignIn(R"({"name": "ana"})");
   }
-  ~GateEventsTest() override { gate_.reset(); }
+  // Calls of Watch() that are under way use what is below.
+  ~GateEventsTest() override {
+    gate_.reset();
+    server_.reset();
+  }
 
   grpc::Status Watch(grpc::ServerContext& context, const v1::WatchLedgerRequest& request,
                      grpc::ServerWriter<v1::LedgerEntry>& writer) {
