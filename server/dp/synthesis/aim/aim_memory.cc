@@ -11,7 +11,7 @@
 namespace curator::dp {
 namespace {
 
-// Of each cell of all cliques: weights, and the logarithms of one clique's while it is computed anew.
+// Of each cell of all cliques: weights, and the logarithms of one clique's while it is recomputed.
 constexpr int64_t kPerCliqueCell = 16;
 // Of each measured cell: noise and count, answer, lambda and fit, and the factor in the fit and in the model.
 constexpr int64_t kPerMeasuredCell = 72;

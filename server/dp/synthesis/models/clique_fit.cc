@@ -17,7 +17,7 @@ constexpr int64_t kMostTabulated = int64_t{1} << 26;
 // What lies on the two sides of a separator is assembled for each of its cells.
 constexpr int64_t kMostSeparatorCells = int64_t{1} << 12;
 
-// Carrying changes on adds up the rounding of floats, so weights are computed anew now and then.
+// Carrying changes on adds up the rounding of floats, so weights are recomputed now and then.
 constexpr int64_t kSweepsBetweenCalibrations = 32;
 
 // A weight below 1e-30 is 0, and no factor raises it again, although the log-factors that it stands for may

@@ -128,7 +128,7 @@ TEST(CliqueTables, RefuseAFactorThatNoCliqueHolds) {
   EXPECT_EQ(tables.Calibrate(0, factors, pacer).code(), absl::StatusCode::kInvalidArgument);
 }
 
-// A walk after a change of one clique is as good as computing everything anew.
+// A walk after a change of one clique is as good as recomputing everything.
 TEST(CliqueTables, CarryAChangeToEveryClique) {
   std::mt19937_64 random(6);
   const Domain domain = CodedDomain({3, 2, 4, 2, 3});

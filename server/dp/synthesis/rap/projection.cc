@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <functional>
 #include <utility>
 
+#include "dp/synthesis/models/nearest_non_negative.h"
 #include "dp/synthesis/models/portable_math.h"
 
 namespace curator::dp {
@@ -128,26 +128,6 @@ RelaxedRows MixedStart(const RelaxedLayout& layout, const std::vector<std::vecto
   return rows;
 }
 
-namespace {
-
-// The nearest to `counts` (least squares) that are not negative and sum to `total` > 0.
-std::vector<double> NearestCounts(std::vector<double> counts, double total) {
-  std::vector<double> falling = counts;
-  std::ranges::sort(falling, std::greater<>());
-  double sum = 0;
-  double excess = 0;
-  for (size_t i = 0; i < falling.size(); ++i) {
-    sum += falling[i];
-    const double shift = (sum - total) / static_cast<double>(i + 1);
-    if (falling[i] <= shift) break;
-    excess = shift;
-  }
-  for (double& count : counts) count = std::max(0.0, count - excess);
-  return counts;
-}
-
-}  // namespace
-
 std::vector<double> PositiveShares(std::vector<double> noisy, double deviation) {
   constexpr double kLeast = 0.02;  // of an even spread
   const auto size = static_cast<double>(noisy.size());
@@ -160,7 +140,7 @@ std::vector<double> PositiveShares(std::vector<double> noisy, double deviation) 
   const double by_noise = (size - 1) * deviation * deviation;
   const double kept = uneven > by_noise ? 1 - by_noise / uneven : 0;
   for (double& count : noisy) count = even + kept * (count - even);
-  std::vector<double> shares = NearestCounts(std::move(noisy), total);
+  std::vector<double> shares = NearestNonNegative(std::move(noisy), total);
   double sum = 0;
   for (double& share : shares) sum += share = std::max(share / total, kLeast / size);
   for (double& share : shares) share /= sum;
