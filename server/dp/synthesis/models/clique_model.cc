@@ -79,12 +79,6 @@ absl::Status CliqueModel::Sample(BitSource& bits, int64_t rows, const RecordSink
 
 namespace {
 
-void WriteFactor(CanonicalWriter& writer, const LogFactor& factor) {
-  WriteSet(writer, factor.set);
-  writer.Integer(static_cast<int64_t>(factor.logarithms.size()));
-  for (const double logarithm : factor.logarithms) writer.Real(logarithm);
-}
-
 absl::StatusOr<CliqueModelParts> ReadParts(const Domain& domain, std::string_view bytes) {
   CanonicalReader reader(bytes, kCliqueTag, kCliqueVersion);
   CliqueModelParts parts;
@@ -122,9 +116,7 @@ std::string CliqueModel::Serialize() const {
     WriteSet(writer, node.attributes);
     writer.Integer(static_cast<int64_t>(node.parent));
   }
-  writer.Real(0);
-  writer.Integer(static_cast<int64_t>(parts_.factors.size()));
-  for (const LogFactor& factor : parts_.factors) WriteFactor(writer, factor);
+  WriteComponent(writer, {.base = 0, .factors = parts_.factors});
   WriteLines(writer, parts_.transcript);
   return std::move(writer).Take();
 }

@@ -74,10 +74,6 @@ class MeasuredSet {
 // So a sum of such weights is taken to be this, which is more than it is, and no step overshoots.
 inline constexpr double kLeastSum = 1e-36;
 
-// Weights are recomputed from their log-factors once some of these may have risen by more than this
-// (e^60 < 1e27) since the last time: a weight that was 0 is still negligible then.
-inline constexpr double kMostRise = 60;
-
 // The steps of single lambdas: how far one moves when the fit is maximised over it alone. Pure functions with
 // the same bits on every machine.
 

@@ -7,6 +7,13 @@
 #include "dp/synthesis/models/portable_math.h"
 
 namespace curator::dp {
+namespace {
+
+// Weights are recomputed from their log-factors once some of these may have risen by more than this
+// (e^60 < 1e27) since the last time: a weight that was 0 is still negligible then.
+constexpr double kMostRise = 60;
+
+}  // namespace
 
 ProductFit::ProductFit(const DenseLayout& layout, double total)
     : layout_(layout), base_(total / static_cast<double>(layout.cells())) {
