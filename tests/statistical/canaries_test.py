@@ -48,6 +48,8 @@ MISTAKES = (
     "a table compared with another owner's",
     "a selection whose candidates are not those that it was priced for",
     "twice the temperature",
+    "one error's sensitivity for a list of them",
+    "the squared sensitivity of counts used for errors",
     "one key for two draws",
     "a draw from sets that its identity does not have",
     "twice a column of products under replacement",

@@ -67,6 +67,7 @@ std::vector<size_t> AskEverything(const SealedTableHandle& table, WatchfulBits& 
                        noise(kGaussian, 1),
                        {NoiseEvent(kLaplace, SumsSensitivity(kRecord, {1, 1}, 6).value()), 1},
                        {NoiseEvent(kGaussian, UnitCountsSensitivity(kRecord, 2).value()), 1},
+                       {NoiseEvent(kGaussian, ErrorsSensitivity(kRecord, 3).value()), 1},
                        {{ExponentialMechanismEvent{kOne}}, 3}}),
                 bits);
   std::vector<size_t> taken;
@@ -87,6 +88,9 @@ std::vector<size_t> AskEverything(const SealedTableHandle& table, WatchfulBits& 
   EXPECT_TRUE(kernel.NoisyUnitCounts(groups, kGaussian).ok());
   taken.push_back(bits.taken());
   EXPECT_TRUE(kernel.SelectQuantiles({.groups = groups, .column = 1}, kOne).ok());
+  taken.push_back(bits.taken());
+  const std::vector<IntegerMarginal> estimates(3, {{1}, {1, 1, 1}});
+  EXPECT_TRUE(kernel.NoisyErrors(estimates, kGaussian).ok());
   taken.push_back(bits.taken());
   return taken;
 }

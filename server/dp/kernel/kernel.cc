@@ -11,6 +11,7 @@
 #include "dp/data/sealed_table.h"
 #include "dp/kernel/group_sizes.h"
 #include "dp/kernel/grouped_draws.h"
+#include "dp/kernel/marginal_errors.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/utility_scores.h"
@@ -285,6 +286,19 @@ absl::StatusOr<std::vector<int64_t>> Kernel::SelectQuantiles(const GroupedQuanti
     selected.push_back(static_cast<int64_t>(code));
   }
   return selected;
+}
+
+absl::StatusOr<std::vector<int64_t>> Kernel::NoisyErrors(std::span<const IntegerMarginal> candidates,
+                                                         const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(const Sampler sampler, SamplerFor(noise));
+  RETURN_IF_ERROR(CheckCandidates(domain_, candidates));
+  ASSIGN_OR_RETURN(const Sensitivity sensitivity, ErrorsSensitivity(unit_, std::ssize(candidates)));
+  RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, sensitivity)));
+
+  const std::vector<int64_t> noises = DrawNoise(sampler, bits_, std::ssize(candidates));
+  ASSIGN_OR_RETURN(std::vector<int64_t> values, ExactErrors(*table_, domain_, candidates, *executor_));
+  Add(noises, values);
+  return values;
 }
 
 absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,

@@ -37,6 +37,8 @@ class Kernel final : public PrivateQueries {
                                                                 const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const QueryGroup> groups,
                                                                 const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<int64_t>> NoisyErrors(std::span<const IntegerMarginal> candidates,
+                                                   const NoiseSpec& noise) override;
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
                                                  Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,

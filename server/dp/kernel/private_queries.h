@@ -52,6 +52,14 @@ struct ApproximatedGroup {
   bool operator==(const ApproximatedGroup&) const = default;
 };
 
+// A marginal and a public estimate of its cells, row-major, in whole records.
+struct IntegerMarginal {
+  AttributeSet attributes;
+  std::vector<int64_t> cells;
+
+  bool operator==(const IntegerMarginal&) const = default;
+};
+
 // Many candidates over one table, in compact form. When the group asks for every cell, its marginal as a
 // whole is one candidate; else each query of the group is one. `estimate` has one public number for each
 // answer of the group; `penalty` is public and the same for every candidate. All numbers are finite.
@@ -138,6 +146,16 @@ class PrivateQueries {
   // Errors: those of CostOfProducts() and ProductGaussian::Create().
   virtual absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyProducts(
       const ProductQueries& queries, std::span<const Rational> sigma_squared) = 0;
+
+  // For each candidate the error of its estimate, sum over cells |count - estimate|, with independent noise.
+  // A marginal may be listed several times, with several estimates.
+  //
+  // Claim: as NoisyCounts, with ErrorsSensitivity(unit, candidates.size()). Proof: likewise; errors and noise
+  // are integers, error < 2^51 and |noise| < 2^62.
+  // Errors: INVALID_ARGUMENT for no candidates or more than 2^18, a malformed marginal, an estimate that has
+  // not one number for each cell; OUT_OF_RANGE when the absolute values of an estimate sum to more than 2^50.
+  virtual absl::StatusOr<std::vector<int64_t>> NoisyErrors(std::span<const IntegerMarginal> candidates,
+                                                           const NoiseSpec& noise) = 0;
 
   // The candidate whose estimate is (noisily) the worst: index i with probability proportional to
   // exp(epsilon score_i / (2 D)), score_i = (sum over cells |count - estimate|) - penalty.

@@ -66,6 +66,9 @@ namespace curator::dp {
 // So the cost is at most (I c + (J - I) r)/m, which is at most (J + I)/(2 m) times max(c, 2 r); and J/m times
 // the cost in full under ADD_REMOVE.
 //
+// It holds for noise on errors of estimated marginals (PrivateQueries::NoisyErrors): each of them moves by at
+// most J + I, of m or 2 m in full. That is the share in L1; and (J + I)^2 is at most the share of 4 m^2.
+//
 // And for selections whose score moves by at most a record's share of its bound for each record that changes
 // (PrivateQueries::SelectWorstApproximated: the bound is an L1 sensitivity of one marginal): the range of its
 // likelihood ratios shrinks in proportion, and the costs of a bounded range are at least linear in it. So it

@@ -373,6 +373,21 @@ absl::StatusOr<Sensitivity> RecordCountSensitivity(const UnitBound& unit) {
                               1);
 }
 
+absl::StatusOr<Sensitivity> ErrorsSensitivity(const UnitBound& unit, int64_t candidates) {
+  if (candidates < 1) return absl::InvalidArgumentError("there must be at least one error");
+  ASSIGN_OR_RETURN(const Sensitivity one_marginal, MarginalsSensitivity(unit, 1));
+  const Int128 each = one_marginal.l1;  // at most 2^32
+  const Int128 l2_squared = each * each * candidates;
+  if (candidates > kMaxSensitivity || l2_squared > kMaxSensitivity) {
+    return absl::OutOfRangeError(absl::StrCat("the sensitivity of ", candidates,
+                                              " errors for units of at most ", unit.max_records,
+                                              " records exceeds 2^53"));
+  }
+  return Sensitivity{.l1 = one_marginal.l1 * candidates,
+                     .l2_squared = static_cast<int64_t>(l2_squared),
+                     .linf = one_marginal.l1};
+}
+
 absl::StatusOr<Sensitivity> QueriesSensitivity(const Domain& domain, const UnitBound& unit,
                                                std::span<const QueryGroup> groups) {
   RETURN_IF_ERROR(

@@ -58,6 +58,20 @@ absl::StatusOr<Sensitivity> MarginalsSensitivity(const UnitBound& unit, int64_t 
 // The sensitivity of the number of records. Errors: those of MarginalsSensitivity().
 absl::StatusOr<Sensitivity> RecordCountSensitivity(const UnitBound& unit);
 
+// The sensitivity of the errors of `candidates` >= 1 public estimates of marginals together: of each the sum
+// over its cells of |count - estimate|. The same marginal may occur several times.
+//
+// Claim. Let D be the L1 sensitivity of one marginal, m under ADD_REMOVE and 2 m under REPLACE_ONE. Then k
+// errors move by at most k D in L1, k D^2 in squared L2, and D each.
+//
+// Proof. An error is the L1 norm of c - e, and the estimate e is the same for both tables: by the triangle
+// inequality ||c - e|_1 - |c' - e|_1| <= |c - c'|_1 <= D. All k may move by D at once.
+//
+// Not enough, and each caught by a test: D for the whole list, and under REPLACE_ONE m in place of 2 m: a
+// record that leaves a cell that is above its estimate, and enters one that is below, lowers the error twice.
+// Errors: those of MarginalsSensitivity().
+absl::StatusOr<Sensitivity> ErrorsSensitivity(const UnitBound& unit, int64_t candidates);
+
 // The sensitivity of the answers of all groups of queries together, as one vector.
 //
 // Claim. Let w_x be the weights of a record x in all queries of all groups, s_q the distance from the

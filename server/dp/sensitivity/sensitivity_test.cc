@@ -112,6 +112,29 @@ TEST(MarginalsSensitivity, IsRefusedFromPublicFactsWhereAUnitMayOwnAnyNumberOfRe
   EXPECT_EQ(RecordCountSensitivity(unbounded).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(ErrorsSensitivity, IsThatOfOneMarginalInL1ForEachError) {
+  EXPECT_EQ(ErrorsSensitivity({NeighbourRelation::kAddRemove, 1}, 1).value(),
+            (Sensitivity{.l1 = 1, .l2_squared = 1, .linf = 1}));
+  EXPECT_EQ(ErrorsSensitivity({NeighbourRelation::kAddRemove, 3}, 5).value(),
+            (Sensitivity{.l1 = 15, .l2_squared = 45, .linf = 3}));
+  EXPECT_EQ(ErrorsSensitivity({NeighbourRelation::kReplaceOne, 3}, 5).value(),
+            (Sensitivity{.l1 = 30, .l2_squared = 180, .linf = 6}));
+}
+
+TEST(ErrorsSensitivity, RefusesWhatItCannotCount) {
+  const auto code = [](int64_t max_records, int64_t candidates) {
+    return ErrorsSensitivity({NeighbourRelation::kReplaceOne, max_records}, candidates).status().code();
+  };
+  EXPECT_EQ(code(0, 1), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(1, 0), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(kNoRecordBound, 1), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(code(1, int64_t{1} << 51), absl::StatusCode::kOk);
+  EXPECT_EQ(code(1, (int64_t{1} << 51) + 1), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code(int64_t{1} << 31, 1), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code(int64_t{1} << 25, int64_t{1} << 20), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code(1, INT64_MAX), absl::StatusCode::kOutOfRange);
+}
+
 TEST(NoiseForABudget, IsExact) {
   const Sensitivity sensitivity{.l1 = 3, .l2_squared = 9, .linf = 3};
   EXPECT_EQ(LaplaceNoiseFor(sensitivity, Epsilon(kEpsilonUnitsPerOne / 10))->parameter, (Rational{30, 1}));

@@ -75,6 +75,11 @@ struct DrawInWords {
     return absl::StrCat("sums ", Of(draw.noise), Of(draw.sum.groups.attributes),
                         absl::StrJoin(draw.values, ","));
   }
+  std::string operator()(const ErrorsDraw& draw) const {
+    std::string words = absl::StrCat("errors ", Of(draw.noise));
+    for (const IntegerMarginal& candidate : draw.candidates) words += Of(candidate.attributes);
+    return words + absl::StrJoin(draw.values, ",");
+  }
   std::string operator()(const UnitCountsDraw& draw) const {
     return absl::StrCat("units ", Of(draw.noise), Of(draw.groups.attributes),
                         absl::StrJoin(draw.values, ","));

@@ -10,6 +10,7 @@
 #include "dp/data/count_sealed_marginals.h"
 #include "dp/kernel/group_sizes.h"
 #include "dp/kernel/grouped_draws.h"
+#include "dp/kernel/marginal_errors.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/kernel/testing/transcript.h"
 #include "dp/kernel/utility/lattice_utility.h"
@@ -105,6 +106,14 @@ absl::StatusOr<Interval> Of(const SumsDraw& draw, const Context& context) {
   RETURN_IF_ERROR(Validate(context.domain, draw.sum));
   ASSIGN_OR_RETURN(const std::vector<int64_t> sums, ExactSums(context.table, context.domain, draw.sum));
   return OfNumbers(draw.noise, draw.values, sums);
+}
+
+absl::StatusOr<Interval> Of(const ErrorsDraw& draw, const Context& context) {
+  RETURN_IF_ERROR(Validate(draw.noise));
+  RETURN_IF_ERROR(CheckCandidates(context.domain, draw.candidates));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> errors,
+                   ExactErrors(context.table, context.domain, draw.candidates));
+  return OfNumbers(draw.noise, draw.values, errors);
 }
 
 absl::StatusOr<Interval> Of(const UnitCountsDraw& draw, const Context& context) {

@@ -47,6 +47,13 @@ absl::StatusOr<Counts> RecordingQueries::NoisyCounts(std::span<const QueryGroup>
   return values;
 }
 
+absl::StatusOr<std::vector<int64_t>> RecordingQueries::NoisyErrors(
+    std::span<const IntegerMarginal> candidates, const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(std::vector<int64_t> values, queries_.NoisyErrors(candidates, noise));
+  transcript_.push_back(ErrorsDraw{{candidates.begin(), candidates.end()}, noise, values});
+  return values;
+}
+
 absl::StatusOr<size_t> RecordingQueries::SelectWorstApproximated(
     std::span<const ApproximatedMarginal> candidates, Epsilon epsilon) {
   ASSIGN_OR_RETURN(const size_t selected, queries_.SelectWorstApproximated(candidates, epsilon));
@@ -154,6 +161,14 @@ absl::StatusOr<Counts> ReplayingQueries::NoisyCounts(std::span<const QueryGroup>
                                                      const NoiseSpec& noise) {
   ASSIGN_OR_RETURN(const QueriesDraw draw, Next<QueriesDraw>([&](const QueriesDraw& recorded) {
                      return std::ranges::equal(recorded.groups, groups) && recorded.noise == noise;
+                   }));
+  return draw.values;
+}
+
+absl::StatusOr<std::vector<int64_t>> ReplayingQueries::NoisyErrors(
+    std::span<const IntegerMarginal> candidates, const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(const ErrorsDraw draw, Next<ErrorsDraw>([&](const ErrorsDraw& recorded) {
+                     return std::ranges::equal(recorded.candidates, candidates) && recorded.noise == noise;
                    }));
   return draw.values;
 }

@@ -68,6 +68,11 @@ struct ProductsDraw {
   std::vector<Rational> sigma_squared;
   std::vector<std::vector<int64_t>> values;
 };
+struct ErrorsDraw {
+  std::vector<IntegerMarginal> candidates;
+  NoiseSpec noise;
+  std::vector<int64_t> values;
+};
 struct SumsDraw {
   GroupedSum sum;
   NoiseSpec noise;
@@ -86,7 +91,7 @@ struct QuantilesDraw {
 
 using Draw = std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDraw, GroupSelectionDraw,
                           FamilySelectionDraw, UtilityDraw, GroupSizesDraw, SumsDraw, UnitCountsDraw,
-                          QuantilesDraw, ProductsDraw>;
+                          QuantilesDraw, ProductsDraw, ErrorsDraw>;
 using Transcript = std::vector<Draw>;
 
 // Forwards every query to `queries` and appends each draw to `transcript`. Both must outlive it.
@@ -104,6 +109,8 @@ class RecordingQueries : public PrivateQueries {
                                                                 const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyProducts(
       const ProductQueries& queries, std::span<const Rational> sigma_squared) override;
+  absl::StatusOr<std::vector<int64_t>> NoisyErrors(std::span<const IntegerMarginal> candidates,
+                                                   const NoiseSpec& noise) override;
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
                                                  Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,
@@ -145,6 +152,8 @@ class ReplayingQueries final : public PrivateQueries {
                                                                 const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyProducts(
       const ProductQueries& queries, std::span<const Rational> sigma_squared) override;
+  absl::StatusOr<std::vector<int64_t>> NoisyErrors(std::span<const IntegerMarginal> candidates,
+                                                   const NoiseSpec& noise) override;
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
                                                  Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,

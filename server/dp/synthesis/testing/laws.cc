@@ -147,6 +147,9 @@ std::vector<AttributeSet> SetsOfDraw(const Draw& draw) {
     for (const ApproximatedGroup& candidate : selection->candidates)
       sets.push_back(candidate.group.attributes);
   }
+  if (const auto* errors = std::get_if<ErrorsDraw>(&draw)) {
+    for (const IntegerMarginal& candidate : errors->candidates) sets.push_back(candidate.attributes);
+  }
   if (const auto* selection = std::get_if<FamilySelectionDraw>(&draw)) {
     for (const CandidateFamily& family : selection->families) sets.push_back(family.group.attributes);
   }
