@@ -139,10 +139,12 @@ absl::StatusOr<std::string> SettingsReader::Name(std::string_view key, std::stri
   return value;
 }
 
-absl::StatusOr<std::string> SettingsReader::Text(std::string_view key) {
+absl::StatusOr<std::string> SettingsReader::Text(std::string_view key, std::string_view absent) {
   ASSIGN_OR_RETURN(const Found found, Find(key));
-  return used_[found.setting->key] =
-             found.text != nullptr ? *found.text : found.setting->fixed_value.value_or("");
+  const std::string fixed = found.setting->fixed_value.value_or("");
+  return used_[found.setting->key] = found.text != nullptr ? *found.text
+                                     : fixed.empty()       ? std::string(absent)
+                                                           : fixed;
 }
 
 absl::Status SettingsReader::Finish() const {

@@ -115,8 +115,8 @@ class SettingsReader {
     return absl::InternalError("the choices of a setting are not those of its table");
   }
 
-  // The text as it was written.
-  absl::StatusOr<std::string> Text(std::string_view key);
+  // The text as it was written. `absent` is the default, where the table's is empty.
+  absl::StatusOr<std::string> Text(std::string_view key, std::string_view absent = "");
 
   // INVALID_ARGUMENT ("settings.KEY") for a key of the request that the table does not have.
   absl::Status Finish() const;

@@ -71,6 +71,9 @@ struct SynthesisInput {
   // Whether this request was charged and started: it was within the bounds on planning then, so it is planned
   // in as many steps as that takes.
   bool is_started = false;
+  // Whether this request was charged before draws had identities, so that what was drawn for it follows from
+  // the defaults of version 1 of its method (Synthesizer::redraws_version_1()).
+  bool is_of_version_1 = false;
 };
 
 // What a request will do and cost, computed without access to the data.
@@ -162,6 +165,9 @@ class Synthesizer {
   // Raised by every change of the program after which the same input and the same bits draw something else:
   // a draw that was charged under another version is never repeated. The first version is 1.
   virtual int64_t version() const { return 1; }
+  // Whether it plans SynthesisInput::is_of_version_1 with the settings that version 1 planned, and then draws
+  // what version 1 drew from the same bits.
+  virtual bool redraws_version_1() const { return version() == 1; }
   // Whether it measures the response of nested records, whatever the workload.
   virtual bool measures_response() const { return false; }
   virtual const std::vector<Setting>& settings() const = 0;

@@ -168,7 +168,7 @@ absl::StatusOr<ChargeOrder> OrderFor(const SynthesisEstimate& estimate, const Sy
       .fingerprint = std::move(fingerprint),
       .earlier_fingerprint = EarlierFingerprintOf(estimate, request),
       .draw_identity = codec::HashOf(estimate.identity),
-      .draws_as_before = estimate.identity.method_version == 1,
+      .draws_as_before = estimate.synthesizer->redraws_version_1(),
       .kind = kSynthesisKind,
       .event = codec::EncodeEvent(estimate.plan.event),
       .label = absl::StrCat(request.method, " over ", estimate.input.workload.size(),
@@ -319,7 +319,8 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                            .prior = std::move(prior.table),
                            .nested = NestedFactsOf(dataset.schema),
                            .charged = std::move(charged),
-                           .is_started = IsStarted(charge)};
+                           .is_started = IsStarted(charge),
+                           .is_of_version_1 = charge && charge->draw_identity.empty()};
   RETURN_IF_ERROR(AddForPlanning(prior.memory, *synthesizer, input));
   ASSIGN_OR_RETURN(dp::SynthesisPlan plan, synthesizer->Plan(input, request.client_left));
   const int64_t bytes = std::max(prior.memory.most_bytes(), prior.memory.bytes() + plan.memory.fitting);

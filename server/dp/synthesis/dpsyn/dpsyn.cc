@@ -23,6 +23,7 @@
 namespace curator::dp {
 namespace {
 
+constexpr int64_t kMostPasses = 100;                    // of flow, by default
 constexpr int64_t kMostSortedCells = int64_t{1} << 23;  // STS holds about 50 bytes for each
 
 // How records are made from views: by minimum-cost flow (MCF), or from topologically sorted views (STS).
@@ -57,6 +58,22 @@ absl::StatusOr<RecordSettings> ReadRecordSettings(const SynthesisInput& input, S
       reader.Integer("max_records", DefaultMostRecords(input.domain, Union(SetsOf(input.workload)))));
   ASSIGN_OR_RETURN(settings.answers, reader.Choice("answers", kAnswers));
   return settings;
+}
+
+// Records by flow, as its defaults make them, for samples of a model that answers from its views.
+absl::StatusOr<RecordSettings> ReadSampleSettings(const SynthesisInput& input, SettingsReader& reader) {
+  RecordSettings settings{.passes = kMostPasses};
+  ASSIGN_OR_RETURN(settings.answers, reader.Choice("reconstruction", kReconstructions));
+  ASSIGN_OR_RETURN(
+      settings.max_records,
+      reader.Integer("max_records", DefaultMostRecords(input.domain, Union(SetsOf(input.workload)))));
+  return settings;
+}
+
+Setting MostRecordsSetting() {
+  return IntegerSetting("max_records",
+                        "the most records that are made and stored; a larger population repeats them",
+                        "4000000, or as many as fit into 500 MB", IntegerRange{1, kMostRecords});
 }
 
 std::vector<Setting> WithOwn(std::vector<Setting> own) {
@@ -144,6 +161,24 @@ absl::StatusOr<RecordTable> MakeRecords(const RecordSettings& settings, const At
   return std::move(flow.records);
 }
 
+absl::StatusOr<std::unique_ptr<SynthesisModel>> FitWith(const RecordSettings& how,
+                                                        const SynthesisInput& input, SettingsReader& reader,
+                                                        PrivateQueries& kernel, Pacer& pacer,
+                                                        const Progress& progress) {
+  ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
+  RETURN_IF_ERROR(reader.Finish());
+  ASSIGN_OR_RETURN(FittedViews fitted, FitViews(input.domain, schedule, kernel, pacer, progress, 0.5));
+  ASSIGN_OR_RETURN(RecordTable table, MakeRecords(how, schedule.attributes,
+                                                  input.domain.SizesOf(schedule.attributes), fitted, pacer));
+  progress(1);
+  return ViewsModel::Create(input.domain, {.attributes = schedule.attributes,
+                                           .records = fitted.records,
+                                           .answers = how.answers,
+                                           .views = std::move(fitted.views),
+                                           .table = std::move(table),
+                                           .transcript = std::move(fitted.transcript)});
+}
+
 }  // namespace
 
 std::string_view Dpsyn::summary() const {
@@ -161,7 +196,7 @@ const std::vector<Setting>& Dpsyn::settings() const {
        IntegerSetting("passes",
                       "with mcf: over all views, at most; they end with one that moves less than 0.5% of the "
                       "records, or after 20,000 steps for each record and 20 for each record and view",
-                      100, {0, 1000}),
+                      kMostPasses, {0, 1000}),
        ChoiceSetting("moves",
                      "with mcf: which of the records move that the flow would move. every, as in the paper: "
                      "all, so that each view is met exactly and disturbs the others; closer: after some such "
@@ -171,9 +206,7 @@ const std::vector<Setting>& Dpsyn::settings() const {
        IntegerSetting("repeats",
                       "with sts: runs that start with different views, each for a share of the records", 4,
                       {1, 1000}),
-       IntegerSetting("max_records",
-                      "the most records that are made and stored; a larger population repeats them",
-                      "4000000, or as many as fit into 500 MB", IntegerRange{1, kMostRecords}),
+       MostRecordsSetting(),
        ChoiceSetting("answers",
                      "what answers questions about marginals: the records, or the views (as priview does)",
                      kAnswers)}));
@@ -201,18 +234,7 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::Fit(const SynthesisInput&
                                                            const Progress& progress) const {
   SettingsReader reader(settings(), input.settings);
   ASSIGN_OR_RETURN(const RecordSettings how, ReadRecordSettings(input, reader));
-  ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
-  RETURN_IF_ERROR(reader.Finish());
-  ASSIGN_OR_RETURN(FittedViews fitted, FitViews(input.domain, schedule, kernel, pacer, progress, 0.5));
-  ASSIGN_OR_RETURN(RecordTable table, MakeRecords(how, schedule.attributes,
-                                                  input.domain.SizesOf(schedule.attributes), fitted, pacer));
-  progress(1);
-  return ViewsModel::Create(input.domain, {.attributes = schedule.attributes,
-                                           .records = fitted.records,
-                                           .answers = how.answers,
-                                           .views = std::move(fitted.views),
-                                           .table = std::move(table),
-                                           .transcript = std::move(fitted.transcript)});
+  return FitWith(how, input, reader, kernel, pacer, progress);
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Dpsyn::RestoreWith(const Domain& domain,
@@ -228,38 +250,36 @@ absl::StatusOr<int64_t> Dpsyn::ReadingBytes(const Domain& domain, std::string_vi
 
 std::string_view Priview::summary() const {
   return "Noisy views of a few attributes each, made consistent; any marginal is rebuilt from them, by the "
-         "largest entropy or by least squares.";
+         "largest entropy or by least squares. Samples are dealt out of records that match the views.";
 }
 
 const std::vector<Setting>& Priview::settings() const {
-  static const auto* const settings = new std::vector<Setting>(WithOwn({ChoiceSetting(
-      "reconstruction", "how a marginal that no view holds is reconstructed: entropy or least_squares",
-      kReconstructions)}));
+  static const auto* const settings = new std::vector<Setting>(
+      WithOwn({ChoiceSetting("reconstruction",
+                             "how a marginal that no view holds is reconstructed: entropy or least_squares",
+                             kReconstructions),
+               MostRecordsSetting()}));
   return *settings;
 }
 
 absl::StatusOr<SynthesisPlan> Priview::PlanWith(const SynthesisInput& input, Pacer& pacer) const {
   SettingsReader reader(settings(), input.settings);
-  RETURN_IF_ERROR(reader.Choice("reconstruction", kReconstructions).status());
+  ASSIGN_OR_RETURN(const RecordSettings how, ReadSampleSettings(input, reader));
   ASSIGN_OR_RETURN(ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
-  const SynthesisMemory memory = MemoryOfViews(input.domain, schedule, RecordsMade::kNone, 0);
-  return PlanOf(input, std::move(schedule), reader, memory, 0);
+  const SynthesisMemory memory = MemoryOfViews(input.domain, schedule, RecordsMade::kByFlow, how.max_records);
+  const double seconds_of_records = SecondsOfRecords(input, schedule, how);
+  ASSIGN_OR_RETURN(SynthesisPlan plan,
+                   PlanOf(input, std::move(schedule), reader, memory, seconds_of_records));
+  if (input.is_of_version_1) plan.settings.erase("max_records");
+  return plan;
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::Fit(const SynthesisInput& input,
                                                              PrivateQueries& kernel, Pacer& pacer,
                                                              const Progress& progress) const {
   SettingsReader reader(settings(), input.settings);
-  ASSIGN_OR_RETURN(const AnswerFrom answers, reader.Choice("reconstruction", kReconstructions));
-  ASSIGN_OR_RETURN(const ViewSchedule schedule, MakeViewSchedule(input, reader, pacer));
-  RETURN_IF_ERROR(reader.Finish());
-  ASSIGN_OR_RETURN(FittedViews fitted, FitViews(input.domain, schedule, kernel, pacer, progress, 1));
-  return ViewsModel::Create(input.domain, {.attributes = schedule.attributes,
-                                           .records = fitted.records,
-                                           .answers = answers,
-                                           .views = std::move(fitted.views),
-                                           .table = std::nullopt,
-                                           .transcript = std::move(fitted.transcript)});
+  ASSIGN_OR_RETURN(const RecordSettings how, ReadSampleSettings(input, reader));
+  return FitWith(how, input, reader, kernel, pacer, progress);
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Priview::RestoreWith(const Domain& domain,

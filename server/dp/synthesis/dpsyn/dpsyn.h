@@ -1,6 +1,6 @@
 // DPSyn (Li, Zhang, Wang 2018) and PriView (Qardaji, Yang, Li 2014): noisy views that together hold every
 // pair, or every triple, of the workload's attributes are made consistent. PriView answers any marginal from
-// them; DPSyn makes records that match them.
+// them; DPSyn from records that match them. Samples of both are such records.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,9 @@ class Dpsyn : public Synthesizer {
  public:
   std::string_view name() const override { return "dpsyn"; }
   std::string_view summary() const override;
+  // 2: other defaults of what is measured.
+  int64_t version() const override { return 2; }
+  bool redraws_version_1() const override { return true; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
@@ -33,6 +36,9 @@ class Priview : public Synthesizer {
  public:
   std::string_view name() const override { return "priview"; }
   std::string_view summary() const override;
+  // 2: as in dpsyn, and samples are dealt out of records.
+  int64_t version() const override { return 2; }
+  bool redraws_version_1() const override { return true; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,

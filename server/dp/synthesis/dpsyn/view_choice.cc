@@ -162,7 +162,6 @@ class Forecast {
     return sum / number;
   }
 
- private:
   // By the views that hold all of `set`; none: nothing.
   absl::StatusOr<std::optional<double>> Covered(const AttributeSet& set) {
     constexpr int64_t kStepsToFind = 16;
@@ -179,6 +178,7 @@ class Forecast {
     return entry->second;
   }
 
+ private:
   absl::StatusOr<double> Of(const AttributeSet& set) {
     ASSIGN_OR_RETURN(const std::optional<double> whole, Covered(set));
     if (whole) return *whole;
@@ -294,6 +294,27 @@ absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question, Pacer& pace
   return choice;
 }
 
+absl::StatusOr<double> PairNoise(const ViewQuestion& question, const std::vector<AttributeSet>& pairs,
+                                 const std::vector<AttributeSet>& views, Pacer& pacer) {
+  Forecast forecast(question, views, question.last_step, pacer);
+  const size_t step = std::max<size_t>(1, pairs.size() / kMostScored);
+  double sum = 0;
+  double number = 0;
+  for (size_t i = 0; i < pairs.size(); i += step) {
+    ASSIGN_OR_RETURN(const std::optional<double> squares, forecast.Covered(pairs[i]));
+    if (!squares) continue;
+    const int64_t cells = CellsOf(question.domain, pairs[i]);
+    sum += std::min(1.0, NoiseShare(cells, *squares / static_cast<double>(cells), question.records));
+    ++number;
+  }
+  return number > 0 ? sum / number : 0;
+}
+
+double NoiseShare(int64_t cells, double variance, double records) {
+  constexpr double kMeanOverDeviation = 0.7978845608028654;  // sqrt(2 / pi)
+  return kMeanOverDeviation * static_cast<double>(cells) * std::sqrt(variance) / records;
+}
+
 absl::StatusOr<std::vector<AttributeSet>> ReadViews(const Domain& domain, std::string_view text,
                                                     int64_t max_view_cells) {
   std::set<AttributeSet> views;
@@ -310,7 +331,7 @@ absl::StatusOr<std::vector<AttributeSet>> ReadViews(const Domain& domain, std::s
   }
   if (views.empty())
     return InvalidField("settings.views",
-                        "is \"design\", \"selected\", or views such as \"age,sex;sex,income\"");
+                        "is \"design\", \"selected\", \"singles\", or views such as \"age,sex;sex,income\"");
   if (views.size() > kMostViews)
     return InvalidField("settings.views", absl::StrCat("lists ", views.size(), " views; at most ", kMostViews,
                                                        " are measured"));

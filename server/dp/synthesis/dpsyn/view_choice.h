@@ -47,7 +47,7 @@ struct ViewQuestion {
   std::vector<AttributeSet> workload;  // the marginals that should be answered well
   ViewBudget budget;                   // of the views
   BudgetSplit split = BudgetSplit::kEqual;
-  double records = 10'000;           // a public guess
+  double records = 20'000;           // a public guess
   int64_t max_view_cells = 1 << 16;  // of any view of several attributes
   std::optional<int64_t> cells;      // the bound of the design, when it is given
   std::optional<int64_t> strength;   // 2 or 3, when it is given
@@ -77,6 +77,16 @@ struct ViewChoice {
 inline constexpr size_t kMostViews = 4096;
 inline constexpr size_t kMostDesignAttributes = 512;
 absl::StatusOr<ViewChoice> ChooseViews(const ViewQuestion& question, Pacer& pacer);
+
+// What noise adds to a pair of attributes when `views` are measured: the mean over up to 150 of `pairs`,
+// evenly spread, of the expected L1 norm of the noise on the pair's shares, from the views that hold it. A
+// pair counts for 1 at most: that noise is shrunk away, with what the pair would have told. 0 without pairs.
+// Errors: as in ChooseViews().
+absl::StatusOr<double> PairNoise(const ViewQuestion& question, const std::vector<AttributeSet>& pairs,
+                                 const std::vector<AttributeSet>& views, Pacer& pacer);
+
+// The expected L1 norm, as a share of `records`, of Gaussian noise of this variance on `cells` counts.
+double NoiseShare(int64_t cells, double variance, double records);
 
 // Reads "age,sex;sex,income,race": views are separated by semicolons, the names of their attributes by
 // commas; "#3" is the attribute with index 3, for names that hold one of these. Sets come back sorted, each

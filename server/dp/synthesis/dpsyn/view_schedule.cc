@@ -17,13 +17,14 @@
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/dpsyn/consistency.h"
 #include "dp/synthesis/dpsyn/covering_design.h"
+#include "dp/synthesis/dpsyn/view_rules.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
 namespace {
 
 constexpr int64_t kViewRecordParts = 50;  // see RecordCountUnits()
-constexpr int64_t kViewGuessedRecords = 10'000;
+constexpr int64_t kRecordsGuessedByVersion1 = 10'000;
 constexpr int64_t kMostMeasuredCells = int64_t{1} << 25;
 // To choose views for 512 attributes of two values takes half of them, and less than a second.
 constexpr int64_t kMostDesignSteps = int64_t{1} << 28;
@@ -159,9 +160,10 @@ absl::Status BuyNoise(const SynthesisInput& input, const Budget& budget, const V
   return FillInDraws(input.unit_bound, schedule);
 }
 
-ViewBudget BudgetOfViews(const Budget& budget, const ViewSettings& settings, const Sensitivity& one) {
+// For `percent` of what the number of records leaves.
+ViewBudget BudgetOfViews(const Budget& budget, int64_t percent, const Sensitivity& one) {
   const BudgetShare whole = WholeOf(budget);
-  const double share = 0.98 * static_cast<double>(100 - settings.single_percent) / 100;
+  const double share = 0.98 * static_cast<double>(percent) / 100;
   return {.pure = whole.is_pure,
           .amount = share * static_cast<double>(whole.units) / 1e12,
           .l1_sensitivity = static_cast<double>(one.l1),
@@ -277,56 +279,150 @@ void DescribeDesign(const Domain& domain, const ViewChoice& choice, const Attrib
         absl::StrCat("in no view, so taken as independent of all others: ", ShortList(domain, alone)));
 }
 
+// The pairs of the workload that a view can hold.
+absl::StatusOr<std::vector<AttributeSet>> SmallPairs(const ViewQuestion& question, Pacer& pacer) {
+  ASSIGN_OR_RETURN(std::vector<AttributeSet> pairs,
+                   SubsetsWithin(question.workload, 2, pacer, question.last_step));
+  std::erase_if(pairs, [&](const AttributeSet& pair) {
+    return CellsOf(question.domain, pair) > question.max_view_cells;
+  });
+  return pairs;
+}
+
+// What the settings say, and the views that follow.
+struct Measured {
+  ViewSettings settings;
+  ViewPlan plan;
+  ViewChoice choice;
+};
+
+// Reads the settings, and makes the choices that they leave open.
+class Choosing {
+ public:
+  Choosing(const SynthesisInput& input, const Budget& budget, SettingsReader& reader, Pacer& pacer)
+      : input_(input), budget_(budget), reader_(reader), pacer_(pacer) {}
+
+  absl::StatusOr<Measured> Choose(const Sensitivity& one) {
+    RETURN_IF_ERROR(AskQuestion(one));
+    SetNoDesign();
+    if (measured_.settings.views == "design") {
+      ASSIGN_OR_RETURN(measured_.choice, ChooseViews(question_, pacer_));
+      measured_.plan.views = measured_.choice.views;
+      ASSIGN_OR_RETURN(const bool is_noisy, IsNoisy());
+      if (is_noisy) RETURN_IF_ERROR(SelectInstead(one));
+    } else if (measured_.settings.views == "selected") {
+      ASSIGN_OR_RETURN(measured_.plan.candidates, SmallPairs(question_, pacer_));
+      if (!input_.is_of_version_1) RETURN_IF_ERROR(Read(DefaultsOfSelections("selected", one)));
+    } else if (measured_.settings.views != "singles") {
+      ASSIGN_OR_RETURN(measured_.plan.views,
+                       ReadViews(input_.domain, measured_.settings.views, question_.max_view_cells));
+    }
+    if (measured_.settings.views == "selected") RETURN_IF_ERROR(CheckSelections());
+    ViewChoice& choice = measured_.choice;
+    ASSIGN_OR_RETURN(choice.cells, reader_.Integer("cells", choice.cells));
+    ASSIGN_OR_RETURN(choice.strength, reader_.Integer("strength", choice.strength));
+    return std::move(measured_);
+  }
+
+ private:
+  absl::Status AskQuestion(const Sensitivity& one) {
+    question_.workload = SetsOf(input_.workload);
+    question_.last_step = pacer_.steps() + (input_.is_started ? kUnlimitedSteps : kMostDesignSteps);
+    const int64_t guess = input_.is_of_version_1 ? kRecordsGuessedByVersion1 : kViewGuessedRecords;
+    question_.records = static_cast<double>(std::max<int64_t>(1, input_.assume_records.value_or(guess)));
+    ASSIGN_OR_RETURN(const std::vector<AttributeSet> some_pairs,
+                     SubsetsWithin(question_.workload, 2, pacer_, question_.last_step, kMostViews));
+    some_pairs_ = some_pairs.size();
+    RETURN_IF_ERROR(Read(input_.is_of_version_1 ? DefaultsOfVersion1() : ViewDefaults()));
+    question_.budget = BudgetOfViews(budget_, 100 - measured_.settings.single_percent, one);
+    question_.split = measured_.settings.split;
+    question_.max_view_cells = measured_.settings.max_view_cells;
+    if (input_.settings.contains("cells")) {
+      ASSIGN_OR_RETURN(question_.cells, reader_.Integer("cells", 1));
+    }
+    if (input_.settings.contains("strength")) {
+      ASSIGN_OR_RETURN(question_.strength, reader_.Integer("strength", 2));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckSelections() const {
+    const auto candidates = std::ssize(measured_.plan.candidates);
+    if (candidates > 0 && candidates >= measured_.settings.selections) return absl::OkStatus();
+    return InvalidField("settings.selections",
+                        absl::StrCat("must be at most ", candidates, ", the pairs there are to select from"));
+  }
+
+  absl::Status Read(const ViewDefaults& defaults) {
+    ASSIGN_OR_RETURN(measured_.settings,
+                     ReadViewSettings(input_.domain, question_.workload, some_pairs_, defaults, reader_));
+    return absl::OkStatus();
+  }
+
+  void SetNoDesign() {
+    measured_.plan.views.clear();
+    measured_.choice = {.cells = question_.cells.value_or(1), .strength = question_.strength.value_or(2)};
+  }
+
+  // Whether the request leaves the choice of views open, and the design's views would be mostly noise.
+  absl::StatusOr<bool> IsNoisy() {
+    if (input_.is_of_version_1) return false;
+    const auto is_given = [&](const char* key) { return input_.settings.contains(key); };
+    if (is_given("views") || is_given("cells") || is_given("strength") || is_given("split")) return false;
+    if (measured_.settings.estimation.estimator != Estimator::kShrunk) return false;
+    ASSIGN_OR_RETURN(measured_.plan.candidates, SmallPairs(question_, pacer_));
+    const std::vector<AttributeSet> candidates = std::exchange(measured_.plan.candidates, {});
+    ASSIGN_OR_RETURN(const double noise, PairNoise(question_, candidates, measured_.choice.views, pacer_));
+    if (noise <= MostPairNoise(Union(question_.workload).size()) ||
+        !ValidateMarginals(input_.domain, candidates).ok())
+      return false;
+    measured_.plan.candidates = candidates;
+    return true;
+  }
+
+  absl::Status SelectInstead(const Sensitivity& one) {
+    SetNoDesign();
+    RETURN_IF_ERROR(Read(DefaultsOfSelections("", one)));
+    if (measured_.settings.views == "singles") measured_.plan.candidates.clear();
+    return absl::OkStatus();
+  }
+
+  ViewDefaults DefaultsOfVersion1() const {
+    return {.selections = 2 * std::ssize(Union(question_.workload))};
+  }
+
+  // Without `views`: the selected ones, or single attributes alone where no pair should be selected.
+  ViewDefaults DefaultsOfSelections(std::string views, const Sensitivity& one) const {
+    const SelectionRule rule = RuleOfSelections(input_.domain, Union(question_.workload),
+                                                measured_.plan.candidates, BudgetOfViews(budget_, 100, one),
+                                                question_.records, measured_.settings.selection_percent);
+    if (views.empty()) views = rule.selections > 0 ? "selected" : "singles";
+    return {.views = std::move(views),
+            .selections = std::max<int64_t>(1, rule.selections),
+            .single_percent_of_selected = rule.single_percent};
+  }
+
+  const SynthesisInput& input_;
+  const Budget& budget_;
+  SettingsReader& reader_;
+  Pacer& pacer_;
+  size_t some_pairs_ = 0;
+  ViewQuestion question_{.domain = input_.domain, .workload = {}, .budget = {}};
+  Measured measured_;
+};
+
 }  // namespace
 
 absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, SettingsReader& reader,
                                               Pacer& pacer) {
   RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
-  const std::vector<AttributeSet> workload = SetsOf(input.workload);
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
-  const int64_t last_step = pacer.steps() + (input.is_started ? kUnlimitedSteps : kMostDesignSteps);
-  ASSIGN_OR_RETURN(const std::vector<AttributeSet> some_pairs,
-                   SubsetsWithin(workload, 2, pacer, last_step, kMostViews));
-  ASSIGN_OR_RETURN(const ViewSettings settings,
-                   ReadViewSettings(input.domain, workload, some_pairs.size(), reader));
   ASSIGN_OR_RETURN(const Sensitivity one, MarginalsSensitivity(input.unit_bound, 1));
-  ViewSchedule schedule{.attributes = Union(workload), .estimation = settings.estimation};
-
-  const auto records =
-      static_cast<double>(std::max<int64_t>(1, input.assume_records.value_or(kViewGuessedRecords)));
-  ViewQuestion question{.domain = input.domain,
-                        .workload = workload,
-                        .budget = BudgetOfViews(budget, settings, one),
-                        .split = settings.split,
-                        .records = records,
-                        .max_view_cells = settings.max_view_cells,
-                        .last_step = last_step};
-  if (input.settings.contains("cells")) {
-    ASSIGN_OR_RETURN(question.cells, reader.Integer("cells", 1));
-  }
-  if (input.settings.contains("strength")) {
-    ASSIGN_OR_RETURN(question.strength, reader.Integer("strength", 2));
-  }
-
-  ViewPlan plan;
-  ViewChoice choice{.cells = question.cells.value_or(1), .strength = question.strength.value_or(2)};
-  if (settings.views == "design") {
-    ASSIGN_OR_RETURN(choice, ChooseViews(question, pacer));
-    plan.views = choice.views;
-  } else if (settings.views == "selected") {
-    ASSIGN_OR_RETURN(std::vector<AttributeSet> pairs, SubsetsWithin(workload, 2, pacer, last_step));
-    for (AttributeSet& pair : pairs) {
-      if (CellsOf(input.domain, pair) <= settings.max_view_cells) plan.candidates.push_back(std::move(pair));
-    }
-    if (plan.candidates.empty() || static_cast<int64_t>(plan.candidates.size()) < settings.selections)
-      return InvalidField("settings.selections", absl::StrCat("must be at most ", plan.candidates.size(),
-                                                              ", the pairs there are to select from"));
-  } else {
-    ASSIGN_OR_RETURN(plan.views, ReadViews(input.domain, settings.views, settings.max_view_cells));
-    schedule.attributes = Union(schedule.attributes, Union(plan.views));
-  }
-  ASSIGN_OR_RETURN(choice.cells, reader.Integer("cells", choice.cells));
-  ASSIGN_OR_RETURN(choice.strength, reader.Integer("strength", choice.strength));
+  ASSIGN_OR_RETURN(Measured measured, Choosing(input, budget, reader, pacer).Choose(one));
+  const ViewSettings& settings = measured.settings;
+  ViewPlan& plan = measured.plan;
+  ViewSchedule schedule{.attributes = Union(Union(SetsOf(input.workload)), Union(plan.views)),
+                        .estimation = settings.estimation};
 
   const std::vector<AttributeSet> alone = Alone(schedule.attributes, plan.views);
   if (settings.single_percent > 0 || !plan.candidates.empty()) {
@@ -343,7 +439,8 @@ absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, Setti
       schedule.largest_view = std::max(schedule.largest_view, CellsOf(input.domain, set));
   }
   DescribeDraws(schedule);
-  if (settings.views == "design") DescribeDesign(input.domain, choice, schedule.attributes, alone, schedule);
+  if (settings.views == "design")
+    DescribeDesign(input.domain, measured.choice, schedule.attributes, alone, schedule);
   schedule.used_settings = reader.used();
   return schedule;
 }
@@ -372,9 +469,10 @@ int64_t DefaultSinglePercent(const Domain& domain, const AttributeSet& attribute
 }  // namespace
 
 absl::StatusOr<ViewSettings> ReadViewSettings(const Domain& domain, const std::vector<AttributeSet>& workload,
-                                              size_t pairs, SettingsReader& reader) {
+                                              size_t pairs, const ViewDefaults& defaults,
+                                              SettingsReader& reader) {
   ViewSettings settings;
-  ASSIGN_OR_RETURN(settings.views, reader.Text("views"));
+  ASSIGN_OR_RETURN(settings.views, reader.Text("views", defaults.views));
   ASSIGN_OR_RETURN(settings.estimation.estimator, reader.Choice("estimator", kEstimators));
   const bool shrunk = settings.estimation.estimator == Estimator::kShrunk;
   ASSIGN_OR_RETURN(settings.max_view_cells, reader.Integer("max_view_cells"));
@@ -382,12 +480,16 @@ absl::StatusOr<ViewSettings> ReadViewSettings(const Domain& domain, const std::v
                    reader.Choice("split", kSplits,
                                  std::optional(shrunk ? BudgetSplit::kEqual : BudgetSplit::kSquaredError)));
   const AttributeSet attributes = Union(workload);
-  ASSIGN_OR_RETURN(settings.single_percent,
-                   reader.Integer("single_percent",
-                                  DefaultSinglePercent(domain, attributes, settings.estimation.estimator)));
+  ASSIGN_OR_RETURN(
+      settings.single_percent,
+      reader.Integer("single_percent",
+                     settings.views == "selected" && defaults.single_percent_of_selected
+                         ? *defaults.single_percent_of_selected
+                         : DefaultSinglePercent(domain, attributes, settings.estimation.estimator)));
   const int64_t most = std::clamp<int64_t>(static_cast<int64_t>(pairs), 1, kMostViews);
-  const int64_t selections = std::clamp<int64_t>(2 * std::ssize(attributes), 1, most);
-  ASSIGN_OR_RETURN(settings.selections, reader.Integer("selections", selections, IntegerRange{1, most}));
+  ASSIGN_OR_RETURN(
+      settings.selections,
+      reader.Integer("selections", std::clamp<int64_t>(defaults.selections, 1, most), IntegerRange{1, most}));
   ASSIGN_OR_RETURN(settings.selection_percent, reader.Integer("selection_percent"));
   ASSIGN_OR_RETURN(settings.estimation.threshold, reader.Real("threshold"));
   ASSIGN_OR_RETURN(const int64_t rounds, reader.Integer("rounds", shrunk ? kRakingSweeps : kRippleRounds));
@@ -400,9 +502,9 @@ const std::vector<Setting>& ViewSettingsTable() {
       TextSetting(
           "views",
           "which marginals are measured. design: a covering design of the workload's pairs or triples; "
-          "selected: the pairs that independence misses most, selected from the data, at a price; or a "
-          "list such as \"age,sex;sex,income,race\" (attributes by name, or by index as #3)",
-          "design"),
+          "selected: the pairs that independence misses most, selected from the data, at a price; singles: "
+          "no pairs; or a list such as \"age,sex;sex,income,race\" (attributes by name, or by index as #3)",
+          "", "design; selected or singles where noise would hide most of a design"),
       IntegerSetting("strength", "what a design covers: 2, every pair; 3, every triple",
                      "that of the least expected error", IntegerRange{2, 3}),
       IntegerSetting("cells", "a design's bound on the cells of a view of more than two attributes",
@@ -414,11 +516,13 @@ const std::vector<Setting>& ViewSettingsTable() {
           "how views of different sizes share the budget. equal: the same noise; squared_error: the "
           "least sum of squared errors",
           kSplits, "equal when shrunk, squared_error with ripple"),
-      IntegerSetting("single_percent", "the share of the budget for the counts of single attributes",
-                     absl::StrCat(kSinglePercentOfManyValues, " with an attribute of more than ", kManyValues,
-                                  " values, else ", kSinglePercent, "; 0 with ripple"),
-                     IntegerRange{0, 90}),
-      IntegerSetting("selections", "with views=selected: how many pairs are chosen", "twice the attributes"),
+      IntegerSetting(
+          "single_percent", "the share of the budget for the counts of single attributes",
+          absl::StrCat(kSinglePercentOfManyValues, " with an attribute of more than ", kManyValues,
+                       " values, else ", kSinglePercent, "; 0 with ripple; with views=selected 50 to 85"),
+          IntegerRange{0, 90}),
+      IntegerSetting("selections", "with views=selected: how many pairs are chosen",
+                     "by the attributes and the budget"),
       IntegerSetting("selection_percent",
                      "with views=selected: the share of the pairs' budget that chooses them", 25, {1, 90}),
       ChoiceSetting(

@@ -65,7 +65,7 @@ const std::vector<Setting>& ViewSettingsTable();
 
 // The settings of the methods that measure views. ViewSettingsTable() has the defaults and ranges.
 struct ViewSettings {
-  std::string views;  // "design", "selected" or a list
+  std::string views;  // "design", "selected", "singles" or a list
   int64_t max_view_cells = 0;
   BudgetSplit split = BudgetSplit::kEqual;
   int64_t single_percent = 0;
@@ -74,9 +74,17 @@ struct ViewSettings {
   ViewEstimation estimation;
 };
 
+// Of settings that the request leaves open.
+struct ViewDefaults {
+  std::string views = "design";
+  int64_t selections = 1;
+  std::optional<int64_t> single_percent_of_selected = std::nullopt;  // none: as of a design
+};
+
 // Reads all but "cells" and "strength", whose defaults follow from the choice of views. `workload` are its
 // sets, which hold `pairs` pairs of attributes, or kMostViews and more.
 absl::StatusOr<ViewSettings> ReadViewSettings(const Domain& domain, const std::vector<AttributeSet>& workload,
-                                              size_t pairs, SettingsReader& reader);
+                                              size_t pairs, const ViewDefaults& defaults,
+                                              SettingsReader& reader);
 
 }  // namespace curator::dp

@@ -69,16 +69,16 @@ SynthesisMemory MemoryOfViews(const Domain& domain, const ViewSchedule& schedule
     }
   }
   const int64_t cells = schedule.measured_cells + 1;
-  const int64_t records = made == RecordsMade::kNone ? 0 : most_records;
   const RecordBytes record = BytesOfARecord(domain, schedule.attributes);
-  const int64_t stored = 8 * cells + records * record.stored_bits / 8 + 8 * std::ssize(schedule.attributes) +
+  const int64_t stored = 8 * cells + most_records * record.stored_bits / 8 +
+                         8 * std::ssize(schedule.attributes) +
                          views * 8 * (4 + std::ssize(schedule.attributes)) +
                          BytesOfLines(domain, views + 2, std::ssize(schedule.attributes));
-  MethodMemory memory = ViewsModelMemory(domain, schedule.attributes, cells, records, stored);
+  MethodMemory memory = ViewsModelMemory(domain, schedule.attributes, cells, most_records, stored);
   const int64_t sorted = made == RecordsMade::kSorted ? kPerSortedViewCell * cells : 0;
   memory.working = kPerViewCell * cells + sorted + kPerPairCell * candidates +
                    CountingBytes(views + pairs, std::max(cells, candidates), schedule.largest_view) +
-                   kPerCellOfTheLargest * schedule.largest_view + records * (record.held + kPerPlace) +
+                   kPerCellOfTheLargest * schedule.largest_view + most_records * (record.held + kPerPlace) +
                    kPerView * (views + pairs) + SharedBytes(views, widest);
   return MemoryOf(memory);
 }

@@ -11,7 +11,7 @@
 
 namespace curator::dp {
 
-enum class RecordsMade { kNone, kByFlow, kSorted };
+enum class RecordsMade { kByFlow, kSorted };
 
 // `most_records`: that are made and stored.
 SynthesisMemory MemoryOfViews(const Domain& domain, const ViewSchedule& schedule, RecordsMade made,
