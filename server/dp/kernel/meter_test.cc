@@ -48,6 +48,46 @@ TEST(Meter, PaysWithTheLeastRhoThatCoversADraw) {
   EXPECT_EQ(meter.left()[1].count, 1);
 }
 
+// Each costs at most so many units of rho.
+const Event kCheapGaussian{
+    DiscreteGaussianEvent{.sigma_squared = {1'000'000, 1}, .l2_sensitivity_squared = 1}};
+constexpr int64_t kCheapRho = 500'000;
+
+TEST(Meter, SpendsAnAmountAsDrawsThatItCovers) {
+  Meter meter({{kCounts, 1}, {{ZcdpEvent{Rho(3 * kCheapRho)}}, 1}});
+  ASSERT_TRUE(meter.SpendAs({{kCheapGaussian, 3}}).ok());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(meter.Debit(kCheapGaussian).ok());
+  EXPECT_FALSE(meter.Debit(kCheapGaussian).ok());
+  EXPECT_EQ(meter.SpendAs({{kCheapGaussian, 1}}).code(), absl::StatusCode::kFailedPrecondition)
+      << "the amount is spent";
+}
+
+TEST(Meter, RefusesDrawsThatCostAUnitMoreThanTheAmountAndTakesNothing) {
+  Meter meter({{{ZcdpEvent{Rho(3 * kCheapRho - 1)}}, 1}});
+  EXPECT_EQ(meter.SpendAs({{kCheapGaussian, 3}}).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_FALSE(meter.Debit(kCheapGaussian).ok());
+  EXPECT_TRUE(meter.SpendAs({{kCheapGaussian, 2}}).ok());
+}
+
+TEST(Meter, SpendsAPureAmountByEpsilonsAlone) {
+  Meter meter({{{PureEvent{Epsilon(1000)}}, 1}});
+  EXPECT_FALSE(meter.SpendAs({{kSelection, 2}, {{ExponentialMechanismEvent{Epsilon(1)}}, 1}}).ok());
+  EXPECT_FALSE(meter.SpendAs({{kCheapGaussian, 1}}).ok()) << "has no epsilon";
+  ASSERT_TRUE(meter.SpendAs({{kSelection, 2}}).ok());
+  EXPECT_TRUE(meter.Debit(kSelection).ok());
+  EXPECT_TRUE(meter.Debit(kSelection).ok());
+  EXPECT_FALSE(meter.Debit(kSelection).ok());
+}
+
+TEST(Meter, SpendsNothingAsNoDrawsOrAsDrawsThatAreNone) {
+  Meter meter({{{ZcdpEvent{Rho(kCheapRho)}}, 1}});
+  EXPECT_EQ(meter.SpendAs({}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(meter.SpendAs({{kCheapGaussian, 0}}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(meter.SpendAs({{{DiscreteGaussianEvent{.sigma_squared = {0, 1}}}, 1}}).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(meter.left()[0].count, 1);
+}
+
 TEST(Meter, AdmitsNothingOnAnEmptyOrNegativeSchedule) {
   Meter empty({});
   Meter negative({{kCounts, -1}, {kSelection, 0}});
