@@ -1,5 +1,6 @@
 #include "dp/synthesis/models/attribute_table.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -125,6 +126,18 @@ double DotProduct(const double* left, const double* right, int64_t count) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+// Where the cells of one code of an attribute lie in a row-major table that has it: runs of `run` cells,
+// `period` apart.
+struct CodeRuns {
+  CodeRuns(const Domain& domain, const AttributeSet& set, uint32_t attribute) {
+    const std::vector<int64_t> sizes = domain.SizesOf(set);
+    for (size_t i = set.size(); set[--i] != attribute;) run *= sizes[i];
+    period = run * domain.attributes()[attribute].size();
+  }
+  int64_t run = 1;
+  int64_t period = 1;
+};
+
 }  // namespace
 
 absl::StatusOr<AttributeTable> SumOfProduct(const Domain& domain, const AttributeTable& left,
@@ -172,6 +185,27 @@ absl::Status DivideBy(const Domain& domain, const AttributeTable& divisor, Attri
     for (int64_t i = 0; i < count; ++i) cell[i] = by[i * step] > 0 ? cell[i] / by[i * step] : 0;
   }
   return paced.Finish();
+}
+
+AttributeTable CellsAt(const Domain& domain, const AttributeTable& table, uint32_t attribute, uint32_t code) {
+  if (!Contains(table.attributes, attribute)) return table;
+  const CodeRuns runs(domain, table.attributes, attribute);
+  AttributeTable at{.attributes = Difference(table.attributes, {attribute}), .cells = {}};
+  at.cells.reserve(table.cells.size() / static_cast<size_t>(runs.period / runs.run));
+  for (size_t first = static_cast<size_t>(code * runs.run); first < table.cells.size();
+       first += static_cast<size_t>(runs.period)) {
+    const auto cell = table.cells.begin() + static_cast<int64_t>(first);
+    at.cells.insert(at.cells.end(), cell, cell + runs.run);
+  }
+  return at;
+}
+
+void PutCellsAt(const Domain& domain, const AttributeTable& cells, uint32_t attribute, uint32_t code,
+                AttributeTable& table) {
+  const CodeRuns runs(domain, table.attributes, attribute);
+  int64_t to = code * runs.run;
+  for (int64_t from = 0; from < std::ssize(cells.cells); from += runs.run, to += runs.period)
+    std::copy_n(cells.cells.begin() + from, runs.run, table.cells.begin() + to);
 }
 
 }  // namespace curator::dp

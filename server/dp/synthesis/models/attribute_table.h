@@ -29,4 +29,11 @@ absl::StatusOr<AttributeTable> SumOfProduct(const Domain& domain, const Attribut
 absl::Status DivideBy(const Domain& domain, const AttributeTable& divisor, AttributeTable& table,
                       Pacer& pacer);
 
+// The cells in which `attribute` has this code, without it; the same table where it has no such attribute.
+AttributeTable CellsAt(const Domain& domain, const AttributeTable& table, uint32_t attribute, uint32_t code);
+
+// Fills in the cells of `table` in which `attribute` has this code. `cells` has all its other attributes.
+void PutCellsAt(const Domain& domain, const AttributeTable& cells, uint32_t attribute, uint32_t code,
+                AttributeTable& table);
+
 }  // namespace curator::dp

@@ -18,9 +18,10 @@ constexpr int64_t kCliqueVersion = 1;
 // A sample is rounded in batches of so many codes, so that its memory does not grow with it.
 constexpr int64_t kCodesOfABatch = int64_t{1} << 22;
 
-// Of each table on the way to a marginal that no clique holds, and to what it is multiplied with.
-constexpr int64_t kMostAssembledCells = int64_t{1} << 23;
+// What is held on the way to a marginal that no clique holds: two factors and their product, and copies of
+// cells of the cliques.
 constexpr int64_t kAssembledTables = 3;
+constexpr int64_t kCopiesOfCliques = 3;
 
 int64_t RowsOfABatch(size_t attributes) {
   return std::max<int64_t>(1, kCodesOfABatch / static_cast<int64_t>(attributes));
@@ -51,8 +52,8 @@ absl::StatusOr<std::vector<double>> CliqueModel::Marginal(const AttributeSet& se
   RETURN_IF_ERROR(domain_.CheckSet(set));
   if (!IsSubset(set, parts_.attributes))
     return absl::InvalidArgumentError("the set has an attribute that is not covered by this model");
-  if (tables_->EffortOf(set).largest > kMostAssembledCells)
-    return absl::InvalidArgumentError("the marginal takes tables of too many cells");
+  if (domain_.CellCount(set).value_or(kMostDenseCells + 1) > kMostDenseCells)
+    return absl::InvalidArgumentError("the marginal has too many cells");
   Pacer pacer{std::stop_token()};
   ASSIGN_OR_RETURN(std::vector<std::vector<double>> marginals, tables_->Marginals(std::span(&set, 1), pacer));
   const double scale = static_cast<double>(parts_.records) / tables_->total();
@@ -152,7 +153,9 @@ MethodMemory CliqueModelMemory(const Domain& domain, const AttributeSet& attribu
       rows * CliqueSampler::kBytesOfARecord + kCodesOfABatch * CliqueSampler::kBytesOfACode;
   // The logarithms of one clique's cells, and an index of a factor, while the potentials are filled.
   const int64_t filling = 8 * cells + IndexBytes(cells, largest);
-  const int64_t assembling = 8 * kAssembledTables * std::min(kMostAssembledCells, 16 * largest * cells);
+  const int64_t assembling =
+      8 * (kAssembledTables * std::max(cells, std::min(kMostCellsOfATable, 16 * largest * cells)) +
+           kCopiesOfCliques * cells);
   return {.working = 0,
           .model = 4 * cells + 2 * stored + 3 * IndexBytes(cells, largest),
           .stored = stored,

@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kMostLogTotal = 60;
 constexpr int64_t kMostEffort = int64_t{1} << 50;
+constexpr int64_t kMostSteps = int64_t{1} << 60;
 // Of the cliques' marginals that are held at once for the marginals that are assembled from them.
 constexpr int64_t kMostHeldCells = int64_t{1} << 22;
 
@@ -160,18 +161,64 @@ struct CliqueTables::Assembly {
   struct Part {
     size_t clique = 0;
     AttributeSet held;             // of the clique's marginal
+    AttributeSet above;            // of the separator that is divided by
     AttributeSet kept;             // of what the part passes on
     std::vector<size_t> children;  // positions among the parts
     // Of the products with each child in turn: the attributes that are not summed out.
     std::vector<AttributeSet> kept_after;
   };
+  AttributeSet set;
   std::vector<Part> parts;
+
+  // For one code of `attribute`, of the set.
+  Assembly Without(uint32_t attribute) const {
+    const AttributeSet gone = {attribute};
+    Assembly rest = *this;
+    rest.set = Difference(set, gone);
+    for (Part& part : rest.parts) {
+      part.held = Difference(part.held, gone);
+      part.above = Difference(part.above, gone);
+      part.kept = Difference(part.kept, gone);
+      for (AttributeSet& kept : part.kept_after) kept = Difference(kept, gone);
+    }
+    return rest;
+  }
+
+  AttributeSet Largest(const Domain& domain) const {
+    AttributeSet largest;
+    const auto add = [&](const AttributeSet& table) {
+      if (CellsUpTo(domain, table, kMostEffort) > CellsUpTo(domain, largest, kMostEffort)) largest = table;
+    };
+    for (const Part& part : parts) {
+      add(part.held);
+      for (const AttributeSet& table : part.kept_after) add(table);
+    }
+    return largest;
+  }
+
+  // The attribute of the set to go through code by code, so that tables are smaller: none where they are
+  // small enough, or no attribute of the set is in the largest.
+  std::optional<uint32_t> Split(const Domain& domain) const {
+    const AttributeSet largest = Largest(domain);
+    if (CellsUpTo(domain, largest, kMostEffort) <= kMostCellsOfATable) return std::nullopt;
+    const AttributeSet removable = Intersection(set, largest);
+    const auto widest = std::ranges::max_element(
+        removable, {}, [&](uint32_t attribute) { return domain.attributes()[attribute].size(); });
+    return widest == removable.end() ? std::nullopt : std::optional(*widest);
+  }
+};
+
+// What an assembly is made of, part by part.
+struct CliqueTables::Pieces {
+  std::vector<AttributeTable> held;
+  std::vector<AttributeTable> above;
 };
 
 CliqueTables::Assembly CliqueTables::AssemblyOf(const AttributeSet& set) const {
-  Assembly assembly;
+  Assembly assembly{.set = set, .parts = {}};
   if (const size_t holding = CliqueHolding(tree_, set); holding < tree_.size()) {
-    assembly.parts.push_back({.clique = holding, .held = set, .kept = set, .children = {}, .kept_after = {}});
+    assembly.parts.push_back(
+        {.clique = holding, .held = set, .above = {}, .kept = set, .children = {}, .kept_after = {}});
     return assembly;
   }
   std::vector<AttributeSet> inside(tree_.size());  // the set's attributes in the subtree of each clique
@@ -191,9 +238,14 @@ CliqueTables::Assembly CliqueTables::AssemblyOf(const AttributeSet& set) const {
   for (size_t i = tree_.size(); i-- > top;) {
     if (needed[i] == 0) continue;
     const AttributeSet own = Intersection(set, tree_[i].attributes);
-    Assembly::Part part{
-        .clique = i, .held = own, .kept = inside[i], .children = std::move(children[i]), .kept_after = {}};
+    Assembly::Part part{.clique = i,
+                        .held = own,
+                        .above = {},
+                        .kept = inside[i],
+                        .children = std::move(children[i]),
+                        .kept_after = {}};
     if (i != top) {
+      part.above = tree_[i].separator;
       part.held = Union(part.held, tree_[i].separator);
       part.kept = Union(part.kept, tree_[i].separator);
       children[tree_[i].parent].push_back(assembly.parts.size());
@@ -212,23 +264,38 @@ CliqueTables::Assembly CliqueTables::AssemblyOf(const AttributeSet& set) const {
   return assembly;
 }
 
-CliqueTables::Effort CliqueTables::EffortOf(const AttributeSet& set) const {
-  Effort effort;
-  const auto add = [&effort](int64_t steps, int64_t cells) {
-    effort.steps = std::min(effort.steps + steps, int64_t{1} << 60);
-    effort.largest = std::max(effort.largest, cells);
+// The steps of the sums and products, and where it is split those of taking the pieces apart.
+int64_t CliqueTables::StepsOf(const Assembly& assembly) const {
+  double steps = 0;
+  const auto cells = [&](const AttributeSet& set) {
+    return static_cast<double>(CellsUpTo(*domain_, set, kMostEffort));
   };
-  const Assembly assembly = AssemblyOf(set);
-  for (const Assembly::Part& part : assembly.parts) {
-    const int64_t held = CellsUpTo(*domain_, part.held, kMostEffort);
-    add(2 * DenseMarginal::StepsToSum(cliques_[part.clique]->layout, part.held) + 2 * held, held);
-    const AttributeSet* table = &part.held;
-    for (size_t j = 0; j < part.children.size(); ++j) {
-      const AttributeSet all = Union(*table, assembly.parts[part.children[j]].kept);
-      table = &part.kept_after[j];
-      const int64_t kept = CellsUpTo(*domain_, *table, kMostEffort);
-      add(2 * CellsUpTo(*domain_, all, kMostEffort) + 2 * kept, kept);
+  if (const std::optional<uint32_t> split = assembly.Split(*domain_)) {
+    const Assembly rest = assembly.Without(*split);
+    steps = static_cast<double>(StepsOf(rest)) + cells(rest.set);
+    for (const Assembly::Part& part : rest.parts) steps += cells(part.held) + cells(part.above);
+    steps *= static_cast<double>(domain_->attributes()[*split].size());
+  } else {
+    for (const Assembly::Part& part : assembly.parts) {
+      steps += 2 * cells(part.held);
+      const AttributeSet* table = &part.held;
+      for (size_t j = 0; j < part.children.size(); ++j) {
+        steps += 2 * cells(Union(*table, assembly.parts[part.children[j]].kept));
+        table = &part.kept_after[j];
+        steps += 2 * cells(*table);
+      }
     }
+  }
+  return static_cast<int64_t>(std::min(steps, static_cast<double>(kMostSteps)));
+}
+
+CliqueTables::Effort CliqueTables::EffortOf(const AttributeSet& set) const {
+  const Assembly assembly = AssemblyOf(set);
+  Effort effort{.steps = StepsOf(assembly),
+                .largest = CellsUpTo(*domain_, assembly.Largest(*domain_), kMostEffort)};
+  for (const Assembly::Part& part : assembly.parts) {
+    effort.steps = std::min(
+        effort.steps + 2 * DenseMarginal::StepsToSum(cliques_[part.clique]->layout, part.held), kMostSteps);
   }
   return effort;
 }
@@ -250,23 +317,52 @@ absl::StatusOr<CliqueTables::HeldMarginals> CliqueTables::Hold(std::span<const A
   return held;
 }
 
-absl::StatusOr<std::vector<double>> CliqueTables::Assemble(const Assembly& assembly,
-                                                           const HeldMarginals& held, Pacer& pacer) const {
-  std::vector<AttributeTable> passed;
+CliqueTables::Pieces CliqueTables::PiecesOf(const Assembly& assembly, const HeldMarginals& held) const {
+  Pieces pieces;
   for (const Assembly::Part& part : assembly.parts) {
-    AttributeTable table{.attributes = part.held, .cells = held[part.clique].at(part.held)};
+    pieces.held.push_back({.attributes = part.held, .cells = held[part.clique].at(part.held)});
+    pieces.above.push_back({.attributes = part.above, .cells = {}});
+    if (&part != &assembly.parts.back()) pieces.above.back().cells = cliques_[part.clique]->separator;
+  }
+  return pieces;
+}
+
+absl::StatusOr<AttributeTable> CliqueTables::Assemble(const Assembly& assembly, Pieces pieces,
+                                                      Pacer& pacer) const {
+  if (const std::optional<uint32_t> split = assembly.Split(*domain_))
+    return AssembleByCode(assembly, *split, pieces, pacer);
+  std::vector<AttributeTable> passed;
+  for (size_t p = 0; p < assembly.parts.size(); ++p) {
+    const Assembly::Part& part = assembly.parts[p];
+    AttributeTable table = std::move(pieces.held[p]);
     for (size_t i = 0; i < part.children.size(); ++i) {
       ASSIGN_OR_RETURN(table,
                        SumOfProduct(*domain_, table, passed[part.children[i]], part.kept_after[i], pacer));
+      passed[part.children[i]] = {};
     }
-    if (&part != &assembly.parts.back()) {
-      const AttributeTable above{.attributes = tree_[part.clique].separator,
-                                 .cells = cliques_[part.clique]->separator};
-      RETURN_IF_ERROR(DivideBy(*domain_, above, table, pacer));
-    }
+    if (p + 1 < assembly.parts.size()) RETURN_IF_ERROR(DivideBy(*domain_, pieces.above[p], table, pacer));
     passed.push_back(std::move(table));
   }
-  return std::move(passed.back().cells);
+  return std::move(passed.back());
+}
+
+absl::StatusOr<AttributeTable> CliqueTables::AssembleByCode(const Assembly& assembly, uint32_t split,
+                                                            const Pieces& pieces, Pacer& pacer) const {
+  const Assembly rest = assembly.Without(split);
+  AttributeTable whole{.attributes = assembly.set, .cells = {}};
+  whole.cells.resize(static_cast<size_t>(CellsUpTo(*domain_, assembly.set, kMostEffort)));
+  for (uint32_t code = 0; code < domain_->attributes()[split].size(); ++code) {
+    Pieces at;
+    for (size_t p = 0; p < assembly.parts.size(); ++p) {
+      at.held.push_back(CellsAt(*domain_, pieces.held[p], split, code));
+      at.above.push_back(CellsAt(*domain_, pieces.above[p], split, code));
+      RETURN_IF_ERROR(pacer.Advance(std::ssize(at.held.back().cells) + std::ssize(at.above.back().cells)));
+    }
+    ASSIGN_OR_RETURN(const AttributeTable cells, Assemble(rest, std::move(at), pacer));
+    RETURN_IF_ERROR(pacer.Advance(std::ssize(cells.cells)));
+    PutCellsAt(*domain_, cells, split, code, whole);
+  }
+  return whole;
 }
 
 absl::StatusOr<std::vector<std::vector<double>>> CliqueTables::Marginals(std::span<const AttributeSet> sets,
@@ -283,8 +379,8 @@ absl::StatusOr<std::vector<std::vector<double>>> CliqueTables::Marginals(std::sp
     } while (cells < kMostHeldCells && marginals.size() + batch.size() < sets.size());
     ASSIGN_OR_RETURN(const HeldMarginals held, Hold(batch, pacer));
     for (const Assembly& assembly : batch) {
-      ASSIGN_OR_RETURN(std::vector<double> cells_of_one, Assemble(assembly, held, pacer));
-      marginals.push_back(std::move(cells_of_one));
+      ASSIGN_OR_RETURN(AttributeTable assembled, Assemble(assembly, PiecesOf(assembly, held), pacer));
+      marginals.push_back(std::move(assembled.cells));
     }
   }
   return marginals;

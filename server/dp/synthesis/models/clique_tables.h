@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,10 @@
 #include "dp/synthesis/pacer.h"
 
 namespace curator::dp {
+
+// Marginals that no clique holds are assembled from tables of at most so many cells each, or as many as the
+// largest clique has; where they would be larger, for one code of an attribute after the other.
+inline constexpr int64_t kMostCellsOfATable = int64_t{1} << 22;
 
 class CliqueTables {
  public:
@@ -45,7 +50,8 @@ class CliqueTables {
   absl::StatusOr<std::vector<std::vector<double>>> Marginals(std::span<const AttributeSet> sets,
                                                              Pacer& pacer) const;
 
-  // The steps of Marginals() of one set, at most 2^60, and the cells of the largest table that it makes.
+  // The steps of Marginals() of one set, at most 2^60, and the cells of the largest table that it would make
+  // at once.
   struct Effort {
     int64_t steps = 0;
     int64_t largest = 0;
@@ -84,8 +90,9 @@ class CliqueTables {
     std::vector<double> separator;
   };
 
-  // How one set is assembled from the cliques that hold its attributes; see the definitions.
+  // How one set is assembled from the cliques that hold its attributes, and what of; see the definitions.
   struct Assembly;
+  struct Pieces;
   // Of each clique: marginals of it that assemblies need.
   using HeldMarginals = std::vector<std::map<AttributeSet, std::vector<double>>>;
 
@@ -99,8 +106,12 @@ class CliqueTables {
                               Pacer& pacer);
   void MakeWalk();
   Assembly AssemblyOf(const AttributeSet& set) const;
-  absl::StatusOr<std::vector<double>> Assemble(const Assembly& assembly, const HeldMarginals& held,
-                                               Pacer& pacer) const;
+  int64_t StepsOf(const Assembly& assembly) const;
+  Pieces PiecesOf(const Assembly& assembly, const HeldMarginals& held) const;
+  absl::StatusOr<AttributeTable> Assemble(const Assembly& assembly, Pieces pieces, Pacer& pacer) const;
+  // For one code of the attribute `split` after the other.
+  absl::StatusOr<AttributeTable> AssembleByCode(const Assembly& assembly, uint32_t split,
+                                                const Pieces& pieces, Pacer& pacer) const;
   absl::StatusOr<HeldMarginals> Hold(std::span<const Assembly> assemblies, Pacer& pacer) const;
 
   const Domain* domain_;

@@ -100,11 +100,47 @@ TEST(CliqueTables, HaveTheMarginalsOfTheirDefinition) {
       for (uint32_t i = 0; i < domain.size(); ++i) {
         if ((bits >> i & 1) != 0) set.push_back(i);
       }
-      const std::vector<double> marginal = Marginal(tables, set);
+      const int64_t before = pacer.steps();
+      const std::vector<double> marginal = tables.Marginals(std::span(&set, 1), pacer).value().front();
+      EXPECT_LE(pacer.steps() - before, tables.EffortOf(set).steps);
       ExpectNear(marginal, ByDefinition(domain, 1.5, factors, set), 1e-5, set);
       EXPECT_GE(tables.EffortOf(set).steps, std::ssize(marginal));
       EXPECT_GE(tables.EffortOf(set).largest, std::ssize(marginal));
     }
+  }
+}
+
+// Of three attributes that depend on a fourth alone, whose table is larger than is made at once.
+TEST(CliqueTables, AssembleALargeMarginalCodeByCode) {
+  constexpr int64_t kSize = 164;
+  static_assert(kSize * kSize * kSize > kMostCellsOfATable);
+  std::mt19937_64 random(6);
+  const Domain domain = CodedDomain({kSize, 2, kSize, kSize});
+  std::vector<LogFactor> factors;
+  for (const AttributeSet& set : std::vector<AttributeSet>{{0, 1}, {1, 2}, {1, 3}})
+    factors.push_back(RandomFactor(domain, set, 2, random));
+  Pacer pacer{std::stop_token()};
+  CliqueTables tables = CliqueTables::Create(domain, TreeOf(domain, factors), pacer).value();
+  ASSERT_TRUE(tables.Calibrate(0, factors, pacer).ok());
+  const AttributeSet set = {0, 2, 3};
+  const int64_t before = pacer.steps();
+  const std::vector<double> marginal = tables.Marginals(std::span(&set, 1), pacer).value().front();
+  EXPECT_LE(pacer.steps() - before, tables.EffortOf(set).steps);
+  EXPECT_GT(tables.EffortOf(set).largest, kMostCellsOfATable);
+  const std::vector<double> hub = Marginal(tables, {1});
+  const std::vector<double> first = Marginal(tables, {0, 1});
+  const std::vector<double> second = Marginal(tables, {1, 2});
+  const std::vector<double> third = Marginal(tables, {1, 3});
+  ASSERT_EQ(std::ssize(marginal), kSize * kSize * kSize);
+  for (int64_t cell = 0; cell < std::ssize(marginal); cell += 997) {
+    const int64_t a = cell / (kSize * kSize);
+    const int64_t b = cell / kSize % kSize;
+    const int64_t c = cell % kSize;
+    double expected = 0;
+    for (int64_t hub_code = 0; hub_code < 2; ++hub_code)
+      expected += first[a * 2 + hub_code] * second[hub_code * kSize + b] * third[hub_code * kSize + c] /
+                  (hub[hub_code] * hub[hub_code]);
+    ASSERT_NEAR(marginal[cell] / expected, 1, 1e-4) << cell;
   }
 }
 
