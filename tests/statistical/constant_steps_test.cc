@@ -104,11 +104,11 @@ TEST(ConstantSteps, CountsWithGaussianNoise) {
   ExpectTheSameSteps(CountsPrice(kGaussian), Counts(kGaussian));
 }
 
-TEST(ConstantSteps, SelectionsOfTheWorstApproximated) {
-  const std::vector<dp::ApproximatedMarginal> candidates = {{{0}, {10, 20, 10}, 0},
-                                                            {{1, 2}, std::vector<double>(8, 5.0), 2}};
+TEST(ConstantSteps, SelectionsOfTheWorstMarginal) {
+  const std::vector<dp::CandidateFamily> candidates = {
+      {{{0}, dp::EveryCell{}}, {10, 20, 10}}, {{{1, 2}, dp::EveryCell{}}, std::vector<double>(8, 5.0), 2}};
   ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&candidates](dp::PrivateQueries& kernel) {
-    return kernel.SelectWorstApproximated(candidates, kEpsilon).ok();
+    return kernel.SelectWorstCandidate(candidates, kEpsilon).ok();
   });
 }
 
@@ -134,12 +134,11 @@ TEST(ConstantSteps, ProductsOfQueries) {
                      [&](dp::PrivateQueries& kernel) { return kernel.NoisyProducts(products, noise).ok(); });
 }
 
-TEST(ConstantSteps, SelectionsOfTheWorstApproximatedGroup) {
-  const std::vector<dp::ApproximatedGroup> candidates = {
-      {.group = kQueries, .estimate = {10, 0}, .error = dp::GroupError::kLargest},
-      {.group = {{0}, dp::EveryCell{}}, .estimate = {20, 10, 10}}};
+TEST(ConstantSteps, SelectionsOfTheWorstQuery) {
+  const std::vector<dp::CandidateFamily> candidates = {
+      {.group = kQueries, .estimate = {10, 0}}, {.group = {{0}, dp::EveryCell{}}, .estimate = {20, 10, 10}}};
   ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&candidates](dp::PrivateQueries& kernel) {
-    return kernel.SelectWorstApproximated(candidates, kEpsilon).ok();
+    return kernel.SelectWorstCandidate(candidates, kEpsilon).ok();
   });
 }
 

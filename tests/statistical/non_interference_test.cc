@@ -222,17 +222,18 @@ absl::StatusOr<std::string> SmallMwem(const MwemParts& parts, dp::PrivateQueries
   const double records = parts.total(static_cast<double>(*noisy), table);
   MwemParts::Cells model = parts.start(records, table);
   for (int round = 0; round < kRounds && !parts.stops(model, table); ++round) {
-    std::vector<dp::ApproximatedMarginal> candidates;
-    for (uint32_t a = 0; a < 3; ++a) candidates.push_back({{a}, Marginal(model, a), 0});
-    const absl::StatusOr<size_t> worst = kernel.SelectWorstApproximated(candidates, kSelection);
-    if (!worst.ok()) return worst.status();
+    std::vector<dp::CandidateFamily> candidates;
+    for (uint32_t a = 0; a < 3; ++a) candidates.push_back({{{a}, dp::EveryCell()}, Marginal(model, a)});
+    const absl::StatusOr<dp::FamilyChoice> choice = kernel.SelectWorstCandidate(candidates, kSelection);
+    if (!choice.ok()) return choice.status();
+    const size_t worst = choice->family;
     const auto measured =
-        kernel.NoisyCounts(std::vector<dp::AttributeSet>{{static_cast<uint32_t>(*worst)}}, kMeasurement);
+        kernel.NoisyCounts(std::vector<dp::AttributeSet>{{static_cast<uint32_t>(worst)}}, kMeasurement);
     if (!measured.ok()) return measured.status();
-    const std::vector<double>& estimate = candidates[*worst].estimate;
+    const std::vector<double>& estimate = candidates[worst].estimate;
     double total = 0;
     for (size_t c = 0; c < model.size(); ++c) {
-      const size_t code = CodeOf(*worst, c);
+      const size_t code = CodeOf(worst, c);
       model[c] *= std::exp((static_cast<double>((*measured)[0][code]) - estimate[code]) / (2 * records));
       total += model[c];
     }

@@ -16,7 +16,7 @@
 namespace curator::statistics {
 namespace {
 
-using dp::ApproximatedMarginal;
+using dp::CandidateFamily;
 using dp::Interval;
 using dp::NeighbourRelation;
 using dp::UnitBound;
@@ -32,19 +32,20 @@ dp::Domain Questions(size_t count) {
   return dp::CodedDomain(std::vector<int64_t>(count, 2));
 }
 
-std::vector<ApproximatedMarginal> Candidates(size_t count, const std::vector<double>& first,
-                                             const std::vector<double>& others, double penalty_of_first) {
-  std::vector<ApproximatedMarginal> candidates;
+std::vector<CandidateFamily> Candidates(size_t count, const std::vector<double>& first,
+                                        const std::vector<double>& others, double penalty_of_first) {
+  std::vector<CandidateFamily> candidates;
   for (uint32_t i = 0; i < count; ++i)
-    candidates.push_back(
-        {.attributes = {i}, .estimate = i == 0 ? first : others, .penalty = i == 0 ? penalty_of_first : 0});
+    candidates.push_back({.group = {{i}, dp::EveryCell()},
+                          .estimate = i == 0 ? first : others,
+                          .penalty = i == 0 ? penalty_of_first : 0});
   return candidates;
 }
 
 // The log-probabilities of every choice on one table.
 using LogProbabilities = std::vector<Interval>;
 
-LogProbabilities OfEveryChoice(const std::vector<ApproximatedMarginal>& candidates, dp::Epsilon epsilon,
+LogProbabilities OfEveryChoice(const std::vector<CandidateFamily>& candidates, dp::Epsilon epsilon,
                                const dp::SealedTable& table, const dp::Domain& domain,
                                const UnitBound& unit) {
   LogProbabilities result;
@@ -52,7 +53,8 @@ LogProbabilities OfEveryChoice(const std::vector<ApproximatedMarginal>& candidat
   // tied.
   for (const size_t selected : {size_t{0}, candidates.size() / 2, candidates.size() - 1})
     result.push_back(
-        dp::LogProbability(dp::SelectionDraw{candidates, epsilon, selected}, table, domain, unit).value());
+        dp::LogProbability(dp::FamilySelectionDraw{candidates, epsilon, {selected, 0}}, table, domain, unit)
+            .value());
   return result;
 }
 
@@ -80,7 +82,7 @@ Finding Compare(const LogProbabilities& one, const LogProbabilities& other, cons
 
 // Everything that a unit can do to `candidates`: the worst over all pairs, `drawn` being the epsilon that is
 // used and `priced` the one that is paid.
-Finding AuditSelection(const UnitBound& unit, const std::vector<ApproximatedMarginal>& candidates,
+Finding AuditSelection(const UnitBound& unit, const std::vector<CandidateFamily>& candidates,
                        dp::Epsilon drawn, dp::Epsilon priced, size_t random_pairs) {
   const dp::Domain domain = Questions(candidates.size());
   const Interval price = PureLossOf({dp::ExponentialMechanismEvent{priced}});
@@ -102,8 +104,8 @@ const std::vector<UnitBound> kUnits = {
 constexpr dp::Epsilon kOne(dp::kEpsilonUnitsPerOne);
 
 // One score against all others, ties among those; the first a likely, an even and an unlikely choice.
-std::vector<std::vector<ApproximatedMarginal>> Extremes(size_t count) {
-  std::vector<std::vector<ApproximatedMarginal>> extremes;
+std::vector<std::vector<CandidateFamily>> Extremes(size_t count) {
+  std::vector<std::vector<CandidateFamily>> extremes;
   for (const double penalty : {0.0, 50.0, -50.0}) {
     extremes.push_back(Candidates(count, kRises, kFalls, penalty));
     extremes.push_back(Candidates(count, kFalls, kRises, penalty));
@@ -146,17 +148,17 @@ TEST(ExactRatioOfSelection, AnUnlikelyChoiceLosesNearlyEpsilon) {
 
 TEST(ExactRatioOfSelection, TheKernelDrawsWhatItsLikelihoodSays) {
   const dp::Domain domain = Questions(10);
-  const std::vector<ApproximatedMarginal> candidates = Candidates(10, kRises, kFalls, 0);
+  const std::vector<CandidateFamily> candidates = Candidates(10, kRises, kFalls, 0);
   const dp::SealedTableHandle table = dp::SealRows(domain, {}).value();
   seeded::SeededBits bits(12);
   dp::Kernel door(table, domain, kRecord, dp::Meter({{{dp::ExponentialMechanismEvent{kOne}}, 1}}), bits);
   dp::Transcript transcript;
   dp::RecordingQueries kernel(door, transcript);
-  ASSERT_TRUE(kernel.SelectWorstApproximated(candidates, kOne).ok());
+  ASSERT_TRUE(kernel.SelectWorstCandidate(candidates, kOne).ok());
   ASSERT_EQ(transcript.size(), 1u);
-  EXPECT_EQ(std::get<dp::SelectionDraw>(transcript[0]).candidates, candidates);
+  EXPECT_EQ(std::get<dp::FamilySelectionDraw>(transcript[0]).families, candidates);
   EXPECT_LT(dp::LogProbability(transcript, *table, domain, kRecord).value().Upper(), 0);
-  EXPECT_FALSE(kernel.SelectWorstApproximated(candidates, kOne).ok()) << "the meter paid for one selection";
+  EXPECT_FALSE(kernel.SelectWorstCandidate(candidates, kOne).ok()) << "the meter paid for one selection";
 }
 
 TEST(ExactRatioOfSelectionCanary, TwiceTheEpsilonIsCaught) {

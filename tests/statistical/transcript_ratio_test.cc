@@ -61,15 +61,15 @@ dp::Transcript RunOn(const dp::SealedTableHandle& table, uint64_t seed) {
   double records = static_cast<double>(kernel.NoisyRecordCount(RecordNoise()).value());
   const size_t median = kernel.SelectByUtility(dp::QuantileValue{2, 1, 2}, {}, kMedian).value();
   for (int round = 0; round < kRounds; ++round) {
-    std::vector<dp::ApproximatedMarginal> candidates;
+    std::vector<dp::CandidateFamily> candidates;
     for (uint32_t i = 0; i < 3; ++i) {
       const auto cells = static_cast<size_t>(Questions().CellCount({i}).value());
-      candidates.push_back({{i},
+      candidates.push_back({{{i}, dp::EveryCell()},
                             std::vector<double>(cells, records / static_cast<double>(cells)),
                             static_cast<double>(median)});
     }
-    const size_t worst = kernel.SelectWorstApproximated(candidates, kSelection).value();
-    const std::vector<dp::AttributeSet> measured = {candidates[worst].attributes};
+    const size_t worst = kernel.SelectWorstCandidate(candidates, kSelection)->family;
+    const std::vector<dp::AttributeSet> measured = {candidates[worst].group.attributes};
     const auto counts = kernel.NoisyCounts(measured, RoundNoise()).value();
     records = static_cast<double>(counts[0][0]);
   }
@@ -80,7 +80,7 @@ dp::Transcript RunOn(const dp::SealedTableHandle& table, uint64_t seed) {
 dp::Transcript MostTelling(dp::Transcript transcript, int64_t shift, size_t choice) {
   for (dp::Draw& draw : transcript) {
     if (auto* count = std::get_if<dp::RecordCountDraw>(&draw)) count->value += shift;
-    if (auto* selection = std::get_if<dp::SelectionDraw>(&draw)) selection->selected = choice;
+    if (auto* selection = std::get_if<dp::FamilySelectionDraw>(&draw)) selection->selected = {choice, 0};
     if (auto* selection = std::get_if<dp::UtilityDraw>(&draw)) selection->selected = choice;
     if (auto* counts = std::get_if<dp::CountsDraw>(&draw)) {
       for (int64_t& value : counts->values[0]) value += shift;

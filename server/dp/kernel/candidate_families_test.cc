@@ -103,8 +103,27 @@ TEST(SelectWorstCandidate, SpansNoMoreThanEpsilonAndNearlyAllOfIt) {
 }
 
 TEST(SelectWorstCandidateCanary, AddRemoveSensitivityUsedUnderReplacementIsCaught) {
+  // A record that moves from the first cell of all to the last one raises both errors of the first marginal
+  // and lowers those of the second.
   const int64_t add_remove = CandidateRange(Questions(), kUnits[0], Marginals()).value();
+  const int64_t replace = CandidateRange(Questions(), kUnits[2], Marginals()).value();
   EXPECT_TRUE(LossOfSelection(Marginals(), kUnits[2], add_remove).exceeds);
+  EXPECT_FALSE(LossOfSelection(Marginals(), kUnits[2], replace).exceeds);
+  EXPECT_GT(LossOfSelection(Marginals(), kUnits[2], replace).largest, 0.999);
+}
+
+TEST(CandidateRange, IsTwiceTheMovementOfAQueryAndOfTheErrorOfAWholeMarginal) {
+  const auto movement = [](const QueryGroup& group, const UnitBound& unit) {
+    const CandidateFamily family{group, {}};
+    return CandidateRange(Questions(), unit, std::span(&family, 1)).value() / (2 << kScoreLatticeBits);
+  };
+  const QueryGroup cell{{0, 1}, std::vector<LinearQuery>{{{3, 1}}}};
+  const QueryGroup marginal{{0}, EveryCell{}};
+  EXPECT_EQ(movement(cell, kUnits[0]), 1);
+  EXPECT_EQ(movement(cell, kUnits[2]), 1);
+  EXPECT_EQ(movement(marginal, kUnits[0]), 1);
+  EXPECT_EQ(movement(marginal, kUnits[2]), 2);
+  EXPECT_EQ(movement(marginal, kUnits[3]), 6);
 }
 
 TEST(SelectWorstCandidateCanary, AWeightThatTheRangeLeavesOutIsCaught) {
@@ -224,6 +243,7 @@ TEST(SelectWorstCandidate, RefusesMalformedFamiliesBeforeTheDebit) {
   EXPECT_EQ(code({{marginal, {1, 1}, 0x1.0p49, {}, 0, 4}}), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(code({{{{0}, std::vector<LinearQuery>{{{0, 1 << 17}}}}, {1}, 0, {}, 0, 4}}),
             absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(code({{{{0}, std::vector<LinearQuery>{}}, {}}}), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(kernel.SelectWorstCandidate(Families(), kOne).ok());
 }
 

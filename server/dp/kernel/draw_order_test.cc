@@ -18,7 +18,8 @@ constexpr Epsilon kOne(kEpsilonUnitsPerOne);
 const NoiseSpec kLaplace{Mechanism::kDiscreteLaplace, {2, 1}};
 const NoiseSpec kGaussian{Mechanism::kDiscreteGaussian, {5, 1}};
 const std::vector<AttributeSet> kSets = {{0}, {0, 1}};
-const std::vector<ApproximatedMarginal> kCandidates = {{{0}, {1, 1}, 0}, {{1}, {1, 1, 1}, 0}};
+const std::vector<CandidateFamily> kCandidates = {{{{0}, EveryCell{}}, {1, 1}},
+                                                  {{{1}, EveryCell{}}, {1, 1, 1}}};
 
 const Domain& Questions() {
   static const Domain domain = CodedDomain({2, 3});
@@ -77,7 +78,7 @@ std::vector<size_t> AskEverything(const SealedTableHandle& table, WatchfulBits& 
   taken.push_back(bits.taken());
   EXPECT_TRUE(kernel.NoisyRecordCount(kGaussian).ok());
   taken.push_back(bits.taken());
-  EXPECT_TRUE(kernel.SelectWorstApproximated(kCandidates, kOne).ok());
+  EXPECT_TRUE(kernel.SelectWorstCandidate(kCandidates, kOne).ok());
   taken.push_back(bits.taken());
   EXPECT_TRUE(kernel.SelectByUtility(CellFrequency{{0, 1}, 1}, {}, kOne).ok());
   taken.push_back(bits.taken());

@@ -46,6 +46,16 @@ class Listed : public FamilyStream {
   std::vector<CandidateFamily> families_;
 };
 
+// The same, all in memory.
+class InMemory : public Listed {
+ public:
+  explicit InMemory(const std::vector<CandidateFamily>& families) : Listed(families), families_(families) {}
+  std::span<const CandidateFamily> Held() const override { return families_; }
+
+ private:
+  std::vector<CandidateFamily> families_;
+};
+
 std::vector<CandidateFamily> Families() {
   const QueryGroup cells{{0, 1}, EveryCell{}};
   return {{cells, {1, 0, 2, 0, 2, 1}, 0, {2}, 2},
@@ -58,9 +68,9 @@ Kernel KernelFor(int64_t selections, BitSource& bits) {
   return Kernel(Table(), Questions(), kUnit, Meter({{{ExponentialMechanismEvent{kTwo}}, selections}}), bits);
 }
 
-TEST(SelectWorstCandidates, DrawsSequencesWithTheProbabilitiesOfCallsOneAfterTheOther) {
+// Whether `stream`, which has Families(), leads to sequences of two with the probabilities of two calls.
+void ExpectSequencesAsOneAfterTheOther(const FamilyStream& stream) {
   constexpr int kDraws = 20'000;
-  const Listed stream(Families());
   seeded::SeededBits bits(1);
   Kernel kernel = KernelFor(2 * kDraws, bits);
   std::map<std::vector<std::pair<size_t, size_t>>, int> seen;
@@ -89,8 +99,12 @@ TEST(SelectWorstCandidates, DrawsSequencesWithTheProbabilitiesOfCallsOneAfterThe
   EXPECT_GT(all, 0.999);  // nothing likely is missing
 }
 
-TEST(SelectWorstCandidates, NeverChoosesTwiceNorWhatIsExcluded) {
-  const Listed stream(Families());
+TEST(SelectWorstCandidates, DrawsSequencesWithTheProbabilitiesOfCallsOneAfterTheOther) {
+  ExpectSequencesAsOneAfterTheOther(Listed(Families()));
+  ExpectSequencesAsOneAfterTheOther(InMemory(Families()));
+}
+
+void ExpectNoneTwiceNorWhatIsExcluded(const FamilyStream& stream) {
   seeded::SeededBits bits(2);
   Kernel kernel = KernelFor(12, bits);
   const auto choices = kernel.SelectWorstCandidates(stream, 12, kTwo).value();
@@ -99,6 +113,11 @@ TEST(SelectWorstCandidates, NeverChoosesTwiceNorWhatIsExcluded) {
   EXPECT_EQ(times.size(), 12U);  // 5 cells, 4 thresholds, 2 ranges, 1 marginal: all there are
   for (const auto& banned : std::vector<std::pair<size_t, size_t>>{{0, 2}, {1, 0}, {1, 1}})
     EXPECT_FALSE(times.contains(banned));
+}
+
+TEST(SelectWorstCandidates, NeverChoosesTwiceNorWhatIsExcluded) {
+  ExpectNoneTwiceNorWhatIsExcluded(Listed(Families()));
+  ExpectNoneTwiceNorWhatIsExcluded(InMemory(Families()));
 }
 
 TEST(SelectWorstCandidates, ReplaysItsTranscript) {
@@ -117,12 +136,16 @@ TEST(SelectWorstCandidates, ReplaysItsTranscript) {
 }
 
 TEST(SelectWorstCandidates, TakesOneDrawOffTheMeterForEachChoice) {
-  const Listed stream(Families());
-  seeded::SeededBits bits(4);
-  Kernel kernel = KernelFor(3, bits);
-  EXPECT_TRUE(kernel.SelectWorstCandidates(stream, 2, kTwo).ok());
-  EXPECT_EQ(kernel.SelectWorstCandidates(stream, 2, kTwo).status().code(),
-            absl::StatusCode::kFailedPrecondition);
+  const Listed listed(Families());
+  const InMemory in_memory(Families());
+  for (const FamilyStream* stream :
+       {static_cast<const FamilyStream*>(&listed), static_cast<const FamilyStream*>(&in_memory)}) {
+    seeded::SeededBits bits(4);
+    Kernel kernel = KernelFor(3, bits);
+    EXPECT_TRUE(kernel.SelectWorstCandidates(*stream, 2, kTwo).ok());
+    EXPECT_EQ(kernel.SelectWorstCandidates(*stream, 2, kTwo).status().code(),
+              absl::StatusCode::kFailedPrecondition);
+  }
 }
 
 TEST(SelectWorstCandidates, RefusesMalformedQuestionsBeforeTheDebit) {

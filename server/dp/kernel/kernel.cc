@@ -81,16 +81,6 @@ absl::Status AddAnswers(const SealedTable& table, const Domain& domain, const Pr
   return absl::OkStatus();
 }
 
-// The attribute sets of the candidates, validated.
-absl::StatusOr<std::vector<AttributeSet>> SetsOf(const Domain& domain,
-                                                 std::span<const ApproximatedMarginal> candidates) {
-  std::vector<AttributeSet> sets;
-  sets.reserve(candidates.size());
-  for (const ApproximatedMarginal& candidate : candidates) sets.push_back(candidate.attributes);
-  RETURN_IF_ERROR(ValidateMarginals(domain, sets));
-  return sets;
-}
-
 // The chosen queries, by family.
 using Chosen = std::map<size_t, std::set<int64_t>>;
 
@@ -301,108 +291,71 @@ absl::StatusOr<std::vector<int64_t>> Kernel::NoisyErrors(std::span<const Integer
   return values;
 }
 
-absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
-                                                       Epsilon epsilon) {
-  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
-  ASSIGN_OR_RETURN(const std::vector<AttributeSet> sets, SetsOf(domain_, candidates));
-  std::vector<LatticeEstimate> estimates;
-  for (const ApproximatedMarginal& candidate : candidates) {
-    ASSIGN_OR_RETURN(LatticeEstimate estimate,
-                     RoundToLattice(candidate, domain_.CellCount(candidate.attributes).value_or(0)));
-    estimates.push_back(std::move(estimate));
-  }
-  ASSIGN_OR_RETURN(const Sensitivity one_marginal, MarginalsSensitivity(unit_, 1));
-  RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
-
-  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, CachedCounts(sets));
-  std::vector<int64_t> scores;
-  scores.reserve(counts.size());
-  for (size_t i = 0; i < counts.size(); ++i) scores.push_back(ScoreOf(counts[i], estimates[i]));
-  ASSIGN_OR_RETURN(const size_t selected,
-                   DrawExponential(bits_, scores, SelectionFactor(epsilon, one_marginal)));
-  return selected;
+absl::Status Kernel::SelectionSize::Add(const Domain& domain, const UnitBound& unit,
+                                        const CandidateFamily& family) {
+  ASSIGN_OR_RETURN(const int64_t own, CandidateRange(domain, unit, std::span(&family, 1)));
+  range = std::max(range, own);
+  RETURN_IF_ERROR(CheckPenaltyAndExcluded(domain, family));
+  candidates += NumberOfCandidates(domain, family);
+  if (candidates > static_cast<int64_t>(kMaxCandidates))
+    return absl::InvalidArgumentError("a selection is among at most 2^28 candidates");
+  return absl::OkStatus();
 }
 
-absl::StatusOr<size_t> Kernel::SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,
-                                                       Epsilon epsilon) {
-  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
-  if (candidates.empty()) return absl::InvalidArgumentError("there are no candidates to choose from");
-  std::vector<AttributeSet> sets;
-  std::vector<LatticeEstimate> estimates;
-  for (const ApproximatedGroup& candidate : candidates) {
-    RETURN_IF_ERROR(ValidateQueries(domain_, std::span(&candidate.group, 1)));
-    ASSIGN_OR_RETURN(LatticeEstimate estimate, RoundToLattice(candidate.estimate, candidate.penalty,
-                                                              NumberOfQueries(domain_, candidate.group)));
-    sets.push_back(candidate.group.attributes);
-    estimates.push_back(std::move(estimate));
-  }
-  RETURN_IF_ERROR(CheckCells(sets));
-  ASSIGN_OR_RETURN(const int64_t range, ErrorRange(domain_, unit_, candidates));
-  RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
-
-  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, CachedCounts(sets));
-  std::vector<int64_t> scores;
-  scores.reserve(candidates.size());
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    scores.push_back(ScoreOf(AnswersFromCounts(domain_, candidates[i].group, counts[i]), estimates[i],
-                             candidates[i].error));
-  }
-  ASSIGN_OR_RETURN(const size_t selected, DrawExponential(bits_, scores, FactorForRange(epsilon, range)));
-  return selected;
-}
-
-absl::StatusOr<FamilyChoice> Kernel::SelectWorstCandidate(std::span<const CandidateFamily> families,
-                                                          Epsilon epsilon) {
-  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
-  ASSIGN_OR_RETURN(const int64_t range, CandidateRange(domain_, unit_, families));
-  std::vector<AttributeSet> sets;
-  std::vector<LatticeEstimate> estimates;
-  sets.reserve(families.size());
-  estimates.reserve(families.size());
-  int64_t left = 0;
-  for (const CandidateFamily& family : families) {
-    ASSIGN_OR_RETURN(LatticeEstimate estimate, RoundFamily(domain_, family));
-    sets.push_back(family.group.attributes);
-    estimates.push_back(std::move(estimate));
-    left += NumberOfCandidates(domain_, family);
-  }
-  if (left == 0) return absl::InvalidArgumentError("there are no candidates to choose from");
-  RETURN_IF_ERROR(CheckCells(sets));
-  RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
-
-  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, CachedCounts(sets));
-  ScoredCandidates scored;
-  for (size_t i = 0; i < families.size(); ++i)
-    AddScores(i, families[i], AnswersOf(domain_, families[i], counts[i]), estimates[i], scored);
-  ASSIGN_OR_RETURN(const size_t selected,
-                   DrawExponential(bits_, scored.scores, FactorForRange(epsilon, range)));
-  const FamilyChoice choice = scored.candidates[selected];
-  return choice;
-}
-
-absl::StatusOr<int64_t> Kernel::CheckStream(const FamilyStream& stream, int64_t count) const {
-  int64_t range = 0;
-  int64_t candidates = 0;
-  for (size_t i = 0; i < stream.size(); ++i) {
-    const CandidateFamily family = stream.Candidates(i);
-    ASSIGN_OR_RETURN(const int64_t own, CandidateRange(domain_, unit_, std::span(&family, 1)));
-    range = std::max(range, own);
-    RETURN_IF_ERROR(CheckPenaltyAndExcluded(domain_, family));
-    candidates += NumberOfCandidates(domain_, family);
-    if (candidates > static_cast<int64_t>(kMaxCandidates))
-      return absl::InvalidArgumentError("a selection is among at most 2^28 candidates");
-    RETURN_IF_ERROR(CheckCells({family.group.attributes}));
-  }
-  if (count < 0 || candidates < count)
+absl::Status Kernel::PayFor(const SelectionSize& size, int64_t count, Epsilon epsilon) {
+  if (count < 0 || size.candidates < count)
     return absl::InvalidArgumentError("there are fewer candidates than selections");
-  return range;
+  for (int64_t i = 0; i < count; ++i) RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<FamilyChoice>> Kernel::SelectWorstCandidates(const FamilyStream& stream,
                                                                         int64_t count, Epsilon epsilon) {
   if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
-  ASSIGN_OR_RETURN(const int64_t range, CheckStream(stream, count));
-  for (int64_t i = 0; i < count; ++i) RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
+  return stream.Held().empty() ? SelectAmongStreamed(stream, count, epsilon)
+                               : SelectAmongHeld(stream.Held(), count, epsilon);
+}
+
+absl::StatusOr<std::vector<FamilyChoice>> Kernel::SelectAmongHeld(std::span<const CandidateFamily> families,
+                                                                  int64_t count, Epsilon epsilon) {
+  SelectionSize size;
+  std::vector<AttributeSet> sets;
+  std::vector<LatticeEstimate> estimates;
+  sets.reserve(families.size());
+  estimates.reserve(families.size());
+  for (const CandidateFamily& family : families) {
+    RETURN_IF_ERROR(size.Add(domain_, unit_, family));
+    ASSIGN_OR_RETURN(LatticeEstimate estimate, RoundFamily(domain_, family));
+    sets.push_back(family.group.attributes);
+    estimates.push_back(std::move(estimate));
+  }
+  RETURN_IF_ERROR(CheckCells(sets));
+  RETURN_IF_ERROR(PayFor(size, count, epsilon));
+
+  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, CachedCounts(sets));
+  ScoredCandidates left;
+  for (size_t i = 0; i < families.size(); ++i)
+    AddScores(i, families[i], AnswersOf(domain_, families[i], counts[i]), estimates[i], left);
+  std::vector<FamilyChoice> choices;
+  while (std::ssize(choices) < count) {
+    ASSIGN_OR_RETURN(const size_t selected,
+                     DrawExponential(bits_, left.scores, FactorForRange(epsilon, size.range)));
+    choices.push_back(left.candidates[selected]);
+    left.candidates.erase(left.candidates.begin() + static_cast<ptrdiff_t>(selected));
+    left.scores.erase(left.scores.begin() + static_cast<ptrdiff_t>(selected));
+  }
+  return choices;
+}
+
+absl::StatusOr<std::vector<FamilyChoice>> Kernel::SelectAmongStreamed(const FamilyStream& stream,
+                                                                      int64_t count, Epsilon epsilon) {
+  SelectionSize size;
+  for (size_t i = 0; i < stream.size(); ++i) {
+    const CandidateFamily family = stream.Candidates(i);
+    RETURN_IF_ERROR(size.Add(domain_, unit_, family));
+    RETURN_IF_ERROR(CheckCells({family.group.attributes}));
+  }
+  RETURN_IF_ERROR(PayFor(size, count, epsilon));
   if (count == 0) return std::vector<FamilyChoice>{};
 
   Chosen chosen;
@@ -417,7 +370,7 @@ absl::StatusOr<std::vector<FamilyChoice>> Kernel::SelectWorstCandidates(const Fa
     return std::move(scored.scores);
   };
   ASSIGN_OR_RETURN(BlockwiseSelection selection,
-                   BlockwiseSelection::Create(stream.size(), scores_of, FactorForRange(epsilon, range)));
+                   BlockwiseSelection::Create(stream.size(), scores_of, FactorForRange(epsilon, size.range)));
   std::vector<FamilyChoice> choices;
   while (true) {
     ASSIGN_OR_RETURN(const BlockChoice drawn, selection.Draw(bits_));

@@ -31,6 +31,7 @@ class Kernel final : public PrivateQueries {
   void UseExecutor(Executor& executor) { executor_ = &executor; }
 
   const Domain& domain() const override { return domain_; }
+  absl::Status SpendAs(const std::vector<CountedEvent>& draws) override { return meter_.SpendAs(draws); }
   Executor& executor() const override { return *executor_; }
 
   absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const AttributeSet> marginals,
@@ -39,12 +40,6 @@ class Kernel final : public PrivateQueries {
                                                                 const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<int64_t>> NoisyErrors(std::span<const IntegerMarginal> candidates,
                                                    const NoiseSpec& noise) override;
-  absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
-                                                 Epsilon epsilon) override;
-  absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,
-                                                 Epsilon epsilon) override;
-  absl::StatusOr<FamilyChoice> SelectWorstCandidate(std::span<const CandidateFamily> families,
-                                                    Epsilon epsilon) override;
   absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream, int64_t count,
                                                                   Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,
@@ -78,9 +73,21 @@ class Kernel final : public PrivateQueries {
   // Null unless the latest query about groups is this one.
   const ScoredQuery* CachedScores(const Utility& utility, std::span<const double> bonuses) const;
 
-  // The largest CandidateRange() of the stream's families, after all checks that need no estimate. Errors:
-  // those of SelectWorstCandidates().
-  absl::StatusOr<int64_t> CheckStream(const FamilyStream& stream, int64_t count) const;
+  // What a selection is among: checked and added up, family by family, from all but the estimates.
+  struct SelectionSize {
+    int64_t range = 0;  // the largest CandidateRange() of a family
+    int64_t candidates = 0;
+
+    absl::Status Add(const Domain& domain, const UnitBound& unit, const CandidateFamily& family);
+  };
+  // Debits `count` selections. Errors: INVALID_ARGUMENT for fewer candidates; those of Meter.
+  absl::Status PayFor(const SelectionSize& size, int64_t count, Epsilon epsilon);
+
+  // SelectWorstCandidates() among families in memory, and among others.
+  absl::StatusOr<std::vector<FamilyChoice>> SelectAmongHeld(std::span<const CandidateFamily> families,
+                                                            int64_t count, Epsilon epsilon);
+  absl::StatusOr<std::vector<FamilyChoice>> SelectAmongStreamed(const FamilyStream& stream, int64_t count,
+                                                                Epsilon epsilon);
 
   Domain domain_;
   UnitBound unit_;

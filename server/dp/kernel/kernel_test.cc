@@ -160,23 +160,23 @@ TEST(NoisyRecordCount, IsNoisyUnderBothRelations) {
   }
 }
 
-ApproximatedMarginal Estimate(AttributeSet set, std::vector<double> cells) {
-  return {.attributes = std::move(set), .estimate = std::move(cells), .penalty = 0};
+CandidateFamily Estimate(AttributeSet set, std::vector<double> cells) {
+  return {.group = {.attributes = std::move(set), .queries = EveryCell()}, .estimate = std::move(cells)};
 }
 
-TEST(SelectWorstApproximated, PrefersTheWorstAndHeedsPenalties) {
+TEST(SelectWorstMarginal, PrefersTheWorstAndHeedsPenalties) {
   const Domain domain = CodedDomain({2, 3});
   seeded::SeededBits bits(4);
   const Epsilon epsilon(kEpsilonUnitsPerOne);
   Kernel kernel(SmallTable(domain), domain, kRecord, Meter({{{ExponentialMechanismEvent{epsilon}}, 2}}),
                 bits);
-  std::vector<ApproximatedMarginal> candidates = {Estimate({0}, {300, 300}), Estimate({1}, {400, 100, 100})};
-  EXPECT_EQ(kernel.SelectWorstApproximated(candidates, epsilon).value(), 1u);
+  std::vector<CandidateFamily> candidates = {Estimate({0}, {300, 300}), Estimate({1}, {400, 100, 100})};
+  EXPECT_EQ(kernel.SelectWorstCandidate(candidates, epsilon).value(), (FamilyChoice{1, 0}));
   candidates[1].penalty = 1000;
-  EXPECT_EQ(kernel.SelectWorstApproximated(candidates, epsilon).value(), 0u);
+  EXPECT_EQ(kernel.SelectWorstCandidate(candidates, epsilon).value(), (FamilyChoice{0, 0}));
 }
 
-TEST(SelectWorstApproximated, FollowsTheExponentialMechanismsProbabilities) {
+TEST(SelectWorstMarginal, FollowsTheExponentialMechanismsProbabilities) {
   const Domain domain = CodedDomain({2, 3});
   seeded::SeededBits bits(5);
   const Epsilon epsilon(kEpsilonUnitsPerOne / 2);
@@ -184,33 +184,31 @@ TEST(SelectWorstApproximated, FollowsTheExponentialMechanismsProbabilities) {
   Kernel kernel(SmallTable(domain), domain, kRecord, Meter({{{ExponentialMechanismEvent{epsilon}}, kTimes}}),
                 bits);
   // Errors 0 and 4: the odds are exp(0.5 * 4 / 2) = e.
-  const std::vector<ApproximatedMarginal> candidates = {Estimate({0}, {300, 300}),
-                                                        Estimate({1}, {202, 198, 200})};
+  const std::vector<CandidateFamily> candidates = {Estimate({0}, {300, 300}), Estimate({1}, {202, 198, 200})};
   int second = 0;
-  for (int i = 0; i < kTimes; ++i) second += kernel.SelectWorstApproximated(candidates, epsilon).value() == 1;
+  for (int i = 0; i < kTimes; ++i) second += kernel.SelectWorstCandidate(candidates, epsilon)->family == 1;
   const double expected = std::exp(1.0) / (1 + std::exp(1.0));
   // Seven standard deviations of a share of 20,000 draws; twice the epsilon would give 0.88.
   EXPECT_NEAR(static_cast<double>(second) / kTimes, expected, 7 * std::sqrt(0.2 / kTimes));
 }
 
-TEST(SelectWorstApproximated, RefusesMalformedQuestionsBeforeTheDebit) {
+TEST(SelectWorstMarginal, RefusesMalformedQuestionsBeforeTheDebit) {
   const Domain domain = CodedDomain({2, 3});
   const Epsilon epsilon(kEpsilonUnitsPerOne);
   seeded::SeededBits bits(6);
   Kernel kernel(SmallTable(domain), domain, kRecord, Meter({{{ExponentialMechanismEvent{epsilon}}, 1}}),
                 bits);
-  const std::vector<ApproximatedMarginal> none;
-  const std::vector<ApproximatedMarginal> nan = {Estimate({0}, {std::nan(""), 1})};
-  const std::vector<ApproximatedMarginal> outside = {Estimate({2}, {1, 1})};
-  const std::vector<ApproximatedMarginal> good = {Estimate({0}, {1, 1})};
-  EXPECT_EQ(kernel.SelectWorstApproximated(none, epsilon).status().code(),
+  const std::vector<CandidateFamily> none;
+  const std::vector<CandidateFamily> nan = {Estimate({0}, {std::nan(""), 1})};
+  const std::vector<CandidateFamily> outside = {Estimate({2}, {1, 1})};
+  const std::vector<CandidateFamily> good = {Estimate({0}, {1, 1})};
+  EXPECT_EQ(kernel.SelectWorstCandidate(none, epsilon).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(kernel.SelectWorstCandidate(nan, epsilon).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(kernel.SelectWorstCandidate(outside, epsilon).status().code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(kernel.SelectWorstApproximated(nan, epsilon).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(kernel.SelectWorstApproximated(outside, epsilon).status().code(),
+  EXPECT_EQ(kernel.SelectWorstCandidate(good, Epsilon(0)).status().code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(kernel.SelectWorstApproximated(good, Epsilon(0)).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(kernel.SelectWorstApproximated(good, epsilon).ok());
+  EXPECT_TRUE(kernel.SelectWorstCandidate(good, epsilon).ok());
 }
 
 std::vector<CountedEvent> MixedSchedule(Epsilon epsilon) {
@@ -224,18 +222,18 @@ TEST(KernelTranscript, ReplaysTheSameAnswersWithoutATable) {
   const Domain domain = CodedDomain({2, 3});
   const Epsilon epsilon(kEpsilonUnitsPerOne);
   const std::vector<AttributeSet> sets = {{0, 1}};
-  const std::vector<ApproximatedMarginal> candidates = {Estimate({0}, {1, 1}), Estimate({1}, {2, 2, 2})};
+  const std::vector<CandidateFamily> candidates = {Estimate({0}, {1, 1}), Estimate({1}, {2, 2, 2})};
   Transcript transcript;
   seeded::SeededBits bits(7);
   Kernel live(SmallTable(domain), domain, kRecord, Meter(MixedSchedule(epsilon)), bits);
   RecordingQueries recording(live, transcript);
   const auto counts = recording.NoisyCounts(sets, kLaplace).value();
-  const auto selected = recording.SelectWorstApproximated(candidates, epsilon).value();
+  const auto selected = recording.SelectWorstCandidate(candidates, epsilon).value();
   const auto records = recording.NoisyRecordCount(kLaplace).value();
 
   ReplayingQueries replay(transcript, domain);
   EXPECT_EQ(replay.NoisyCounts(sets, kLaplace).value(), counts);
-  EXPECT_EQ(replay.SelectWorstApproximated(candidates, epsilon).value(), selected);
+  EXPECT_EQ(replay.SelectWorstCandidate(candidates, epsilon).value(), selected);
   EXPECT_EQ(replay.NoisyRecordCount(kLaplace).value(), records);
 }
 

@@ -19,6 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/executor.h"
+#include "dp/accounting/event.h"
 #include "dp/accounting/units.h"
 #include "dp/domain/domain.h"
 #include "dp/kernel/utility/utility.h"
@@ -29,28 +30,6 @@
 #include "dp/sensitivity/sensitivity.h"
 
 namespace curator::dp {
-
-// A candidate of a selection: a marginal, a public estimate of its cells (row-major) and a public penalty.
-// All numbers finite.
-struct ApproximatedMarginal {
-  AttributeSet attributes;
-  std::vector<double> estimate;
-  double penalty = 0;
-
-  bool operator==(const ApproximatedMarginal&) const = default;
-};
-
-// A candidate of a selection: a group of queries, a public estimate of each of their answers, how a group's
-// error is measured, and a public penalty. All numbers finite.
-enum class GroupError { kSum, kLargest };  // of the absolute errors of its answers
-struct ApproximatedGroup {
-  QueryGroup group;
-  std::vector<double> estimate;
-  double penalty = 0;
-  GroupError error = GroupError::kSum;
-
-  bool operator==(const ApproximatedGroup&) const = default;
-};
 
 // A marginal and a public estimate of its cells, row-major, in whole records.
 struct IntegerMarginal {
@@ -88,8 +67,8 @@ struct FamilyChoice {
   bool operator==(const FamilyChoice&) const = default;
 };
 
-// Families of candidates that are computed on request: for classes of queries that are too large to be held
-// in memory at once.
+// Families of candidates, in memory or computed on request: classes of queries may be too large to be held at
+// once.
 //
 // Everything here is public. The families are the same at every call. How often they are requested is
 // unspecified (once in 2^30 draws it depends on the draw), so nothing that is released may depend on it.
@@ -105,6 +84,9 @@ class FamilyStream {
   // The same with its estimate; a selection fails with INTERNAL when anything else differs. Errors end the
   // selection; except for CANCELLED they must not depend on the number of calls.
   virtual absl::StatusOr<CandidateFamily> Family(size_t index) const = 0;
+
+  // All families with their estimates, where they are in memory; else none.
+  virtual std::span<const CandidateFamily> Held() const { return {}; }
 };
 
 class PrivateQueries {
@@ -116,6 +98,10 @@ class PrivateQueries {
 
   // The cores that this object computes on, which post-processing of its answers may use as well.
   virtual Executor& executor() const = 0;
+
+  // Spends an amount that the request was charged, one pure or zCDP event of the meter's schedule, as
+  // `draws`. Errors: as in Meter::SpendAs().
+  virtual absl::Status SpendAs(const std::vector<CountedEvent>& draws) = 0;
 
   // The counts of every cell of every given marginal, each with independent noise, marginal by marginal in
   // row-major order of the set's attributes (the last one runs fastest).
@@ -157,52 +143,32 @@ class PrivateQueries {
   virtual absl::StatusOr<std::vector<int64_t>> NoisyErrors(std::span<const IntegerMarginal> candidates,
                                                            const NoiseSpec& noise) = 0;
 
-  // The candidate whose estimate is (noisily) the worst: index i with probability proportional to
-  // exp(epsilon score_i / (2 D)), score_i = (sum over cells |count - estimate|) - penalty.
+  // `count` candidates whose estimates are (noisily) the worst, chosen one after the other, without what was
+  // chosen before: each with probability proportional to exp(epsilon score / (2 D)), as in the algorithm of
+  // Hardt, Ligett, McSherry 2012. score = weight ((sum over cells |count - estimate|) - penalty) for a whole
+  // marginal, weight (|answer - estimate| - penalty) for a query or threshold.
   //
-  // Claim: epsilon-DP with range epsilon (bounded range, so zCDP at its exact cost, see
-  // ExponentialMechanismEvent). D is the score's sensitivity: the L1 sensitivity of one marginal, because
-  // ||c - e|_1 - |c' - e|_1| <= |c - c'|_1. Scores of different candidates may move in opposite directions,
-  // hence the factor 2 (McSherry, Talwar 2007). Estimates and penalties are public and rounded to the lattice
-  // 2^-10 first, so scores are integers (in its steps), D is D * 2^10 of them, and the claim is exact.
-  // Errors: INVALID_ARGUMENT for no candidates, a malformed marginal, an estimate that is not finite or not
-  // of the marginal's size, epsilon <= 0; OUT_OF_RANGE when sum |estimate| or |penalty| exceeds 2^50.
-  virtual absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
-                                                         Epsilon epsilon) = 0;
-
-  // The same for groups of queries: single cells, ranges, parities, whole marginals. score_i is the sum of
-  // the absolute errors of the group's answers, or the largest of them, minus the penalty.
+  // Claim for each choice: epsilon-DP with range epsilon (bounded range, so zCDP at its exact cost, see
+  // ExponentialMechanismEvent). 2 D is CandidateRange() (selection_score.h), the largest of all families.
+  // Proof: a score moves by at most D, because ||c - e|_1 - |c' - e|_1| <= |c - c'|_1; scores of different
+  // candidates may move in opposite directions, hence the factor 2 (McSherry, Talwar 2007). Estimates and
+  // penalties are public and rounded to the lattice 2^-10 first, so scores are integers (in its steps) and
+  // the claim is exact. What is excluded is public, or what earlier choices released.
   //
-  // Claim: as above, with D the largest ErrorSensitivity() of all candidates: a whole marginal's is 1, and 2
-  // under REPLACE_ONE, by the sum and 1 by the largest error; a single query with weights 0 and 1 has 1
-  // either way. Proof: scores move by at most D each, so apart by at most 2 D, whatever the mixture of
-  // candidates. Further errors: those of ValidateQueries(); OUT_OF_RANGE when a record counts too often in
-  // one candidate.
-  virtual absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,
-                                                         Epsilon epsilon) = 0;
-
-  // The same for families of candidates, each a whole marginal or all queries of a group one by one, as in
-  // the algorithm of Hardt, Ligett, McSherry 2012. score = weight ((sum over cells |count - estimate|) -
-  // penalty) for a marginal, weight (|answer - estimate| - penalty) for a query. Thousands of queries over
-  // one table share its counts, and how they are answered.
+  // Families in memory (Held()) are scored together, at the same time for all scores, and their counts are
+  // cached: rounds ask for nearly the same ones. Others are held one at a time, and their counts are not
+  // cached: Family() is called once for each, and for each choice at most twice more for the family chosen;
+  // the probabilities are the same (BlockwiseSelection).
   //
-  // Claim: epsilon-DP with range epsilon. Proof: as above; any two scores move apart by at most
-  // CandidateRange() (selection_score.h), and which candidates are excluded is public.
-  // Errors: INVALID_ARGUMENT when no candidate is left; those of CandidateRange() and RoundFamily().
-  virtual absl::StatusOr<FamilyChoice> SelectWorstCandidate(std::span<const CandidateFamily> families,
-                                                            Epsilon epsilon) = 0;
-
-  // `count` selections without repetition: the draws of `count` calls, one after the other, of
-  // SelectWorstCandidate() with what was chosen excluded. Memory is that of the largest family: one is held
-  // at a time, and its counts are not cached. Family() is called once for each family, and for each choice at
-  // most twice more for the family chosen.
-  //
-  // Claim and proof: those of SelectWorstCandidate(), `count` times; the probabilities are the same
-  // (BlockwiseSelection), and what is excluded is what earlier draws released. Further errors:
-  // INVALID_ARGUMENT for more than kMaxCandidates candidates or fewer than `count`. Only errors of estimates
-  // and of the stream are found after the debit; they do not depend on the records.
+  // Errors: INVALID_ARGUMENT for fewer candidates than `count` or more than kMaxCandidates, and for an
+  // epsilon that is not positive; those of CandidateRange() and RoundFamily(). Only errors of estimates that
+  // are not in memory, and of the stream, are found after the debit; they do not depend on the records.
   virtual absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream,
                                                                           int64_t count, Epsilon epsilon) = 0;
+
+  // One choice among families in memory.
+  absl::StatusOr<FamilyChoice> SelectWorstCandidate(std::span<const CandidateFamily> families,
+                                                    Epsilon epsilon);
 
   // The candidate of `utility` (utility/utility.h) with index i with probability proportional to
   // exp(epsilon (score_i + bonus_i) / R). `bonuses` are public, one for each candidate or none at all. R is

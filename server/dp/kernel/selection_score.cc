@@ -66,44 +66,11 @@ absl::StatusOr<LatticeEstimate> RoundEachToLattice(std::span<const double> estim
   return RoundChecked(estimate, penalty, answers, weight, largest);
 }
 
-absl::StatusOr<LatticeEstimate> RoundToLattice(const ApproximatedMarginal& candidate, int64_t cells) {
-  return RoundToLattice(candidate.estimate, candidate.penalty, cells, 1);
-}
-
-absl::StatusOr<int64_t> ErrorSensitivity(const Domain& domain, const UnitBound& unit,
-                                         const ApproximatedGroup& candidate) {
-  const std::span<const QueryGroup> group(&candidate.group, 1);
-  ASSIGN_OR_RETURN(const Sensitivity one_record,
-                   QueriesSensitivity(domain, {NeighbourRelation::kAddRemove, 1}, group));
-  if (one_record.l1 > kLargestRecordInAGroup)
-    return absl::OutOfRangeError("a record counts more than 2^18 times in the queries of one candidate");
-  ASSIGN_OR_RETURN(const Sensitivity sensitivity, QueriesSensitivity(domain, unit, group));
-  return candidate.error == GroupError::kSum ? sensitivity.l1 : sensitivity.linf;
-}
-
-absl::StatusOr<int64_t> ErrorRange(const Domain& domain, const UnitBound& unit,
-                                   std::span<const ApproximatedGroup> candidates) {
-  int64_t largest = 0;
-  for (const ApproximatedGroup& candidate : candidates) {
-    ASSIGN_OR_RETURN(const int64_t sensitivity, ErrorSensitivity(domain, unit, candidate));
-    largest = std::max(largest, sensitivity);
-  }
-  return 2 * largest << kScoreLatticeBits;
-}
-
-int64_t ScoreOf(std::span<const int64_t> answers, const LatticeEstimate& estimate, GroupError error) {
-  int64_t sum = 0;
-  int64_t largest = 0;
-  for (size_t i = 0; i < answers.size(); ++i) {
-    const int64_t distance = std::abs((answers[i] << kScoreLatticeBits) - estimate.cells[i]);
-    sum += distance;
-    largest = std::max(largest, distance);
-  }
-  return (error == GroupError::kSum ? sum : largest) - estimate.penalty;
-}
-
 int64_t ScoreOf(std::span<const int64_t> counts, const LatticeEstimate& estimate) {
-  return ScoreOf(counts, estimate, GroupError::kSum);
+  int64_t sum = 0;
+  for (size_t i = 0; i < counts.size(); ++i)
+    sum += std::abs((counts[i] << kScoreLatticeBits) - estimate.cells[i]);
+  return sum - estimate.penalty;
 }
 
 Rational FactorForRange(Epsilon epsilon, int64_t range) {
@@ -120,10 +87,6 @@ Rational FactorForRange(Epsilon epsilon, int64_t range) {
     denominator = (denominator + 1) / 2;
   }
   return Reduced({static_cast<int64_t>(numerator), static_cast<int64_t>(denominator)});
-}
-
-Rational SelectionFactor(Epsilon epsilon, const Sensitivity& one_marginal) {
-  return FactorForRange(epsilon, one_marginal.l1 * 2 << kScoreLatticeBits);
 }
 
 namespace {

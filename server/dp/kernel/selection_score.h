@@ -1,6 +1,5 @@
 // Scores of selections: how badly a candidate is approximated, as an integer, and how far one unit can move
-// scores apart. Used by PrivateQueries::SelectWorstApproximated, SelectWorstCandidate and
-// SelectWorstCandidates.
+// scores apart. Used by PrivateQueries::SelectWorstCandidates.
 //
 // Thread-safe: pure functions.
 #pragma once
@@ -41,32 +40,12 @@ absl::Status CheckPenalty(double penalty);
 // rounding of 2^28 cells, and far above it).
 absl::StatusOr<LatticeEstimate> RoundToLattice(std::span<const double> estimate, double penalty,
                                                int64_t answers, int64_t weight = 1);
-absl::StatusOr<LatticeEstimate> RoundToLattice(const ApproximatedMarginal& candidate, int64_t cells);
 
 // The same for answers that are scored one by one: OUT_OF_RANGE when one of them, or the penalty, exceeds
 // 2^50 divided by `weight`. So with answers below 2^(31 + 18) / weight (kLargestRecordInAGroup), a score
 // stays below 2^59 + 2^60 + 2^60 < 2^62.
 absl::StatusOr<LatticeEstimate> RoundEachToLattice(std::span<const double> estimate, double penalty,
                                                    int64_t answers, int64_t weight = 1);
-
-// How far one unit moves the error of a group, in records: its L1 sensitivity for the sum of the absolute
-// errors, its largest movement of one answer for the largest of them.
-//
-// Proof: both errors are norms of answers - estimate, and norms obey the triangle inequality.
-//
-// Errors: those of QueriesSensitivity(); OUT_OF_RANGE when a record counts more often than
-// kLargestRecordInAGroup, so that the answers, in steps, sum to less than 2^(31 + 18 + 10) = 2^59 in absolute
-// value, and scores stay below 2^62 as above.
-absl::StatusOr<int64_t> ErrorSensitivity(const Domain& domain, const UnitBound& unit,
-                                         const ApproximatedGroup& candidate);
-
-// How far apart one unit can move two candidates' scores, in steps: twice the largest ErrorSensitivity(),
-// since one may rise and another fall.
-absl::StatusOr<int64_t> ErrorRange(const Domain& domain, const UnitBound& unit,
-                                   std::span<const ApproximatedGroup> candidates);
-
-// The error of the answers minus the penalty, in steps of the lattice.
-int64_t ScoreOf(std::span<const int64_t> answers, const LatticeEstimate& estimate, GroupError error);
 
 // (sum over cells |count - estimate|) - penalty, in steps of the lattice.
 //
@@ -82,10 +61,6 @@ int64_t ScoreOf(std::span<const int64_t> counts, const LatticeEstimate& estimate
 // factor |d_i - d_j| <= epsilon, and as both distributions sum to 1, their log-ratios lie on both sides of 0
 // (Dong, Durfee, Rogers 2020).
 Rational FactorForRange(Epsilon epsilon, int64_t range);
-
-// That factor where each score moves by at most sensitivity.l1 * 2^10 steps, in either direction: the range
-// is twice that.
-Rational SelectionFactor(Epsilon epsilon, const Sensitivity& one_marginal);
 
 // How far apart one unit can move two candidates' scores of families, in steps of the lattice: twice the
 // largest movement D of one candidate's error. For a whole marginal D is the L1 sensitivity of one marginal,

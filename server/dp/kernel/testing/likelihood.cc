@@ -185,23 +185,6 @@ absl::StatusOr<Interval> Of(const ProductsDraw& draw, const Context& context) {
   return sum;
 }
 
-absl::StatusOr<Interval> Of(const SelectionDraw& draw, const Context& context) {
-  if (draw.epsilon.units() <= 0 || draw.selected >= draw.candidates.size())
-    return absl::InvalidArgumentError("a selection without an epsilon, or of none of its candidates");
-  std::vector<AttributeSet> sets;
-  for (const ApproximatedMarginal& candidate : draw.candidates) sets.push_back(candidate.attributes);
-  RETURN_IF_ERROR(ValidateMarginals(context.domain, sets));
-  ASSIGN_OR_RETURN(const auto counts, CountMarginals(context.table, context.domain, sets));
-  ASSIGN_OR_RETURN(const Sensitivity one_marginal, MarginalsSensitivity(context.unit, 1));
-  std::vector<int64_t> scores;
-  for (size_t i = 0; i < sets.size(); ++i) {
-    ASSIGN_OR_RETURN(const LatticeEstimate estimate,
-                     RoundToLattice(draw.candidates[i], static_cast<int64_t>(counts[i].size())));
-    scores.push_back(ScoreOf(counts[i], estimate));
-  }
-  return SelectionLogProbability(scores, SelectionFactor(draw.epsilon, one_marginal), draw.selected);
-}
-
 // The exact answers of one group.
 absl::StatusOr<std::vector<int64_t>> AnswersOf(const QueryGroup& group, const Context& context) {
   RETURN_IF_ERROR(ValidateQueries(context.domain, std::span(&group, 1)));
@@ -225,20 +208,6 @@ absl::StatusOr<Interval> Of(const QueriesDraw& draw, const Context& context) {
     queries += static_cast<int64_t>(answers.size());
   }
   return LogProbabilityOf(draw.noise, deviations, queries);
-}
-
-absl::StatusOr<Interval> Of(const GroupSelectionDraw& draw, const Context& context) {
-  if (draw.epsilon.units() <= 0 || draw.selected >= draw.candidates.size())
-    return absl::InvalidArgumentError("a selection without an epsilon, or of none of its candidates");
-  std::vector<int64_t> scores;
-  for (const ApproximatedGroup& candidate : draw.candidates) {
-    ASSIGN_OR_RETURN(const std::vector<int64_t> answers, AnswersOf(candidate.group, context));
-    ASSIGN_OR_RETURN(const LatticeEstimate estimate, RoundToLattice(candidate.estimate, candidate.penalty,
-                                                                    static_cast<int64_t>(answers.size())));
-    scores.push_back(ScoreOf(answers, estimate, candidate.error));
-  }
-  ASSIGN_OR_RETURN(const int64_t range, ErrorRange(context.domain, context.unit, draw.candidates));
-  return SelectionLogProbability(scores, FactorForRange(draw.epsilon, range), draw.selected);
 }
 
 absl::StatusOr<Interval> Of(const FamilySelectionDraw& draw, const Context& context) {

@@ -66,9 +66,10 @@ TEST(LogProbability, OfATranscriptIsTheSumOverItsDrawsAndTheirCells) {
   const NoiseSpec laplace{Mechanism::kDiscreteLaplace, {3, 2}};
   const NoiseSpec gaussian{Mechanism::kDiscreteGaussian, {9, 4}};
   const Epsilon epsilon(kEpsilonUnitsPerOne);
-  const Transcript transcript = {CountsDraw{{{0}, {1}}, laplace, {{5, -1}, {0, 0, 9}}},
-                                 RecordCountDraw{gaussian, -2},
-                                 SelectionDraw{{{{0}, {2, 1}, 0}, {{1}, {1, 1, 1}, 0.5}}, epsilon, 1}};
+  const Transcript transcript = {
+      CountsDraw{{{0}, {1}}, laplace, {{5, -1}, {0, 0, 9}}}, RecordCountDraw{gaussian, -2},
+      FamilySelectionDraw{
+          {{{{0}, EveryCell{}}, {2, 1}}, {{{1}, EveryCell{}}, {1, 1, 1}, 0.5}}, epsilon, {1, 0}}};
   double expected = DiscreteGaussianLogProbability({9, 4}, -5);
   for (const int64_t noise : {3, -2, -1, 0, 7}) expected += DiscreteLaplaceLogProbability({3, 2}, noise);
   expected += 0.75 - std::log(1 + std::exp(0.75));  // scores 0 and 2 - 0.5, times epsilon / 2
@@ -86,13 +87,10 @@ TEST(LogProbability, RefusesWhatTheKernelCannotHaveDrawn) {
       CountsDraw{{{0}}, noise, {{1, 2, 3}}},
       CountsDraw{{{7}}, noise, {{1, 2}}},
       CountsDraw{{{0}}, {Mechanism::kDiscreteLaplace, {0, 1}}, {{1, 2}}},
-      SelectionDraw{{{{0}, {2, 1}, 0}}, epsilon, 1},
-      SelectionDraw{{{{0}, {2, 1}, 0}}, Epsilon(0), 0},
-      SelectionDraw{{{{0}, {2}, 0}}, epsilon, 0},
+      FamilySelectionDraw{{{marginal, {2, 1}}}, epsilon, {1, 0}},
+      FamilySelectionDraw{{{marginal, {2}}}, epsilon, {0, 0}},
       QueriesDraw{{marginal}, noise, {}},
       QueriesDraw{{marginal}, noise, {{1, 2, 3}}},
-      GroupSelectionDraw{{{marginal, {2, 1}}}, epsilon, 1},
-      GroupSelectionDraw{{{marginal, {2, 1}}}, Epsilon(0), 0},
       FamilySelectionDraw{{{marginal, {2, 1}}}, Epsilon(0), {0, 0}},
       FamilySelectionDraw{{{marginal, {2, 1}}}, epsilon, {0, 1}},
       UtilityDraw{CellFrequency{{0}, 1}, {}, epsilon, 2},

@@ -54,27 +54,6 @@ absl::StatusOr<std::vector<int64_t>> RecordingQueries::NoisyErrors(
   return values;
 }
 
-absl::StatusOr<size_t> RecordingQueries::SelectWorstApproximated(
-    std::span<const ApproximatedMarginal> candidates, Epsilon epsilon) {
-  ASSIGN_OR_RETURN(const size_t selected, queries_.SelectWorstApproximated(candidates, epsilon));
-  transcript_.push_back(SelectionDraw{{candidates.begin(), candidates.end()}, epsilon, selected});
-  return selected;
-}
-
-absl::StatusOr<size_t> RecordingQueries::SelectWorstApproximated(
-    std::span<const ApproximatedGroup> candidates, Epsilon epsilon) {
-  ASSIGN_OR_RETURN(const size_t selected, queries_.SelectWorstApproximated(candidates, epsilon));
-  transcript_.push_back(GroupSelectionDraw{{candidates.begin(), candidates.end()}, epsilon, selected});
-  return selected;
-}
-
-absl::StatusOr<FamilyChoice> RecordingQueries::SelectWorstCandidate(std::span<const CandidateFamily> families,
-                                                                    Epsilon epsilon) {
-  ASSIGN_OR_RETURN(const FamilyChoice selected, queries_.SelectWorstCandidate(families, epsilon));
-  transcript_.push_back(FamilySelectionDraw{{families.begin(), families.end()}, epsilon, selected});
-  return selected;
-}
-
 absl::StatusOr<std::vector<FamilyChoice>> RecordingQueries::SelectWorstCandidates(const FamilyStream& stream,
                                                                                   int64_t count,
                                                                                   Epsilon epsilon) {
@@ -173,33 +152,6 @@ absl::StatusOr<std::vector<int64_t>> ReplayingQueries::NoisyErrors(
   return draw.values;
 }
 
-absl::StatusOr<size_t> ReplayingQueries::SelectWorstApproximated(
-    std::span<const ApproximatedMarginal> candidates, Epsilon epsilon) {
-  ASSIGN_OR_RETURN(const SelectionDraw draw, Next<SelectionDraw>([&](const SelectionDraw& recorded) {
-                     return std::ranges::equal(recorded.candidates, candidates) &&
-                            recorded.epsilon == epsilon;
-                   }));
-  return draw.selected;
-}
-
-absl::StatusOr<size_t> ReplayingQueries::SelectWorstApproximated(
-    std::span<const ApproximatedGroup> candidates, Epsilon epsilon) {
-  ASSIGN_OR_RETURN(
-      const GroupSelectionDraw draw, Next<GroupSelectionDraw>([&](const GroupSelectionDraw& recorded) {
-        return std::ranges::equal(recorded.candidates, candidates) && recorded.epsilon == epsilon;
-      }));
-  return draw.selected;
-}
-
-absl::StatusOr<FamilyChoice> ReplayingQueries::SelectWorstCandidate(std::span<const CandidateFamily> families,
-                                                                    Epsilon epsilon) {
-  ASSIGN_OR_RETURN(const FamilySelectionDraw draw,
-                   Next<FamilySelectionDraw>([&](const FamilySelectionDraw& recorded) {
-                     return std::ranges::equal(recorded.families, families) && recorded.epsilon == epsilon;
-                   }));
-  return draw.selected;
-}
-
 absl::StatusOr<std::vector<FamilyChoice>> ReplayingQueries::SelectWorstCandidates(const FamilyStream& stream,
                                                                                   int64_t count,
                                                                                   Epsilon epsilon) {
@@ -207,7 +159,11 @@ absl::StatusOr<std::vector<FamilyChoice>> ReplayingQueries::SelectWorstCandidate
   std::vector<FamilyChoice> choices;
   for (int64_t i = 0; i < count; ++i) {
     ASSIGN_OR_RETURN(const std::vector<CandidateFamily> families, FamiliesOf(stream, chosen));
-    ASSIGN_OR_RETURN(choices.emplace_back(), SelectWorstCandidate(families, epsilon));
+    ASSIGN_OR_RETURN(const FamilySelectionDraw draw,
+                     Next<FamilySelectionDraw>([&](const FamilySelectionDraw& recorded) {
+                       return std::ranges::equal(recorded.families, families) && recorded.epsilon == epsilon;
+                     }));
+    choices.push_back(draw.selected);
     chosen[choices.back().family].insert(static_cast<int64_t>(choices.back().query));
   }
   return choices;

@@ -35,16 +35,6 @@ struct RecordCountDraw {
   NoiseSpec noise;
   int64_t value = 0;
 };
-struct SelectionDraw {
-  std::vector<ApproximatedMarginal> candidates;
-  Epsilon epsilon;
-  size_t selected = 0;
-};
-struct GroupSelectionDraw {
-  std::vector<ApproximatedGroup> candidates;
-  Epsilon epsilon;
-  size_t selected = 0;
-};
 struct FamilySelectionDraw {
   std::vector<CandidateFamily> families;
   Epsilon epsilon;
@@ -89,9 +79,8 @@ struct QuantilesDraw {
   std::vector<int64_t> selected;
 };
 
-using Draw = std::variant<CountsDraw, QueriesDraw, RecordCountDraw, SelectionDraw, GroupSelectionDraw,
-                          FamilySelectionDraw, UtilityDraw, GroupSizesDraw, SumsDraw, UnitCountsDraw,
-                          QuantilesDraw, ProductsDraw, ErrorsDraw>;
+using Draw = std::variant<CountsDraw, QueriesDraw, RecordCountDraw, FamilySelectionDraw, UtilityDraw,
+                          GroupSizesDraw, SumsDraw, UnitCountsDraw, QuantilesDraw, ProductsDraw, ErrorsDraw>;
 using Transcript = std::vector<Draw>;
 
 // Forwards every query to `queries` and appends each draw to `transcript`. Both must outlive it.
@@ -101,6 +90,7 @@ class RecordingQueries : public PrivateQueries {
       : queries_(queries), transcript_(transcript) {}
 
   const Domain& domain() const override { return queries_.domain(); }
+  absl::Status SpendAs(const std::vector<CountedEvent>& draws) override { return queries_.SpendAs(draws); }
   Executor& executor() const override { return queries_.executor(); }
 
   absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const AttributeSet> marginals,
@@ -111,12 +101,6 @@ class RecordingQueries : public PrivateQueries {
       const ProductQueries& queries, std::span<const Rational> sigma_squared) override;
   absl::StatusOr<std::vector<int64_t>> NoisyErrors(std::span<const IntegerMarginal> candidates,
                                                    const NoiseSpec& noise) override;
-  absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
-                                                 Epsilon epsilon) override;
-  absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,
-                                                 Epsilon epsilon) override;
-  absl::StatusOr<FamilyChoice> SelectWorstCandidate(std::span<const CandidateFamily> families,
-                                                    Epsilon epsilon) override;
   // One draw for each choice, with all families of the stream.
   absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream, int64_t count,
                                                                   Epsilon epsilon) override;
@@ -144,6 +128,7 @@ class ReplayingQueries final : public PrivateQueries {
   ReplayingQueries(Transcript transcript, Domain domain);
 
   const Domain& domain() const override { return domain_; }
+  absl::Status SpendAs(const std::vector<CountedEvent>&) override { return absl::OkStatus(); }
   Executor& executor() const override { return OnlyThisThread(); }
 
   absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyCounts(std::span<const AttributeSet> marginals,
@@ -154,12 +139,6 @@ class ReplayingQueries final : public PrivateQueries {
       const ProductQueries& queries, std::span<const Rational> sigma_squared) override;
   absl::StatusOr<std::vector<int64_t>> NoisyErrors(std::span<const IntegerMarginal> candidates,
                                                    const NoiseSpec& noise) override;
-  absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedMarginal> candidates,
-                                                 Epsilon epsilon) override;
-  absl::StatusOr<size_t> SelectWorstApproximated(std::span<const ApproximatedGroup> candidates,
-                                                 Epsilon epsilon) override;
-  absl::StatusOr<FamilyChoice> SelectWorstCandidate(std::span<const CandidateFamily> families,
-                                                    Epsilon epsilon) override;
   absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream, int64_t count,
                                                                   Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,

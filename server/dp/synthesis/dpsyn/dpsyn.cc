@@ -348,18 +348,18 @@ class Drawing {
   }
 
   // The candidates with their estimates by independence.
-  absl::StatusOr<std::vector<ApproximatedMarginal>> Approximated(const SelectedViews& selected) {
+  absl::StatusOr<std::vector<CandidateFamily>> Approximated(const SelectedViews& selected) {
     std::vector<std::vector<double>> singles(domain_.size());
     const double total = std::max(1.0, fitted_.views.front().cells[0]);
     for (const ViewTable& view : fitted_.views) {
       if (view.set.size() == 1) singles[view.set[0]] = NearestNonNegative(view.cells, total);
     }
     const double noise = ForecastError(selected.noise).expected_absolute_error;
-    std::vector<ApproximatedMarginal> candidates;
+    std::vector<CandidateFamily> candidates;
     for (const AttributeSet& pair : selected.candidates) {
       RETURN_IF_ERROR(pacer_.Advance(CellsOf(domain_, pair)));
-      ApproximatedMarginal& candidate = candidates.emplace_back();
-      candidate.attributes = pair;
+      CandidateFamily& candidate = candidates.emplace_back();
+      candidate.group = {.attributes = pair, .queries = EveryCell()};
       for (const double left : singles[pair[0]]) {
         for (const double right : singles[pair[1]]) {
           candidate.estimate.push_back(left * right / total);
@@ -371,12 +371,13 @@ class Drawing {
   }
 
   absl::Status Select(const SelectedViews& selected) {
-    ASSIGN_OR_RETURN(std::vector<ApproximatedMarginal> candidates, Approximated(selected));
+    ASSIGN_OR_RETURN(std::vector<CandidateFamily> candidates, Approximated(selected));
     for (int64_t round = 0; round < selected.rounds; ++round) {
       RETURN_IF_ERROR(pacer_.Check());
-      ASSIGN_OR_RETURN(const size_t chosen, kernel_.SelectWorstApproximated(candidates, selected.selection));
-      RETURN_IF_ERROR(Measure({candidates[chosen].attributes}, selected.noise));
-      candidates.erase(candidates.begin() + static_cast<ptrdiff_t>(chosen));
+      ASSIGN_OR_RETURN(const FamilyChoice chosen,
+                       kernel_.SelectWorstCandidate(candidates, selected.selection));
+      RETURN_IF_ERROR(Measure({candidates[chosen.family].group.attributes}, selected.noise));
+      candidates.erase(candidates.begin() + static_cast<ptrdiff_t>(chosen.family));
     }
     return absl::OkStatus();
   }

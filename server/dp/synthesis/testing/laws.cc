@@ -140,13 +140,6 @@ std::vector<AttributeSet> SetsOfDraw(const Draw& draw) {
   if (const auto* queries = std::get_if<QueriesDraw>(&draw)) {
     for (const QueryGroup& group : queries->groups) sets.push_back(group.attributes);
   }
-  if (const auto* selection = std::get_if<SelectionDraw>(&draw)) {
-    for (const ApproximatedMarginal& candidate : selection->candidates) sets.push_back(candidate.attributes);
-  }
-  if (const auto* selection = std::get_if<GroupSelectionDraw>(&draw)) {
-    for (const ApproximatedGroup& candidate : selection->candidates)
-      sets.push_back(candidate.group.attributes);
-  }
   if (const auto* errors = std::get_if<ErrorsDraw>(&draw)) {
     for (const IntegerMarginal& candidate : errors->candidates) sets.push_back(candidate.attributes);
   }
