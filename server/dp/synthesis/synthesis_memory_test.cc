@@ -38,6 +38,28 @@ std::vector<int64_t> Alike(size_t attributes, int64_t size) {
   return std::vector<int64_t>(attributes, size);
 }
 
+// Of the methods that measure marginals and fit them as a product over cliques.
+void AddCasesOfCliques(std::vector<MemoryCase>& cases) {
+  cases.push_back({"AimOneTable", "aim", Alike(16, 2), 3, {{"rounds", "20"}, {"last_sweeps", "2"}}});
+  cases.push_back({"AimManyCliques", "aim", Alike(40, 3), 2, {{"rounds", "30"}, {"last_sweeps", "2"}}});
+  cases.push_back({"AimLargeCliques", "aim", {100, 90, 80, 4, 4, 4}, 2, {{"last_sweeps", "2"}}});
+  cases.push_back({"AimManyCandidates", "aim", Alike(60, 2), 2, {{"rounds", "3"}, {"last_sweeps", "2"}}});
+  cases.push_back(
+      {"AimTheSameAgain", "aim", {500, 500, 100, 100}, 2, {{"rounds", "6"}, {"last_sweeps", "2"}}});
+  cases.push_back(
+      {"SwiftOneTable", "swift", Alike(16, 2), 3, {{"measurements", "40"}, {"last_sweeps", "2"}}});
+  cases.push_back(
+      {"SwiftManyCliques", "swift", Alike(40, 3), 2, {{"measurements", "60"}, {"last_sweeps", "2"}}});
+  cases.push_back({"SwiftLargeCliques", "swift", {100, 90, 80, 4, 4, 4}, 2, {{"last_sweeps", "2"}}});
+  cases.push_back({"SwiftTwoLooks",
+                   "swift",
+                   Alike(60, 2),
+                   2,
+                   {{"looks", "2"}, {"measurements", "60"}, {"last_sweeps", "2"}}});
+  cases.push_back({"MstManyPairs", "mst", Alike(60, 2), 2, {{"last_sweeps", "2"}}});
+  cases.push_back({"MstLargePairs", "mst", {300, 290, 280, 4, 4, 4}, 2, {{"last_sweeps", "2"}}});
+}
+
 // Small ones, and for each method some in which another part of its memory is the largest.
 std::vector<MemoryCase> MemoryCases() {
   std::vector<MemoryCase> cases;
@@ -56,10 +78,7 @@ std::vector<MemoryCase> MemoryCases() {
                    2,
                    {{"form", "factored"}, {"rounds", "2"}, {"last_sweeps", "2"}}});
   cases.push_back({"MwemManyMarginals", "mwem", Alike(60, 2), 3, {{"rounds", "5"}, {"last_sweeps", "2"}}});
-  cases.push_back({"AimOneTable", "aim", Alike(16, 2), 3, {{"rounds", "20"}, {"last_sweeps", "2"}}});
-  cases.push_back({"AimManyCliques", "aim", Alike(40, 3), 2, {{"rounds", "30"}, {"last_sweeps", "2"}}});
-  cases.push_back({"AimLargeCliques", "aim", {100, 90, 80, 4, 4, 4}, 2, {{"last_sweeps", "2"}}});
-  cases.push_back({"AimManyCandidates", "aim", Alike(60, 2), 2, {{"rounds", "3"}, {"last_sweeps", "2"}}});
+  AddCasesOfCliques(cases);
   cases.push_back({"RapManyMarginals",
                    "rap",
                    Alike(60, 2),

@@ -4,10 +4,12 @@
 
 #include "dp/synthesis/aim/aim.h"
 #include "dp/synthesis/dpsyn/dpsyn.h"
+#include "dp/synthesis/mst/mst.h"
 #include "dp/synthesis/mwem/mwem.h"
 #include "dp/synthesis/nested/nested.h"
 #include "dp/synthesis/prior/prior.h"
 #include "dp/synthesis/rap/rap.h"
+#include "dp/synthesis/swift/swift.h"
 
 namespace curator::dp {
 
@@ -19,7 +21,10 @@ std::span<const Synthesizer* const> Synthesizers() {
   static const Priview priview;
   static const Nested nested({&mwem, &dpsyn, &rap});
   static const Aim aim;
-  static const std::array<const Synthesizer*, 7> all = {&mwem, &aim, &prior, &rap, &dpsyn, &priview, &nested};
+  static const Mst mst;
+  static const Swift swift;
+  static const std::array<const Synthesizer*, 9> all = {&mwem, &aim,   &swift,   &mst,   &prior,
+                                                        &rap,  &dpsyn, &priview, &nested};
   return all;
 }
 

@@ -14,9 +14,6 @@ namespace {
 
 constexpr int64_t kMostTabulated = int64_t{1} << 26;
 
-// What lies on the two sides of a separator is assembled for each of its cells.
-constexpr int64_t kMostSeparatorCells = int64_t{1} << 12;
-
 // Carrying changes on adds up the rounding of floats, so weights are recomputed now and then.
 constexpr int64_t kSweepsBetweenCalibrations = 32;
 
@@ -26,8 +23,13 @@ constexpr double kMostRisen = 30;
 
 }  // namespace
 
-CliqueFit::CliqueFit(const Domain& domain, AttributeSet attributes, NoisyRecords records, int64_t max_cells)
-    : domain_(domain), count_(records), max_cells_(max_cells), graph_(domain, std::move(attributes)) {
+CliqueFit::CliqueFit(const Domain& domain, AttributeSet attributes, NoisyRecords records, int64_t max_cells,
+                     int64_t max_separator)
+    : domain_(domain),
+      count_(records),
+      max_cells_(max_cells),
+      max_separator_(max_separator),
+      graph_(domain, std::move(attributes)) {
   log_base_ = PortableLog(std::max(1.0, count_.answer));
   for (const int64_t size : domain.SizesOf(graph_.attributes()))
     log_base_ -= PortableLog(static_cast<double>(size));
@@ -36,11 +38,7 @@ CliqueFit::CliqueFit(const Domain& domain, AttributeSet attributes, NoisyRecords
 bool CliqueFit::Fits(const AttributeSet& set) const {
   if (graph_.Connects(set)) return true;
   if (unfit_.contains(set)) return false;
-  const std::optional<int64_t> cells = domain_.CellCount(set);
-  if (cells && *cells <= max_cells_) {
-    const TreeSize size = graph_.SizeWith(set);
-    if (size.cliques <= max_cells_ && size.largest_separator <= kMostSeparatorCells) return true;
-  }
+  if (graph_.HasRoomFor(set, max_cells_, max_separator_)) return true;
   unfit_.insert(set);
   return false;
 }

@@ -39,11 +39,13 @@ namespace curator::dp {
 
 class CliqueFit {
  public:
-  // Uniform over `attributes`. `domain` must outlive it. `max_cells`: of all cliques together.
-  CliqueFit(const Domain& domain, AttributeSet attributes, NoisyRecords records, int64_t max_cells);
+  // Uniform over `attributes`. `domain` must outlive it. `max_cells`: of all cliques together;
+  // `max_separator`: of each separator.
+  CliqueFit(const Domain& domain, AttributeSet attributes, NoisyRecords records, int64_t max_cells,
+            int64_t max_separator = kMostSeparatorCells);
 
-  // Whether a measurement over `set` would leave the cliques within max_cells, and no separator with more
-  // than 2^12 cells. Once it would not, it is taken not to for ever.
+  // Whether a measurement over `set` would leave the cliques within max_cells and max_separator. Once it
+  // would not, it is taken not to for ever.
   bool Fits(const AttributeSet& set) const;
 
   // Has a clique hold `set`, from the next replay on. Errors: INVALID_ARGUMENT when it does not fit, or for a
@@ -73,6 +75,9 @@ class CliqueFit {
   double log_base() const { return log_base_; }
   CliqueTree tree() const { return graph_.Tree(); }
 
+  // Which attributes are in one measured set.
+  const CliqueGraph& graph() const { return graph_; }
+
  private:
   // A measured set, and its place in the tables.
   struct Placed {
@@ -89,6 +94,7 @@ class CliqueFit {
   const Domain& domain_;
   const NoisyRecords count_;
   const int64_t max_cells_;
+  const int64_t max_separator_;
   double log_base_ = 0;
   CliqueGraph graph_;
   std::vector<MeasuredSet> sets_;

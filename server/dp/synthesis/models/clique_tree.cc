@@ -184,6 +184,15 @@ TreeSize CliqueGraph::SizeWith(const AttributeSet& set) const {
   return size;
 }
 
+bool CliqueGraph::HasRoomFor(const AttributeSet& set, int64_t max_cells, int64_t max_separator) const {
+  int64_t cells = 1;
+  for (const uint32_t attribute : set)
+    cells = ProductUpTo(cells, sizes_[*PositionIn(attributes_, attribute)]);
+  if (cells > max_cells) return false;
+  const TreeSize size = SizeWith(set);
+  return size.cliques <= max_cells && size.largest_separator <= max_separator;
+}
+
 AttributeSet CliqueGraph::SetOf(const Mask& mask) const {
   AttributeSet set;
   ForEachBit(mask, [&](size_t i) { set.push_back(attributes_[i]); });

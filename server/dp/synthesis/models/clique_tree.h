@@ -45,6 +45,10 @@ struct TreeSize {
 // The position of the smallest clique that holds `set`, or tree.size() when none does.
 size_t CliqueHolding(const CliqueTree& tree, const AttributeSet& set);
 
+// Of a separator, unless the whole domain is small: what lies on its two sides is assembled for each of its
+// cells.
+inline constexpr int64_t kMostSeparatorCells = int64_t{1} << 12;
+
 class CliqueGraph {
  public:
   // No two attributes are adjacent. `attributes` is not empty, and within `domain`.
@@ -58,6 +62,10 @@ class CliqueGraph {
 
   // Of the tree that Connect(set) would lead to.
   TreeSize SizeWith(const AttributeSet& set) const;
+
+  // Whether the cliques of that tree have at most `max_cells` cells together, and no separator more than
+  // `max_separator`.
+  bool HasRoomFor(const AttributeSet& set, int64_t max_cells, int64_t max_separator) const;
 
   CliqueTree Tree() const;
 

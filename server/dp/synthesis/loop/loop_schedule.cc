@@ -1,0 +1,67 @@
+#include "dp/synthesis/loop/loop_schedule.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "base/errors.h"
+#include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
+#include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/synthesis_workload.h"
+
+namespace curator::dp {
+namespace {
+
+int64_t CellsOfOneWays(const Domain& domain, const LoopSchedule& schedule) {
+  int64_t cells = 0;
+  for (const int64_t size : domain.SizesOf(schedule.attributes)) cells += size;
+  return cells;
+}
+
+}  // namespace
+
+absl::StatusOr<LoopSchedule> StartSchedule(const SynthesisInput& input) {
+  RETURN_IF_ERROR(ValidateWorkload(input.domain, input.workload));
+  LoopSchedule schedule;
+  schedule.attributes = Union(SetsOf(input.workload));
+  for (const uint32_t attribute : schedule.attributes) schedule.one_ways.push_back({attribute});
+  return schedule;
+}
+
+absl::Status CheckOneWays(const Domain& domain, const LoopSchedule& schedule) {
+  const int64_t cells = CellsOfOneWays(domain, schedule);
+  if (cells <= schedule.fit.max_cells) return absl::OkStatus();
+  return InvalidField("settings.max_cells",
+                      absl::StrCat("the one-way marginals alone have ", cells,
+                                   " cells, more than max_cells (", schedule.fit.max_cells, ")"));
+}
+
+absl::Status BuyFirstDraws(int64_t one_way_percent, Purse& purse, LoopSchedule& schedule) {
+  ASSIGN_OR_RETURN(schedule.record_noise, purse.BuyRecordCount());
+  const int64_t units = schedule.candidates.empty() ? purse.left() : PercentOf(purse.left(), one_way_percent);
+  ASSIGN_OR_RETURN(schedule.one_way_noise,
+                   purse.BuyCounts(units, std::ssize(schedule.one_ways), 1, "one-way marginals"));
+  return absl::OkStatus();
+}
+
+void FinishSchedule(const SynthesisInput& input, const Purse& purse, LoopSchedule& schedule) {
+  schedule.draws = purse.draws();
+  schedule.linear = purse.linear();
+  schedule.model_cells = std::ranges::max(input.domain.SizesOf(schedule.attributes));
+  schedule.all_cells = CellsOfOneWays(input.domain, schedule);
+  if (schedule.measurements > 0) {
+    schedule.model_cells = CellsUpTo(input.domain, schedule.attributes, schedule.fit.max_cells);
+    schedule.all_cells = schedule.fit.max_cells;
+  }
+}
+
+std::vector<std::string> DescribeFirstDraws(const LoopSchedule& schedule) {
+  return {absl::StrCat("once: the number of records, ", Describe(schedule.draws[0].event)),
+          absl::StrCat("once: every one-way marginal, ", Describe(schedule.draws[1].event))};
+}
+
+std::string DescribeCells(const LoopSchedule& schedule) {
+  return absl::StrCat("held in memory: cliques of at most ", schedule.all_cells, " cells together");
+}
+
+}  // namespace curator::dp

@@ -1,0 +1,47 @@
+#include "dp/synthesis/loop/usual_shares.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "dp/synthesis/loop/candidates.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr int64_t kGuessedRecordsOfLoop = 20'000;
+
+}  // namespace
+
+LoopFacts FactsOf(const SynthesisInput& input, const LoopSchedule& schedule, const BudgetShare& budget) {
+  LoopFacts facts{.records = static_cast<double>(
+                      std::max<int64_t>(1, input.assume_records.value_or(kGuessedRecordsOfLoop))),
+                  .attributes = static_cast<double>(schedule.attributes.size()),
+                  .mean_size = 0,
+                  .candidate_cells = MeanCells(input.domain, schedule.candidates),
+                  .candidates = std::ssize(schedule.candidates),
+                  .budget = budget};
+  for (const int64_t size : input.domain.SizesOf(schedule.attributes))
+    facts.mean_size += static_cast<double>(size) / facts.attributes;
+  return facts;
+}
+
+double NoiseShare(const LoopFacts& facts, double counts) {
+  const double amount = static_cast<double>(facts.budget.units) / 1e12;
+  const double noise = facts.budget.is_pure ? counts / amount : 0.8 * std::sqrt(counts / (2 * amount));
+  return noise / facts.records;
+}
+
+int64_t UsualOneWayPercent(const LoopFacts& facts) {
+  if (facts.candidates == 0) return 99;
+  const double lost = facts.mean_size * NoiseShare(facts, facts.attributes);
+  return std::clamp<int64_t>(static_cast<int64_t>(180 * std::sqrt(lost)), 2, 80);
+}
+
+int64_t UsualMeasurements(const LoopFacts& facts) {
+  const double signal = 0.004 / NoiseShare(facts, 1);
+  const double narrow = std::sqrt(std::sqrt(8 / std::max(8.0, facts.candidate_cells)));
+  const double measurements = 1.5 * facts.attributes * std::sqrt(signal) * narrow;
+  return std::max<int64_t>(1, static_cast<int64_t>(std::min(measurements, 1.0 * kMostMeasurements)));
+}
+
+}  // namespace curator::dp
