@@ -5,10 +5,12 @@
 #include "dp/synthesis/aim/aim.h"
 #include "dp/synthesis/dpsyn/dpsyn.h"
 #include "dp/synthesis/mst/mst.h"
+#include "dp/synthesis/mst/mst.h"
 #include "dp/synthesis/mwem/mwem.h"
 #include "dp/synthesis/nested/nested.h"
 #include "dp/synthesis/prior/prior.h"
 #include "dp/synthesis/rap/rap.h"
+#include "dp/synthesis/swift/swift.h"
 #include "dp/synthesis/swift/swift.h"
 
 namespace curator::dp {

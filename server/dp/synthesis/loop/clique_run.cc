@@ -131,6 +131,7 @@ absl::StatusOr<Replayed> CliqueRun::Replay(int64_t most_sweeps, double converged
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> CliqueRun::Finish(const Progress& progress) {
+  RETURN_IF_ERROR(pacer_.Check());
   ASSIGN_OR_RETURN(const Replayed last, Replay(schedule_.fit.last_sweeps, kConvergedAtLast));
   const CliqueTree tree = fit_->tree();
   transcript_.push_back(absl::StrCat(
