@@ -271,6 +271,10 @@ TEST_F(Arguments, ASynthesisMayNameItsWorkload) {
   EXPECT_THAT(workload_of("--ranges a,b").query_sets(0).ranges().attributes(), ElementsAre("a", "b"));
 }
 
+TEST_F(Arguments, ASynthesisWithoutAMethodLeavesTheChoiceToTheServer) {
+  EXPECT_EQ(Sent<v1::EstimateSynthesisRequest>("synth estimate c --rho 1").spec().method(), "auto");
+}
+
 TEST_F(Arguments, AChargeIsReservedByAGuaranteeOrAnEventFile) {
   const auto reserve =
       Sent<v1::ReserveBudgetRequest>("charge reserve census --epsilon 0.1 --delta 1e-9 --lifetime 60");

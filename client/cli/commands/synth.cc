@@ -21,7 +21,7 @@ namespace curator::cli {
 namespace {
 
 struct SynthesisChoice {
-  std::string method;
+  std::string method = "auto";
   SpendChoice spend;
   std::map<std::string, std::string> settings;
   WorkloadChoice workload;  // what the model should answer well; the method's own when nothing is asked
@@ -214,9 +214,12 @@ void AddSettings(CLI::App* command, std::map<std::string, std::string>& settings
 }
 
 void AddSynthesisChoice(CLI::App* command, SynthesisChoice& choice) {
-  command->add_option("--method", choice.method, "How the model is learned (see: curator synth list)")
+  command
+      ->add_option("--method", choice.method,
+                   "How the model is learned (see: curator synth list); auto: chosen by what is public and by a "
+                   "noisy number of records")
       ->type_name("M")
-      ->required();
+      ->capture_default_str();
   AddSpend(command, choice.spend);
   AddSettings(command, choice.settings);
   AddWorkload(command, choice.workload, WorkloadNeed::kOptional);
@@ -235,7 +238,7 @@ void AddSynthCommands(CLI::App& app, Chosen& chosen) {
   const auto estimate = std::make_shared<EstimateSynthesis>();
   CLI::App* command =
       AddCommand(*group, "estimate", "Price, schedule and settings, computed from public facts; free",
-                 "curator synth estimate census --method mwem --epsilon 1");
+                 "curator synth estimate census --epsilon 1");
   command->add_option("NAME", estimate->dataset, "The dataset")->required();
   AddSynthesisChoice(command, estimate->choice);
   AddAssumedRows(command, estimate->assumed_rows,
@@ -245,7 +248,7 @@ void AddSynthCommands(CLI::App& app, Chosen& chosen) {
   const auto run = std::make_shared<RunSynthesis>();
   command =
       AddCommand(*group, "run", "Charge the budget, learn a model, and sample it into a file",
-                 "curator synth run census --method mwem --epsilon 1 --set rounds=10 --out synthetic.csv");
+                 "curator synth run census --epsilon 1 --out synthetic.csv");
   command->add_option("NAME", run->dataset, "The dataset")->required();
   AddSynthesisChoice(command, run->choice);
   CLI::Option* out =

@@ -3,14 +3,13 @@
 #include <array>
 
 #include "dp/synthesis/aim/aim.h"
+#include "dp/synthesis/auto/auto.h"
 #include "dp/synthesis/dpsyn/dpsyn.h"
-#include "dp/synthesis/mst/mst.h"
 #include "dp/synthesis/mst/mst.h"
 #include "dp/synthesis/mwem/mwem.h"
 #include "dp/synthesis/nested/nested.h"
 #include "dp/synthesis/prior/prior.h"
 #include "dp/synthesis/rap/rap.h"
-#include "dp/synthesis/swift/swift.h"
 #include "dp/synthesis/swift/swift.h"
 
 namespace curator::dp {
@@ -25,8 +24,9 @@ std::span<const Synthesizer* const> Synthesizers() {
   static const Aim aim;
   static const Mst mst;
   static const Swift swift;
-  static const std::array<const Synthesizer*, 9> all = {&mwem, &aim,   &swift,   &mst,   &prior,
-                                                        &rap,  &dpsyn, &priview, &nested};
+  static const Auto automatic({&aim, &dpsyn, &priview, &mwem, &rap});
+  static const std::array<const Synthesizer*, 10> all = {&automatic, &mwem, &aim,   &swift,   &mst,
+                                                         &prior,     &rap,  &dpsyn, &priview, &nested};
   return all;
 }
 

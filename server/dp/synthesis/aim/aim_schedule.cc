@@ -35,18 +35,20 @@ absl::Status ReadAimSettings(const SynthesisInput& input, const BudgetShare& bud
   ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent", UsualOneWayPercent(facts)));
   ASSIGN_OR_RETURN(settings.selection_percent, reader.Integer("selection_percent"));
   ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps"));
+  ASSIGN_OR_RETURN(loop.fit.slack, ReadSlack(settings.rounds, reader));
   RETURN_IF_ERROR(reader.Finish());
   loop.used_settings = reader.used();
   loop.used_settings["candidates"] = NameOfCandidates(settings.candidates);
   return absl::OkStatus();
 }
 
-absl::Status BuyRounds(Purse& purse, AimSchedule& schedule) {
+absl::Status BuyRounds(const Domain& domain, Purse& purse, AimSchedule& schedule) {
   LoopSchedule& loop = schedule.loop;
   if (loop.candidates.empty()) return absl::OkStatus();
   loop.measurements = schedule.settings.rounds;
+  loop.max_separator = MostOfASeparator(domain, loop);
   const int64_t round = purse.left() / loop.measurements;
-  const bool selects = loop.measurements < std::ssize(loop.candidates);
+  const bool selects = HasToChoose(domain, loop);
   const int64_t selection = selects ? PercentOf(round, schedule.settings.selection_percent) : 0;
   const std::string rounds = absl::StrCat(loop.measurements, " rounds");
   if (round < 1) return purse.whole().TooSmallFor(rounds);
@@ -87,7 +89,7 @@ absl::StatusOr<AimSchedule> MakeAimSchedule(const SynthesisInput& input) {
   ASSIGN_OR_RETURN(Purse purse, Purse::Open(input));
   RETURN_IF_ERROR(ReadAimSettings(input, purse.whole(), schedule));
   RETURN_IF_ERROR(BuyFirstDraws(schedule.settings.one_way_percent, purse, schedule.loop));
-  RETURN_IF_ERROR(BuyRounds(purse, schedule));
+  RETURN_IF_ERROR(BuyRounds(input.domain, purse, schedule));
   RETURN_IF_ERROR(CheckNumberOf(schedule.loop.candidates, "aim"));
   if (schedule.selection) {
     RETURN_IF_ERROR(CheckCellsOf(input.domain, schedule.loop.candidates, "settings.candidates",

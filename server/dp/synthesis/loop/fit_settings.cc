@@ -1,5 +1,6 @@
 #include "dp/synthesis/loop/fit_settings.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/status_macros.h"
@@ -9,6 +10,8 @@ namespace curator::dp {
 namespace {
 
 constexpr int64_t kUsualMostCells = int64_t{1} << 18;
+constexpr double kLeastSlack = 0.3;
+constexpr double kMostSlack = 1;
 
 // Without a value the choice follows from the request.
 constexpr Choices<std::optional<CandidateSets>, 4> kCandidateSets = {{{"auto", std::nullopt},
@@ -40,8 +43,8 @@ Setting LastSweepsSetting() {
 
 Setting SlackSetting() {
   return RealSetting("slack",
-                     "how far answers may be missed in favour of uniformity, in units of their noise", 0.3,
-                     {0.001, 1000});
+                     "how far answers may be missed in favour of uniformity, in units of their noise",
+                     "a hundredth of the measurements, from 0.3 to 1", RealRange{0.001, 1000});
 }
 
 absl::StatusOr<CandidateSets> ReadCandidates(const Domain& domain, const std::vector<AttributeSet>& workload,
@@ -59,8 +62,11 @@ absl::StatusOr<FitSettings> ReadFitSettings(SettingsReader& reader) {
   FitSettings settings;
   ASSIGN_OR_RETURN(settings.max_cells, reader.Integer("max_cells"));
   ASSIGN_OR_RETURN(settings.last_sweeps, reader.Integer("last_sweeps"));
-  ASSIGN_OR_RETURN(settings.slack, reader.Real("slack"));
   return settings;
+}
+
+absl::StatusOr<double> ReadSlack(int64_t measurements, SettingsReader& reader) {
+  return reader.Real("slack", std::clamp(static_cast<double>(measurements) / 100, kLeastSlack, kMostSlack));
 }
 
 }  // namespace curator::dp

@@ -35,6 +35,8 @@ absl::StatusOr<CandidateSets> ReadCandidates(const Domain& domain, const std::ve
                                              SettingsReader& reader);
 std::string NameOfCandidates(CandidateSets candidates);
 
+// All but the slack, whose default follows from the number of measurements.
 absl::StatusOr<FitSettings> ReadFitSettings(SettingsReader& reader);
+absl::StatusOr<double> ReadSlack(int64_t measurements, SettingsReader& reader);
 
 }  // namespace curator::dp

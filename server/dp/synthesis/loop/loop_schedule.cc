@@ -7,6 +7,7 @@
 #include "base/status_macros.h"
 #include "dp/domain/attribute_set.h"
 #include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/models/clique_tree.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
@@ -34,6 +35,18 @@ absl::Status CheckOneWays(const Domain& domain, const LoopSchedule& schedule) {
   return InvalidField("settings.max_cells",
                       absl::StrCat("the one-way marginals alone have ", cells,
                                    " cells, more than max_cells (", schedule.fit.max_cells, ")"));
+}
+
+int64_t MostOfASeparator(const Domain& domain, const LoopSchedule& schedule) {
+  const int64_t most = schedule.fit.max_cells;
+  return CellsUpTo(domain, schedule.attributes, most + 1) <= most ? most : kMostSeparatorCells;
+}
+
+bool HasToChoose(const Domain& domain, const LoopSchedule& schedule) {
+  if (schedule.measurements < std::ssize(schedule.candidates)) return true;
+  CliqueGraph graph(domain, schedule.attributes);
+  for (const MarginalCandidate& candidate : schedule.candidates) graph.Connect(candidate.attributes);
+  return !graph.HasRoomFor({}, schedule.fit.max_cells, schedule.max_separator);
 }
 
 absl::Status BuyFirstDraws(int64_t one_way_percent, Purse& purse, LoopSchedule& schedule) {

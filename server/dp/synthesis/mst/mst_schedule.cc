@@ -27,6 +27,7 @@ absl::StatusOr<MstShares> ReadMstSettings(const SynthesisInput& input, LoopSched
   ASSIGN_OR_RETURN(loop.fit, ReadFitSettings(reader));
   ASSIGN_OR_RETURN(shares.one_way_percent, reader.Integer("one_way_percent"));
   ASSIGN_OR_RETURN(shares.selection_percent, reader.Integer("selection_percent"));
+  ASSIGN_OR_RETURN(loop.fit.slack, ReadSlack(std::ssize(loop.attributes) - 1, reader));
   RETURN_IF_ERROR(reader.Finish());
   loop.used_settings = reader.used();
   return shares;

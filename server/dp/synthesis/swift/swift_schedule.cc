@@ -9,7 +9,6 @@
 #include "dp/synthesis/loop/fit_settings.h"
 #include "dp/synthesis/loop/purse.h"
 #include "dp/synthesis/loop/usual_shares.h"
-#include "dp/synthesis/models/clique_tree.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
@@ -38,24 +37,11 @@ absl::Status ReadSwiftSettings(const SynthesisInput& input, const BudgetShare& b
   ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent", UsualOneWayPercent(facts)));
   ASSIGN_OR_RETURN(settings.look_percent, reader.Integer("look_percent"));
   ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps"));
+  ASSIGN_OR_RETURN(loop.fit.slack, ReadSlack(settings.measurements, reader));
   RETURN_IF_ERROR(reader.Finish());
   loop.used_settings = reader.used();
   loop.used_settings["candidates"] = NameOfCandidates(settings.candidates);
   return absl::OkStatus();
-}
-
-// In a small domain every set fits, and no separator is too large: what lies on two sides of it is small.
-int64_t MostOfASeparator(const Domain& domain, const LoopSchedule& loop) {
-  const int64_t most = loop.fit.max_cells;
-  const std::optional<int64_t> cells = domain.CellCount(loop.attributes);
-  return cells && *cells <= most ? most : kMostSeparatorCells;
-}
-
-// Then nothing needs to be chosen.
-bool AllFitTogether(const Domain& domain, const LoopSchedule& loop) {
-  CliqueGraph graph(domain, loop.attributes);
-  for (const MarginalCandidate& candidate : loop.candidates) graph.Connect(candidate.attributes);
-  return graph.HasRoomFor({}, loop.fit.max_cells, loop.max_separator);
 }
 
 absl::Status BuyLooksAndCounts(const Domain& domain, Purse& purse, SwiftSchedule& schedule) {
@@ -63,7 +49,7 @@ absl::Status BuyLooksAndCounts(const Domain& domain, Purse& purse, SwiftSchedule
   if (loop.candidates.empty()) return absl::OkStatus();
   loop.measurements = schedule.settings.measurements;
   loop.max_separator = MostOfASeparator(domain, loop);
-  if (loop.measurements < std::ssize(loop.candidates) || !AllFitTogether(domain, loop)) {
+  if (HasToChoose(domain, loop)) {
     schedule.looks = std::min(schedule.settings.looks, loop.measurements);
     const int64_t looks = PercentOf(purse.left(), schedule.settings.look_percent);
     ASSIGN_OR_RETURN(schedule.error_noise,

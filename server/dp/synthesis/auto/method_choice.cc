@@ -1,0 +1,86 @@
+#include "dp/synthesis/auto/method_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+
+#include "dp/domain/attribute_set.h"
+#include "dp/synthesis/synthesis_memory.h"
+#include "dp/synthesis/synthesis_workload.h"
+
+namespace curator::dp {
+namespace {
+
+constexpr int64_t kFewCells = 256;
+constexpr int64_t kCellsOfOneTable = int64_t{1} << 18;
+
+bool IsOfWholeMarginals(const std::vector<QueryGroup>& workload) {
+  return std::ranges::all_of(
+      workload, [](const QueryGroup& group) { return std::holds_alternative<EveryCell>(group.queries); });
+}
+
+// The cells of each pair of attributes that some set has.
+std::vector<double> CellsOfPairs(const Domain& domain, const std::vector<AttributeSet>& sets) {
+  std::vector<std::vector<bool>> is_counted(domain.size(), std::vector<bool>(domain.size()));
+  std::vector<double> cells;
+  for (const AttributeSet& set : sets) {
+    const std::vector<int64_t> sizes = domain.SizesOf(set);
+    for (size_t i = 0; i < set.size(); ++i) {
+      for (size_t j = i + 1; j < set.size(); ++j) {
+        if (is_counted[set[i]][set[j]]) continue;
+        is_counted[set[i]][set[j]] = true;
+        cells.push_back(static_cast<double>(sizes[i]) * static_cast<double>(sizes[j]));
+      }
+    }
+  }
+  return cells;
+}
+
+// What noise would move of a pair, as a share of the records and at most all of them, if all were measured:
+// the mean over the pairs, of which there is at least one.
+double NoiseOfPairs(const std::vector<double>& cells_of_pairs, const BudgetShare& whole, int64_t records) {
+  const double amount = static_cast<double>(whole.units) / 1e12;
+  const auto pairs = static_cast<double>(cells_of_pairs.size());
+  const double of_a_cell = whole.is_pure ? pairs / amount : 0.8 * std::sqrt(pairs / (2 * amount));
+  double sum = 0;
+  for (const double cells : cells_of_pairs)
+    sum += std::min(1.0, cells * of_a_cell / static_cast<double>(records));
+  return sum / pairs;
+}
+
+// Whether marginals of all pairs, measured with as little noise as there is money for, are worth more than a
+// few that are selected. Of many attributes each depends on a smaller share of the others, so pairs that are
+// nothing but noise do more harm. Where one table holds the whole domain, a fit to what is selected uses all
+// that is known, and loses only to pairs that are hardly noisy; unless there are few of them.
+bool MeasuresAllPairs(int64_t cells, double attributes, double noise) {
+  if (cells <= kFewCells) return noise <= 0.25;
+  if (cells <= kCellsOfOneTable) return noise <= 0.004;
+  const double crowd = std::max(1.0, attributes / 14);
+  return noise <= 0.4 / (crowd * crowd * crowd);
+}
+
+// Making more records than this takes longer, and hardly comes closer to the views.
+MethodChoice Views() {
+  return {.method = "priview", .settings = {{"max_records", "262144"}}};
+}
+
+}  // namespace
+
+std::vector<MethodChoice> ChooseMethods(const SynthesisInput& input, const BudgetShare& whole,
+                                        int64_t records) {
+  if (!IsOfWholeMarginals(input.workload)) {
+    return {{.method = "mwem", .settings = {}}, {.method = "rap", .settings = {}}};
+  }
+  const MethodChoice selected{.method = "aim", .settings = {}};
+  const std::vector<AttributeSet> sets = SetsOf(input.workload);
+  const std::vector<double> pairs = CellsOfPairs(input.domain, sets);
+  if (pairs.empty()) return {selected};
+  const AttributeSet attributes = Union(sets);
+  const double noise = NoiseOfPairs(pairs, whole, records);
+  const int64_t cells = CellsUpTo(input.domain, attributes, kCellsOfOneTable + 1);
+  if (MeasuresAllPairs(cells, static_cast<double>(attributes.size()), noise)) return {Views(), selected};
+  if (cells <= kFewCells && noise >= 0.9) return {{.method = "mwem", .settings = {}}, selected};
+  return {selected, Views()};
+}
+
+}  // namespace curator::dp
