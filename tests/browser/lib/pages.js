@@ -51,6 +51,23 @@ const ASKING = {
   "a mistake in SQL": mistakeSql,
 };
 
+async function priceSynthesis(person) {
+  await person.fill("Amount of rho", "0.001");
+  await person.sees("would be left");
+}
+
+// With everything open that can be, and a mistake.
+async function mistakeSynthesis(person) {
+  await person.press("attributes that you choose", "radio");
+  await person.press("sex 2 values", "checkbox");
+  for (const details of await person.page.$$("details > summary")) await details.press("Enter");
+  await person.fill("Amount of rho", "0");
+  await person.sees("Must be greater than 0.", ".problem");
+  person.problems = person.problems.filter((problem) => !problem.includes("Failed to load resource"));
+}
+
+const SYNTHESIZING = { "a price": priceSynthesis, "a mistake": mistakeSynthesis };
+
 export const PAGES = [
   { pattern: "/", who: "ana" },
   { pattern: "/inbox", who: "olga", states: { "a proposal": openDialog("Propose a change…") } },
@@ -67,6 +84,7 @@ export const PAGES = [
   { pattern: "/datasets/:dataset/releases", path: () => "/datasets/demo/releases", who: "ana" },
   { pattern: "/datasets/:dataset/access", path: () => "/datasets/demo/access", who: "olga" },
   { pattern: "/datasets/:dataset/ask", path: () => "/datasets/demo/ask", who: "ana", states: ASKING },
+  { pattern: "/datasets/:dataset/synthesize", path: () => "/datasets/demo/synthesize", who: "ana", states: SYNTHESIZING },
   { pattern: "/releases/:release", path: release("oneWay"), who: "ana", states: { "the chart as a table": showTable } },
   { pattern: "/releases/:release", path: release("twoWay"), who: "ana" },
   { pattern: "/releases/:release", path: release("queries"), who: "ana" },

@@ -5,7 +5,7 @@ import { development, production, stopAll } from "../lib/world.js";
 
 // The two rows run at once. They have different readers, as a principal may have only so many calls open.
 const ROWS = {
-  "as its readers use it,": ["live", "intervals", "ask", "statistics", "sql", "receipts", "facts", "pages"],
+  "as its readers use it,": ["live", "intervals", "ask", "statistics", "sql", "synthesize", "receipts", "facts", "pages"],
   "in trouble and under attack,": ["approvals", "security", "trouble"],
 };
 

@@ -56,6 +56,12 @@ export function subtract(left: string, right: string): string {
   return write(a - b, scale);
 }
 
+// `count` hundredths of it, exactly.
+export function hundredths(text: string, count: number): string {
+  const { units, scale } = parse(text) ?? { units: 0n, scale: 0 };
+  return write(units * BigInt(count), scale + 2);
+}
+
 // part / whole as a number, for widths and positions; 0 when the whole is 0.
 export function ratio(part: string, whole: string): number {
   const [a, b] = aligned(part, whole);

@@ -27,7 +27,7 @@ export function lackingOf({ asked, remaining }: RefusedAccount): string {
 }
 
 // The largest decimal with 9 digits whose square is not more.
-function rootBelow(text: string): string {
+export function rootBelow(text: string): string {
   const scaled = BigInt(Math.floor(Math.sqrt(Math.max(0, Number(text))) * 1e9));
   const candidate = scaled > 0n ? scaled - 1n : 0n;
   return String(Number(candidate) / 1e9);

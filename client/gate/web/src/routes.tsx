@@ -18,6 +18,7 @@ import { RefusedPage } from "./pages/Refused.tsx";
 import { ReleasePage } from "./pages/Release.tsx";
 import { AllReleasesPage, ReleasesPage } from "./pages/Releases.tsx";
 import { ServerPage } from "./pages/Server.tsx";
+import { SynthesizePage } from "./pages/Synthesize.tsx";
 
 export interface PageProps {
   params: Params;
@@ -54,5 +55,6 @@ export const ROUTES: Route[] = [
   { pattern: "/datasets/:dataset/releases", page: ReleasesPage },
   { pattern: "/datasets/:dataset/access", page: AccessPage },
   { pattern: "/datasets/:dataset/ask", page: AskPage },
+  { pattern: "/datasets/:dataset/synthesize", page: SynthesizePage },
   { pattern: "/releases/:release", page: ReleasePage },
 ];

@@ -479,6 +479,39 @@ export interface SynthesisSummary {
   protects: string;
 }
 
+// A way to make synthetic data.
+export interface Synthesizer {
+  method: string;
+  summary: string;
+  settings: { key: string; summary: string; default_value: string }[];
+}
+
+export interface SynthesisSpec {
+  method: string;
+  spend: Partial<Spend>;
+  // Those that are not left to the method.
+  settings?: Record<string, string>;
+  // All two-way marginals when absent.
+  workload?: Workload;
+}
+
+export interface SynthesisEstimate {
+  costs: Cost[];
+  event: string;
+  // A line for each step.
+  schedule: string[];
+  // All of them, with what the method chose.
+  settings: Record<string, string>;
+  fits: boolean;
+  model_cells: Int64;
+  protects: string;
+  predicted_cpu_seconds: Int64;
+  predicted_memory_bytes: Int64;
+  refused_by_rule: string;
+  domain_from_records: boolean;
+  rows_from_query: boolean;
+}
+
 export interface GetReleaseChunk {
   release?: Release;
   answer?: AnswerChunk;
@@ -607,10 +640,17 @@ export interface Methods {
     { dataset: string } & Paged,
     { releases: Release[]; next_page_token: string },
   ];
+  "SynthesisService/ListSynthesizers": [Record<string, never>, { synthesizers: Synthesizer[] }];
+  "SynthesisService/EstimateSynthesis": [{ dataset: string; spec: SynthesisSpec }, SynthesisEstimate];
+  "SynthesisService/CreateSynthesis": [
+    { request_id: string; dataset: string; spec: SynthesisSpec },
+    Operation,
+  ];
   "SynthesisService/SampleModel": [
     { release_id: string; rows?: Int64; as_bins?: boolean },
     Streamed<{ csv: Base64 }>,
   ];
+  "OperationService/GetOperation": [{ operation_id: string }, Operation];
   "OperationService/ListOperations": [Paged, { operations: Operation[]; next_page_token: string }];
 }
 

@@ -11,6 +11,7 @@ const TABS = [
   { title: "History", pattern: "/datasets/:dataset/history" },
   { title: "Releases", pattern: "/datasets/:dataset/releases" },
   { title: "Ask", pattern: "/datasets/:dataset/ask" },
+  { title: "Synthesize", pattern: "/datasets/:dataset/synthesize" },
 ];
 
 // Of the owner.

@@ -99,18 +99,25 @@ interface GroupProps {
   label: string;
   // In a few words, behind the label.
   remark?: string;
+  problem?: string | undefined;
   children: ComponentChildren;
 }
 
 // Controls that belong together.
-export function FieldGroup({ label, remark, children }: GroupProps) {
+export function FieldGroup({ label, remark, problem, children }: GroupProps) {
+  const id = useId();
   return (
-    <fieldset class="field">
+    <fieldset class="field" aria-describedby={problem ? id : undefined}>
       <legend class="small">
         <strong>{label}</strong>
         {remark && <span class="quiet"> {remark}</span>}
       </legend>
       {children}
+      {problem && (
+        <div class="problem" id={id} role="alert">
+          {problem}
+        </div>
+      )}
     </fieldset>
   );
 }
@@ -141,13 +148,14 @@ interface ChoiceProps {
   name: string;
   value: string;
   options: { value: string; text: string }[];
+  problem?: string | undefined;
   onChange: (value: string) => void;
 }
 
 // One of a few, all visible.
-export function ChoiceField({ label, name, value, options, onChange }: ChoiceProps) {
+export function ChoiceField({ label, name, value, options, problem, onChange }: ChoiceProps) {
   return (
-    <FieldGroup label={label}>
+    <FieldGroup label={label} problem={problem}>
       <div class="choices">
         {options.map((option) => (
           <label class="choice" key={option.value}>

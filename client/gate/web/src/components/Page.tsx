@@ -44,6 +44,11 @@ export function Page({ title, windowTitle, crumb, lead, aside, tabs, children }:
   );
 }
 
+// Where what had the focus is gone, as after a navigation.
+export function focusHeading(): void {
+  document.querySelector<HTMLElement>("h1")?.focus();
+}
+
 // A part of a page with a heading of its own.
 export function Card({
   title,

@@ -1,19 +1,18 @@
 // A question about a dataset: what it costs, how exact it will be, and then the answer.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { Dataset, RequestOf } from "../api/types.ts";
 import { useCall } from "../api/use-call.ts";
+import { usePending } from "../api/use-pending.ts";
 import { DatasetCrumb, DatasetTabs } from "../components/DatasetTabs.tsx";
 import { SkeletonLines } from "../components/Empty.tsx";
 import { ChoiceField } from "../components/Field.tsx";
 import { ErrorNotice, Notice } from "../components/Notice.tsx";
 import { Card, Page } from "../components/Page.tsx";
+import { StateNotice } from "../components/StateNotice.tsx";
 import { WhereField } from "../components/WhereField.tsx";
 import { counted } from "../numbers.ts";
-import { pendingRequest } from "../pending.ts";
 import { numbersOf, shapesFor, SHAPE_WORDS, workloadOf, type Shape } from "../question.ts";
 import type { PageProps } from "../routes.tsx";
-import { sessionState } from "../session.ts";
-import { useStore } from "../store.ts";
 import { attributesOf, readWhere } from "../where.ts";
 import { Attributes } from "./ask/Attributes.tsx";
 import { Price } from "./ask/Price.tsx";
@@ -122,33 +121,15 @@ function CountsQuestion({ dataset, onAsk }: QuestionProps) {
   );
 }
 
-function stateProblem(dataset: Dataset): string {
-  if (dataset.state === "DATASET_STATE_CREATED")
-    return "It is not sealed yet: prices can be seen, and answers come once its owner has sealed it.";
-  if (dataset.state === "DATASET_STATE_ARCHIVED")
-    return "It is archived: it answers no new question, and its releases remain.";
-  return "";
-}
-
 export function AskPage({ params }: PageProps) {
   const name = params["dataset"] ?? "";
-  const { who } = useStore(sessionState);
   const {
     data: dataset,
     error,
     reload,
   } = useCall("DatasetService/GetDataset", { dataset: name }, { live: name });
-  const [request, setRequest] = useState<AnswerRequest>();
   const [draft, setDraft] = useState(NO_DRAFT);
-  const [isResumed, setResumed] = useState(false);
-  const pseudonym = who?.pseudonym ?? "";
-  useEffect(() => {
-    const pending = pseudonym === "" ? undefined : pendingRequest(name, pseudonym);
-    if (!pending) return;
-    setRequest(pending.body as AnswerRequest);
-    setResumed(true);
-  }, [name, pseudonym]);
-  const problem = dataset ? stateProblem(dataset) : "";
+  const { request, isResumed, pseudonym, begin, end } = usePending<AnswerRequest>(name);
   return (
     <Page
       title={name}
@@ -157,11 +138,7 @@ export function AskPage({ params }: PageProps) {
       tabs={<DatasetTabs dataset={name} />}
     >
       {error && <ErrorNotice error={error} what="The description" onRetry={reload} />}
-      {problem !== "" && (
-        <Notice kind="warn">
-          <span>{problem}</span>
-        </Notice>
-      )}
+      <StateNotice dataset={dataset} />
       {!dataset && !error && (
         <div class="card">
           <SkeletonLines lines={4} />
@@ -174,15 +151,10 @@ export function AskPage({ params }: PageProps) {
           request={request}
           pseudonym={pseudonym}
           isResumed={isResumed}
-          onClose={() => {
-            setRequest(undefined);
-            setResumed(false);
-          }}
+          onClose={end}
         />
       )}
-      {dataset && !request && (
-        <Question dataset={dataset} onAsk={setRequest} draft={draft} onDraft={setDraft} />
-      )}
+      {dataset && !request && <Question dataset={dataset} onAsk={begin} draft={draft} onDraft={setDraft} />}
     </Page>
   );
 }

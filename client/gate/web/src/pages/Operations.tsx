@@ -1,5 +1,5 @@
 // Requests that take long: the reader's, and for operators everybody's that wait or run.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { call } from "../api/client.ts";
 import type { AnyOperation, Operation } from "../api/types.ts";
 import { useLoad } from "../api/use-call.ts";
@@ -18,21 +18,10 @@ import { useStore } from "../store.ts";
 import { OPERATION_STATES } from "../words.ts";
 import { EndDialog } from "./operations/EndDialog.tsx";
 import { Progress, StateMark } from "./operations/Progress.tsx";
+import { useFastPoll } from "./operations/use-fast-poll.ts";
 
-const FAST_POLL_MS = 2000;
 const OWN = 200;
 const MOST_PAGES = 10;
-
-// Loads again every two seconds while something is under way and the page is visible.
-function useFastPoll(isNeeded: boolean, reload: () => void): void {
-  useEffect(() => {
-    if (!isNeeded) return undefined;
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") reload();
-    }, FAST_POLL_MS);
-    return () => clearInterval(timer);
-  }, [isNeeded, reload]);
-}
 
 async function loadOwn(signal: AbortSignal): Promise<Operation[]> {
   return (await call("OperationService/ListOperations", { page_size: OWN }, signal)).operations;

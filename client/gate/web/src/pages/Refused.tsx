@@ -43,6 +43,14 @@ interface Actions {
   onRaise: (row: RefusalRow) => void;
 }
 
+// Where another request of the same method can be put together, and the word of its link.
+function againOf(method: string): { pattern: string; verb: string } | undefined {
+  if (method.endsWith("/AnswerWorkload")) return { pattern: "/datasets/:dataset/ask", verb: "Ask" };
+  if (method.endsWith("/CreateSynthesis"))
+    return { pattern: "/datasets/:dataset/synthesize", verb: "Synthesize" };
+  return undefined;
+}
+
 function Fitted({ row, may }: { row: RefusalRow; may: Actions["may"] }) {
   const fitting = fittingOf(row.refusal);
   if (!fitting) return <span class="quiet">nothing</span>;
@@ -52,10 +60,11 @@ function Fitted({ row, may }: { row: RefusalRow; may: Actions["may"] }) {
       up to <Amount value={amount} unit={unit} rounding="down" />
     </>
   );
-  if (!row.refusal.method.endsWith("/AnswerWorkload") || may(row.dataset) === undefined) return text;
+  const again = againOf(row.refusal.method);
+  if (!again || may(row.dataset) === undefined) return text;
   return (
-    <Link href={to("/datasets/:dataset/ask", { dataset: row.dataset }, { [unit]: amount })}>
-      Ask for {text}
+    <Link href={to(again.pattern, { dataset: row.dataset }, { [unit]: amount })}>
+      {again.verb} for {text}
     </Link>
   );
 }

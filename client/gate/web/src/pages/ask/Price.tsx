@@ -208,6 +208,39 @@ export function FreeOffer({
   );
 }
 
+// Why it cannot be paid. `advice`: what would make it fit.
+export function Obstacles({
+  dataset,
+  estimate,
+  advice,
+  what,
+}: {
+  dataset: string;
+  estimate: Pick<WorkloadEstimate, "fits" | "refused_by_rule">;
+  advice: string;
+  what: string;
+}) {
+  return (
+    <>
+      {!estimate.fits && (
+        <Notice kind="warn" title="There is not enough left for this.">
+          <span>
+            {advice}, or ask the owner to raise the limit:{" "}
+            <code>curator account limit request {dataset}</code>
+          </span>
+        </Notice>
+      )}
+      {estimate.refused_by_rule !== "" && (
+        <Notice kind="warn" title={`The owner refuses this ${what}.`}>
+          <span>
+            Its rule is called <code>{estimate.refused_by_rule}</code>.
+          </span>
+        </Notice>
+      )}
+    </>
+  );
+}
+
 export function Pay({
   dataset,
   estimate,
@@ -224,21 +257,7 @@ export function Pay({
   return (
     <>
       <DataFacts of={estimate} />
-      {!estimate.fits && (
-        <Notice kind="warn" title="There is not enough left for this.">
-          <span>
-            Accept a larger error, or ask the owner to raise the limit:{" "}
-            <code>curator account limit request {dataset}</code>
-          </span>
-        </Notice>
-      )}
-      {estimate.refused_by_rule !== "" && (
-        <Notice kind="warn" title="The owner refuses this question.">
-          <span>
-            Its rule is called <code>{estimate.refused_by_rule}</code>.
-          </span>
-        </Notice>
-      )}
+      <Obstacles dataset={dataset} estimate={estimate} advice="Accept a larger error" what="question" />
       <div class="actions">
         <Button
           kind={estimate.free_from.length > 0 ? "normal" : "primary"}

@@ -11,7 +11,7 @@ const CONFIDENCE = 0.95;
 // The price of an error is rounded up: a little more error keeps it below the amount.
 const ROOM = 1.001;
 
-function spendIn(query: URLSearchParams): { rho: string } | { epsilon: string } | undefined {
+export function spendIn(query: URLSearchParams): { rho: string } | { epsilon: string } | undefined {
   const [rho, epsilon] = [query.get("rho") ?? "", query.get("epsilon") ?? ""];
   if (isDecimal(rho)) return { rho };
   return isDecimal(epsilon) ? { epsilon } : undefined;
