@@ -92,6 +92,25 @@ export const suite = () => describe("makes synthetic data", () => {
     await ana.leave();
   });
 
+  it("also by a method that is new, with the server's own choice before any other", async () => {
+    const ana = await arrive();
+    const answers = await holdAnswers(ana, "SynthesisService/ListSynthesizers");
+    const asked = answers.next();
+    await ana.page.reload({ waitUntil: "domcontentloaded" });
+    await answers.answer((await asked).id, { synthesizers: [
+      { method: "newest", summary: "made yesterday", settings: [{ key: "depth", summary: "how deep", default_value: "3" }] },
+      { method: OWN_CHOICE, summary: "chosen by the server", settings: [] },
+    ] });
+    await answers.end();
+    await ana.sees("Chosen by the server.", ".hint");
+    const field = await ana.control(METHOD, "combobox");
+    assert.deepEqual(await field.$$eval("option", (options) => options.map(({ value }) => value)), ["newest", OWN_CHOICE]);
+    assert.equal(await field.evaluate(({ value }) => value), OWN_CHOICE);
+    await choose(ana, "newest");
+    assert.deepEqual(await ana.all(".settings label", "textContent"), ["depth"]);
+    await ana.leave();
+  });
+
   it("at the price that it has shown before, and shows how far it is and where it is stored", async () => {
     const cli = (await development()).as("ana");
     const ana = await arrive();
