@@ -5,7 +5,7 @@
 
 #include "dp/queries/marginals.h"
 #include "dp/sensitivity/sensitivity.h"
-#include "dp/synthesis/models/product_fit.h"
+#include "dp/synthesis/models/clique_fit.h"
 
 namespace curator::bench {
 
@@ -38,9 +38,9 @@ std::vector<double> FitAllParities(const BenchTable& table, double epsilon, int 
   dp::Pacer pacer{std::stop_token()};
   dp::AttributeSet every;
   for (uint32_t a = 0; a < table.domain.size(); ++a) every.push_back(a);
-  const dp::DenseLayout layout = dp::DenseLayout::Create(table.domain, every, 1 << 26).value();
-  dp::ProductFit fit(layout, std::max(1.0, records));
   const double count_deviation = dp::ForecastError(count_noise).standard_deviation;
+  dp::CliqueFit fit(table.domain, every, {std::max(1.0, records), count_deviation}, 1 << 26);
+  if (!fit.Join(every).ok()) return {};
   const double deviation = dp::ForecastError(noise).standard_deviation;
   if (!fit.Add({{{}, dp::EveryCell()}, {records}, count_deviation}, pacer).ok()) return {};
   for (size_t i = 0; i < groups.size(); ++i) {
@@ -49,7 +49,7 @@ std::vector<double> FitAllParities(const BenchTable& table, double epsilon, int 
   }
   const dp::ReplayRule rule{.most_sweeps = 300, .converged = 0.01, .prior_weight = 1 / deviation};
   if (!fit.Replay(rule, pacer).ok()) return {};
-  return {fit.weights().begin(), fit.weights().end()};
+  return fit.Marginals(std::span(&every, 1), pacer).value().front();
 }
 
 }  // namespace curator::bench

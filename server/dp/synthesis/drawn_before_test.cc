@@ -105,9 +105,9 @@ struct DrawnBefore {
 
 TEST(SynthesizerVersion, IsRaisedWhereTheSameBitsDrawSomethingElse) {
   const std::vector<DrawnBefore> all = {
-      {"mwem", {}, 2, 5424190267907710895U},
-      {"mwem", {{"init", "domain"}}, 2, 6755605479979186198U},
-      {"mwem", {{"rounds", "3"}}, 2, 7507579131688215681U},
+      {"mwem", {}, 3, 5424190267907710895U},
+      {"mwem", {{"init", "domain"}}, 3, 6755605479979186198U},
+      {"mwem", {{"rounds", "3"}}, 3, 10708207839765905700U},
       {"aim", {}, 1, 7234087112765902681U},
       {"aim", {{"rounds", "3"}, {"candidates", "both"}, {"weights", "overlap"}}, 1, 3640786490204631194U},
       {"swift", {}, 1, 7234087112765902681U},
@@ -121,7 +121,7 @@ TEST(SynthesizerVersion, IsRaisedWhereTheSameBitsDrawSomethingElse) {
       {"priview", {}, 2, 8245322560382080386U},
       {"prior", {}, 2, 2857743212472724527U},
       {"prior", {{"region", "a0"}, {"group", "a1"}}, 2, 17226207115472383515U},
-      {"nested", {}, 5, 3190554676993742325U},
+      {"nested", {}, 6, 3190554676993742325U},
   };
   std::set<std::string_view> tried;
   for (const DrawnBefore& before : all) {

@@ -31,11 +31,16 @@
 #include "dp/domain/domain.h"
 #include "dp/synthesis/models/clique_tables.h"
 #include "dp/synthesis/models/clique_tree.h"
-#include "dp/synthesis/models/factored_fit.h"
 #include "dp/synthesis/models/measured_set.h"
 #include "dp/synthesis/pacer.h"
 
 namespace curator::dp {
+
+// A noisy number of records.
+struct NoisyRecords {
+  double answer = 0;
+  double standard_deviation = 1;
+};
 
 class CliqueFit {
  public:

@@ -42,6 +42,43 @@ class PartSampler {
   std::vector<uint32_t> codes_;
 };
 
+// One independent part of a marginal: which attributes of the whole set are its own, rising, and the weight
+// of each of its cells, row-major.
+struct IndependentPart {
+  AttributeSet attributes;
+  std::span<const double> cells;
+};
+
+// scale times the product of the parts' weights, for every cell of `set`, row-major. The parts are disjoint
+// and within `set`; attributes of none of them weigh 1 in each cell. The set's cells fit int64. Errors:
+// CANCELLED as in Pacer.
+absl::StatusOr<std::vector<double>> ProductOfParts(const Domain& domain, const AttributeSet& set,
+                                                   double scale, std::span<const IndependentPart> parts,
+                                                   Pacer& pacer) {
+  const auto count = static_cast<size_t>(domain.CellCount(set).value_or(0));
+  std::vector<double> cells(count, scale);
+  std::vector<size_t> codes(set.size());
+  for (const IndependentPart& part : parts) {
+    const std::vector<int64_t> part_strides = StridesWithin(set, domain.SizesOf(set), part.attributes);
+    const std::vector<size_t> strides(part_strides.begin(), part_strides.end());
+    std::ranges::fill(codes, 0);
+    size_t own = 0;  // the part's cell
+    RETURN_IF_ERROR(pacer.InPieces(count, [&](size_t start, size_t length) {
+      for (size_t cell = start; cell < start + length; ++cell) {
+        cells[cell] *= part.cells[own];
+        for (size_t i = set.size(); i-- > 0;) {
+          const auto size = static_cast<size_t>(domain.attributes()[set[i]].size());
+          own += strides[i];
+          if (++codes[i] < size) break;
+          codes[i] = 0;
+          own -= strides[i] * size;
+        }
+      }
+    }));
+  }
+  return cells;
+}
+
 // The attributes of no part.
 AttributeSet Untouched(const FactoredModelParts& parts) {
   AttributeSet left = parts.attributes;
@@ -213,33 +250,6 @@ absl::StatusOr<int64_t> FactoredModel::ReadingBytes(const Domain& domain, std::s
   }
   return ReadingBytesOf(
       DenseModelMemory(domain, parts.attributes, cells, 4, static_cast<int64_t>(factors), std::ssize(bytes)));
-}
-
-absl::StatusOr<std::vector<double>> ProductOfParts(const Domain& domain, const AttributeSet& set,
-                                                   double scale, std::span<const IndependentPart> parts,
-                                                   Pacer& pacer) {
-  const auto count = static_cast<size_t>(domain.CellCount(set).value_or(0));
-  std::vector<double> cells(count, scale);
-  std::vector<size_t> codes(set.size());
-  for (const IndependentPart& part : parts) {
-    const std::vector<int64_t> part_strides = StridesWithin(set, domain.SizesOf(set), part.attributes);
-    const std::vector<size_t> strides(part_strides.begin(), part_strides.end());
-    std::ranges::fill(codes, 0);
-    size_t own = 0;  // the part's cell
-    RETURN_IF_ERROR(pacer.InPieces(count, [&](size_t start, size_t length) {
-      for (size_t cell = start; cell < start + length; ++cell) {
-        cells[cell] *= part.cells[own];
-        for (size_t i = set.size(); i-- > 0;) {
-          const auto size = static_cast<size_t>(domain.attributes()[set[i]].size());
-          own += strides[i];
-          if (++codes[i] < size) break;
-          codes[i] = 0;
-          own -= strides[i] * size;
-        }
-      }
-    }));
-  }
-  return cells;
 }
 
 }  // namespace curator::dp

@@ -77,18 +77,4 @@ class FactoredModel : public SynthesisModel {
   AttributeSet untouched_;     // the attributes of none of them
 };
 
-// One independent part of a marginal: which attributes of the whole set are its own, rising, and the weight
-// of each of its cells, row-major.
-struct IndependentPart {
-  AttributeSet attributes;
-  std::span<const double> cells;
-};
-
-// scale times the product of the parts' weights, for every cell of `set`, row-major. The parts are disjoint
-// and within `set`; attributes of none of them weigh 1 in each cell. The set's cells fit int64. Errors:
-// CANCELLED as in Pacer.
-absl::StatusOr<std::vector<double>> ProductOfParts(const Domain& domain, const AttributeSet& set,
-                                                   double scale, std::span<const IndependentPart> parts,
-                                                   Pacer& pacer);
-
 }  // namespace curator::dp

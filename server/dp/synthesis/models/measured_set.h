@@ -1,5 +1,5 @@
 // Noisy answers over one set of attributes, and the logarithms of their factors in a fit by multiplicative
-// updates (product_fit.h says what is fitted).
+// updates (clique_fit.h says what is fitted).
 //
 // Not thread-safe, but for pure functions. Everything here is a function of public noisy answers, and has the
 // same bits on every machine.
@@ -40,6 +40,11 @@ struct ReplayRule {
   // The weight of the distance from uniform (a sum over records) against that of one squared normalised
   // error.
   double prior_weight = 1;
+};
+
+struct Replayed {
+  int64_t sweeps = 0;
+  double largest_move = 0;  // of the fit to an answer between the last two sweeps, in standard deviations
 };
 
 // The measurements over one set of attributes, and the factor that their lambdas make.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,8 +25,11 @@
 #include "dp/queries/linear_queries.h"
 #include "dp/queries/marginals.h"
 #include "dp/synthesis/budget_split.h"
-#include "dp/synthesis/models/factored_fit.h"
+#include "dp/synthesis/models/clique_fit.h"
+#include "dp/synthesis/models/clique_model.h"
 #include "dp/synthesis/models/factored_model.h"
+#include "dp/synthesis/models/nearest_non_negative.h"
+#include "dp/synthesis/models/portable_math.h"
 #include "dp/synthesis/models/product_component.h"
 #include "dp/synthesis/models/product_model.h"
 #include "dp/synthesis/mwem/mwem_memory.h"
@@ -35,6 +39,10 @@
 
 namespace curator::dp {
 namespace {
+
+// One-way marginals are counts that a table can have once they are projected, and have less noise than
+// before: the fit follows them closely.
+constexpr double kTrustInMarginals = 0.1;  // a factor of the variance
 
 // What is measured, as a fit takes it: boxes as the cells that are in them.
 NoisyAnswers AnswersToFit(const Domain& domain, const QueryGroup& group, const std::vector<int64_t>& answers,
@@ -62,40 +70,48 @@ class MwemCandidates {
     for (const QueryGroup& group : workload) families_.push_back({.group = group, .estimate = {}});
   }
 
-  // Restores all candidates but the dropped ones, with a penalty of `penalty` for each of their answers.
-  void Restart(double penalty) {
-    for (CandidateFamily& family : families_) {
-      const bool whole = IsWholeMarginal(family.group);
-      const int64_t answers = whole ? NumberOfQueries(domain_, family.group) : 1;
-      family.penalty = penalty * static_cast<double>(answers);
-      family.excluded.clear();
+  // Restores all candidates but the dropped ones. `noise`: the expected error of a measured answer.
+  void Restart(double noise) {
+    noise_ = noise;
+    for (std::vector<CandidateFamily>* some : {&families_, &costly_}) {
+      for (CandidateFamily& family : *some) family.excluded.clear();
     }
+    for (CandidateFamily& family : families_) SetPenalty(family);
   }
 
-  // Drops, for all rounds to come, the candidates whose measurement would exceed the cells of the fit.
-  void DropUnfit(const FactoredFit& fit) {
-    std::erase_if(families_,
-                  [&fit](const CandidateFamily& family) { return !fit.Fits(family.group.attributes); });
+  // Drops, for all rounds to come, the candidates whose measurement would exceed the cells of the fit. Where
+  // each of the others was measured as often, all of them are candidates once more: so no round that is paid
+  // for is lost.
+  void Open(const CliqueFit& fit) {
+    for (std::vector<CandidateFamily>* some : {&families_, &costly_}) {
+      std::erase_if(*some,
+                    [&fit](const CandidateFamily& family) { return !fit.Fits(family.group.attributes); });
+    }
+    if (left() == 0) Restart(noise_);
   }
 
-  // Recomputes the estimates of the candidates that have an attribute of `changed`; of all without `changed`.
-  // Errors: those of FactoredFit::Marginals().
-  absl::Status Estimate(FactoredFit& fit, const std::optional<AttributeSet>& changed, Pacer& pacer) {
-    const auto is_changed = [&](uint32_t attribute) { return Contains(*changed, attribute); };
+  // Recomputes all estimates but those that would take too much memory; their candidates stand back. Errors:
+  // those of CliqueFit::Marginals().
+  absl::Status Estimate(CliqueFit& fit, Pacer& pacer) {
+    families_.insert(families_.end(), std::make_move_iterator(costly_.begin()),
+                     std::make_move_iterator(costly_.end()));
+    costly_.clear();
+    std::vector<CandidateFamily> open;
     std::vector<AttributeSet> sets;
-    std::vector<size_t> of;
-    for (size_t i = 0; i < families_.size(); ++i) {
-      const AttributeSet& set = families_[i].group.attributes;
-      if (changed && std::ranges::none_of(set, is_changed)) continue;
-      sets.push_back(set);
-      of.push_back(i);
+    for (CandidateFamily& family : families_) {
+      const bool costly = fit.CellsToEstimate(family.group.attributes) > kMostCellsOfAMwemEstimate;
+      if (!costly) sets.push_back(family.group.attributes);
+      (costly ? costly_ : open).push_back(std::move(family));
     }
+    families_ = std::move(open);
     ASSIGN_OR_RETURN(const std::vector<std::vector<double>> cells, fit.Marginals(sets, pacer));
-    for (size_t i = 0; i < of.size(); ++i) {
-      CandidateFamily& family = families_[of[i]];
+    for (size_t i = 0; i < families_.size(); ++i) {
+      CandidateFamily& family = families_[i];
       family.estimate = AnswersFromEstimates(domain_, family.group, cells[i]);
-      RETURN_IF_ERROR(pacer.Advance(static_cast<int64_t>(family.estimate.size())));
+      SetPenalty(family);
+      RETURN_IF_ERROR(pacer.Advance(std::ssize(family.estimate)));
     }
+    if (left() == 0) Restart(noise_);
     return absl::OkStatus();
   }
 
@@ -138,8 +154,18 @@ class MwemCandidates {
   }
 
  private:
+  // What a measurement would leave of the error: in a cell of few records the fit follows less noise.
+  void SetPenalty(CandidateFamily& family) const {
+    family.penalty = noise_;
+    if (!IsWholeMarginal(family.group)) return;
+    family.penalty = 0;
+    for (const double cell : family.estimate) family.penalty += std::min(noise_, cell);
+  }
+
   const Domain& domain_;
   std::vector<CandidateFamily> families_;
+  std::vector<CandidateFamily> costly_;  // whose estimates would take too much memory now
+  double noise_ = 0;
 };
 
 // One fit, from its first draw to its model. Not thread-safe.
@@ -172,7 +198,8 @@ class MwemRun {
         progress(static_cast<double>(++done) / static_cast<double>(rounds));
       }
     }
-    RETURN_IF_ERROR(Replay(FactoredFit::Which::kAll, schedule_.settings.last_sweeps));
+    RETURN_IF_ERROR(Replay(schedule_.settings.last_sweeps));
+    Keep();
     transcript_.push_back(absl::StrCat(
         "last replay: ", replayed_.sweeps, replayed_.sweeps == 1 ? " sweep, " : " sweeps, ",
         replayed_.largest_move <= schedule_.settings.converged ? "settled" : "stopped before it had settled",
@@ -190,9 +217,23 @@ class MwemRun {
     transcript_.push_back(absl::StrCat("number of records: ", count));
     const NoisyRecords records{.answer = static_cast<double>(count),
                                .standard_deviation = DeviationForFit(schedule_.record_noise)};
-    fit_ = std::make_unique<FactoredFit>(input_.domain, records, schedule_.settings.max_cells);
-    if (schedule_.settings.form == MwemForm::kDense) return fit_->Join(schedule_.attributes, pacer_);
-    return absl::OkStatus();
+    fit_ = std::make_unique<CliqueFit>(input_.domain, schedule_.attributes, records,
+                                       schedule_.settings.max_cells);
+    if (schedule_.settings.form == MwemForm::kDense) RETURN_IF_ERROR(fit_->Join(schedule_.attributes));
+    return fit_->Add({.group = {.attributes = {}, .queries = EveryCell()},
+                      .answers = {records.answer},
+                      .standard_deviation = records.standard_deviation},
+                     pacer_);
+  }
+
+  // What is measured beforehand, as the fit takes it: one-way marginals as counts that a table can have.
+  NoisyAnswers InitialAnswers(const QueryGroup& group, const std::vector<int64_t>& counts) const {
+    const double deviation = DeviationForFit(schedule_.initial_noise);
+    NoisyAnswers answers = AnswersToFit(input_.domain, group, counts, deviation);
+    if (schedule_.settings.init != MwemInit::kMarginals) return answers;
+    answers.answers = NearestNonNegative(std::move(answers.answers), fit_->records());
+    answers.standard_deviation *= std::sqrt(kTrustInMarginals);
+    return answers;
   }
 
   absl::Status MeasureBeforehand() {
@@ -203,16 +244,16 @@ class MwemRun {
       const double deviation = DeviationForFit(schedule_.initial_noise);
       for (size_t i = 0; i < counts.size(); ++i) {
         const QueryGroup& group = schedule_.initial[i];
-        if (!fit_->Fits(group.attributes)) continue;
         transcript_.push_back(absl::StrCat("beforehand, counts of ", NamesOf(input_.domain, group.attributes),
                                            ": ", counts[i].size(), " cells, each within about ",
                                            std::llround(2 * deviation)));
-        RETURN_IF_ERROR(fit_->Add(AnswersToFit(input_.domain, group, counts[i], deviation), pacer_));
+        RETURN_IF_ERROR(fit_->Add(InitialAnswers(group, counts[i]), pacer_));
       }
-      RETURN_IF_ERROR(Replay(FactoredFit::Which::kWithNewMeasurements, schedule_.settings.sweeps));
     }
-    candidates_.DropUnfit(*fit_);
-    return candidates_.Estimate(*fit_, std::nullopt, pacer_);
+    candidates_.Open(*fit_);
+    RETURN_IF_ERROR(Replay(schedule_.settings.sweeps));
+    if (!schedule_.initial.empty()) Keep();
+    return candidates_.Estimate(*fit_, pacer_);
   }
 
   // One round. kGone also when nothing was left to measure.
@@ -235,34 +276,35 @@ class MwemRun {
     const double noise = ForecastError(stage.noise).expected_absolute_error;
     const bool below = Distance(counts[0], estimate) < noise * static_cast<double>(estimate.size());
     RETURN_IF_ERROR(fit_->Add(AnswersToFit(input_.domain, group, counts[0], deviation_), pacer_));
-    candidates_.DropUnfit(*fit_);
+    candidates_.Open(*fit_);
     const bool ends = below && schedule_.settings.adaptive == MwemRounds::kAdaptive;
     // Without selections the weights between measurements are not used, nor are those before the last replay.
     const bool is_used = stage.selection || schedule_.settings.iterate == MwemIterate::kAverage;
-    if (is_used && !last)
-      RETURN_IF_ERROR(Replay(FactoredFit::Which::kWithNewMeasurements, schedule_.settings.sweeps));
+    if (is_used && !last) {
+      RETURN_IF_ERROR(Replay(schedule_.settings.sweeps));
+      Keep();
+      RETURN_IF_ERROR(candidates_.Estimate(*fit_, pacer_));
+    }
     return ends ? Signal::kGone : Signal::kThere;
   }
 
-  absl::Status Replay(FactoredFit::Which which, int64_t most_sweeps) {
+  absl::Status Replay(int64_t most_sweeps) {
     const ReplayRule rule{.most_sweeps = most_sweeps,
                           .converged = schedule_.settings.converged,
                           .prior_weight = schedule_.settings.slack / deviation_};
-    ASSIGN_OR_RETURN(const FactoredFit::Outcome outcome, fit_->Replay(rule, which, pacer_));
-    replayed_ = outcome.replayed;
-    if (schedule_.settings.iterate == MwemIterate::kAverage) {
-      FactoredFit::Part whole = std::move(fit_->parts().front());
-      iterates_.push_back({whole.base, std::move(whole.factors)});
-    }
-    if (which == FactoredFit::Which::kAll) return absl::OkStatus();
-    return candidates_.Estimate(*fit_, outcome.changed, pacer_);
+    ASSIGN_OR_RETURN(replayed_, fit_->Replay(rule, pacer_));
+    return absl::OkStatus();
+  }
+
+  // Keeps the weights as one of those that an average is of.
+  void Keep() {
+    if (schedule_.settings.iterate == MwemIterate::kAverage)
+      iterates_.push_back({PortableExp(fit_->log_base()), fit_->factors()});
   }
 
   absl::StatusOr<std::unique_ptr<SynthesisModel>> MakeModel() {
     const int64_t records = std::max<int64_t>(1, std::llround(fit_->records()));
-    std::vector<FactoredFit::Part> parts = fit_->parts();
-    if (schedule_.settings.form == MwemForm::kDense) {
-      if (iterates_.empty()) iterates_.push_back({parts.front().base, std::move(parts.front().factors)});
+    if (schedule_.settings.iterate == MwemIterate::kAverage) {
       return ProductModel::Create(input_.domain,
                                   {.attributes = schedule_.attributes,
                                    .records = records,
@@ -270,20 +312,20 @@ class MwemRun {
                                    .transcript = std::move(transcript_)},
                                   pacer_);
     }
-    FactoredModelParts all{.attributes = schedule_.attributes,
-                           .records = records,
-                           .parts = {},
-                           .transcript = std::move(transcript_)};
-    for (FactoredFit::Part& part : parts)
-      all.parts.push_back({std::move(part.attributes), {part.base, std::move(part.factors)}});
-    return FactoredModel::Create(input_.domain, std::move(all), pacer_);
+    return CliqueModel::Create(input_.domain,
+                               {.attributes = schedule_.attributes,
+                                .records = records,
+                                .tree = fit_->tree(),
+                                .factors = fit_->factors(),
+                                .transcript = std::move(transcript_)},
+                               pacer_);
   }
 
   const SynthesisInput& input_;
   const MwemSchedule schedule_;
   PrivateQueries& kernel_;
   Pacer& pacer_;
-  std::unique_ptr<FactoredFit> fit_;
+  std::unique_ptr<CliqueFit> fit_;
   MwemCandidates candidates_;
   double deviation_ = 1;  // of the noise of the present stage
   Replayed replayed_;     // the last time
@@ -330,11 +372,13 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Fit(const SynthesisInput& 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::RestoreWith(const Domain& domain,
                                                                   std::string_view bytes,
                                                                   Pacer& pacer) const {
+  if (CliqueModel::Wrote(bytes)) return CliqueModel::Restore(domain, bytes, pacer);
   if (FactoredModel::Wrote(bytes)) return FactoredModel::Restore(domain, bytes, pacer);
   return ProductModel::Restore(domain, bytes, pacer);
 }
 
 absl::StatusOr<int64_t> Mwem::ReadingBytes(const Domain& domain, std::string_view bytes) const {
+  if (CliqueModel::Wrote(bytes)) return CliqueModel::ReadingBytes(domain, bytes);
   if (FactoredModel::Wrote(bytes)) return FactoredModel::ReadingBytes(domain, bytes);
   return ProductModel::ReadingBytes(domain, bytes);
 }

@@ -231,6 +231,32 @@ TEST(MwemFactored, LearnsAttributesThatNoRoundReaches) {
   EXPECT_LT(error, canary / 3);
 }
 
+// Cliques of 512 cells cannot hold all pairs. Rounds that find nothing new that fits measure again.
+TEST(MwemFactored, DrawsEveryRoundThatIsPaidFor) {
+  const Domain domain = CodedDomain(std::vector<int64_t>(12, 5));
+  std::mt19937_64 random(13);
+  Rows rows;
+  for (int i = 0; i < 500; ++i) {
+    std::vector<uint32_t> row(12);
+    for (uint32_t& code : row) code = static_cast<uint32_t>(random() % 5);
+    rows.push_back(row);
+  }
+  SynthesisInput input = Input(domain, WholeMarginals(AllKWayMarginals(domain, 2, {}).value()));
+  for (const char* const rounds : {"40", "66"}) {
+    input.settings = {{"form", "factored"}, {"init", "uniform"}, {"rounds", rounds}, {"max_cells", "512"}};
+    // The number of records, each round, and the last replay.
+    EXPECT_EQ(Fit(input, rows, 3)->Transcript().size(), static_cast<size_t>(std::stoi(rounds)) + 2);
+    EXPECT_EQ(Mwem().Plan(input)->draws.size(), 3u) << "all 66 do not fit, so some are chosen";
+  }
+}
+
+// Tables of Adult's sizes: a plan of all triples once took 2.5 GB.
+TEST(MwemFactored, PlansTriplesOfWideAttributesInLessThanAGigabyte) {
+  const Domain domain = CodedDomain({85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2});
+  SynthesisInput input = Input(domain, WholeMarginals(AllKWayMarginals(domain, 3, {}).value()));
+  EXPECT_LT(Mwem().Plan(input)->memory.fitting, int64_t{1} << 30);
+}
+
 TEST(MwemFactored, RefusesWhatOnlyOneTableCanDo) {
   const Domain domain = CodedDomain(std::vector<int64_t>(40, 2));
   SynthesisInput input = Input(domain, WholeMarginals(AllKWayMarginals(domain, 1, {}).value()));

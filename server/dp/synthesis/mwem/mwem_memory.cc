@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "dp/data/count_marginals.h"
+#include "dp/synthesis/models/clique_model.h"
+#include "dp/synthesis/models/dense_layout.h"
 #include "dp/synthesis/models/product_model.h"
 #include "dp/synthesis/synthesis_forecast.h"
 #include "dp/synthesis/synthesis_workload.h"
@@ -15,12 +17,12 @@
 namespace curator::dp {
 namespace {
 
-// Of each cell of all tables: weights, those of the tables that they were joined from and those that replace
-// them, or tables that attributes are summed out of.
-constexpr int64_t kPerDenseCell = 12;
-// Of each measured cell: noise and count; answer, lambda and fit, also in the copies that a joined component
-// is made from; the factor, in the fit, in what is joined, in the last parts and in the model.
-constexpr int64_t kPerMeasuredCell = 96;
+// Of each cell of all cliques: weights, and the logarithms of one clique's while it is recomputed.
+constexpr int64_t kPerCliqueCell = 16;
+// Of each measured cell: noise and count; answer, lambda and fit; the factor, in the fit and in the model.
+constexpr int64_t kPerMeasuredCell = 72;
+// Of each cell that is measured again: answer, lambda and fit.
+constexpr int64_t kPerRepeatedCell = 24;
 constexpr int64_t kPerBoxCell = 24;
 // Of each cell of the candidates, beside its count: its sum, its estimate, and that as a marginal or rounded.
 constexpr int64_t kPerFamilyCell = 24;
@@ -28,6 +30,10 @@ constexpr int64_t kPerFamilyCell = 24;
 // weight.
 constexpr int64_t kPerSingleQuery = 72;
 constexpr int64_t kPerWorkloadGroup = 600;
+// The cliques' marginals that CliqueTables holds while it assembles others from them, with the last of a
+// batch; and the tables on the way.
+constexpr int64_t kMostHeldCells = int64_t{1} << 23;
+constexpr int64_t kTablesOfAnEstimate = 3;
 
 // The sum of the `most` largest numbers of those that are added, in memory for `most` of them.
 class LargestSum {
@@ -57,11 +63,13 @@ struct MwemCandidateCells {
   int64_t queries = 0;  // that are candidates by themselves
 };
 
-MwemCandidateCells CandidateCellsOf(const SynthesisInput& input) {
+// Those that a fit can hold.
+MwemCandidateCells CandidateCellsOf(const SynthesisInput& input, const MwemSchedule& schedule) {
   MwemCandidateCells candidates;
   for (const AttributeSet& set : SetsOf(input.workload)) {
     ++candidates.sets;
     const int64_t cells = CellsUpTo(input.domain, set, kMostDenseCells);
+    if (cells > schedule.all_cells) continue;
     candidates.cells += cells;
     candidates.largest = std::max(candidates.largest, cells);
   }
@@ -75,6 +83,7 @@ MwemCandidateCells CandidateCellsOf(const SynthesisInput& input) {
 struct MwemMeasured {
   int64_t sets = 0;
   int64_t cells = 0;
+  int64_t repeated = 0;  // where the largest one is measured in each round
   int64_t box_cells = 0;
 };
 
@@ -106,31 +115,52 @@ MwemMeasured MeasuredBy(const SynthesisInput& input, const MwemSchedule& schedul
                         .box_cells = stages * BoxCellsOfAStage(input, schedule.settings.rounds)};
   const double held = MostCellsOfHeldSets(input.domain, sets, schedule.settings.max_cells);
   if (held < static_cast<double>(measured.cells)) measured.cells = static_cast<int64_t>(std::ceil(held));
+  int64_t largest = 0;
+  for (const AttributeSet& set : sets)
+    largest = std::max(largest, CellsUpTo(input.domain, set, schedule.settings.max_cells));
+  measured.repeated = std::max<int64_t>(0, stages * schedule.settings.rounds - rounds) * largest;
   for (const QueryGroup& group : schedule.initial)
     measured.cells += CellsUpTo(input.domain, group.attributes, kMostDenseCells);
   return measured;
 }
 
+// What the estimates of all candidates take beside themselves, and are made of.
+int64_t BytesOfAssembling(const MwemSchedule& schedule, const MwemCandidateCells& candidates) {
+  const auto attributes = std::ssize(schedule.attributes);
+  if (schedule.settings.form == MwemForm::kDense) return 8 * std::min(kMostHeldCells, candidates.cells);
+  const int64_t held = std::min(
+      kMostHeldCells, candidates.sets * std::min(attributes * candidates.largest, schedule.all_cells));
+  return 8 * (held + kTablesOfAnEstimate * std::min(kMostCellsOfAMwemEstimate, 16 * schedule.all_cells));
+}
+
+MethodMemory ModelMemory(const SynthesisInput& input, const MwemSchedule& schedule,
+                         const MwemMeasured& measured) {
+  const bool is_average = schedule.settings.iterate == MwemIterate::kAverage;
+  const int64_t rounds = std::ssize(schedule.stages) * schedule.settings.rounds;
+  const int64_t iterates = is_average ? rounds + 1 : 1;
+  const auto attributes = std::ssize(schedule.attributes);
+  const int64_t names = 8 * (3 + attributes);  // of a factor's set, or of a clique
+  const int64_t lines = rounds + std::ssize(schedule.initial) + 2;
+  const int64_t stored = 8 * measured.cells * iterates +
+                         (iterates * (measured.sets + 1) + attributes) * names +
+                         BytesOfLines(input.domain, lines, attributes);
+  return is_average ? DenseModelMemory(input.domain, schedule.attributes, schedule.all_cells, 16,
+                                       measured.sets + 1, stored)
+                    : CliqueModelMemory(input.domain, schedule.attributes, schedule.all_cells, stored);
+}
+
 }  // namespace
 
 SynthesisMemory MemoryOfMwem(const SynthesisInput& input, const MwemSchedule& schedule) {
-  const bool is_average = schedule.settings.iterate == MwemIterate::kAverage;
-  const int64_t rounds = static_cast<int64_t>(schedule.stages.size()) * schedule.settings.rounds;
-  const int64_t iterates = is_average ? rounds + 1 : 1;
-  const MwemCandidateCells candidates = CandidateCellsOf(input);
+  const MwemCandidateCells candidates = CandidateCellsOf(input, schedule);
   const MwemMeasured measured = MeasuredBy(input, schedule);
-  const int64_t factors = 8 * measured.cells * iterates;
-  const int64_t names = 8 * (3 + std::ssize(schedule.attributes));  // of a factor's set
-  const int64_t lines = rounds + std::ssize(schedule.initial) + 2;
-  const int64_t stored = factors + iterates * measured.sets * names +
-                         BytesOfLines(input.domain, lines, std::ssize(schedule.attributes));
-  MethodMemory memory = DenseModelMemory(input.domain, schedule.attributes, schedule.all_cells,
-                                         is_average ? 16 : 4, measured.sets, stored);
-  const int64_t index =
-      measured.sets *
-      IndexBytes(schedule.all_cells, std::ranges::max(input.domain.SizesOf(schedule.attributes)));
-  memory.working = memory.model + kPerDenseCell * schedule.all_cells + kPerMeasuredCell * measured.cells +
-                   kPerBoxCell * measured.box_cells + 2 * index + kPerFamilyCell * candidates.cells +
+  const int64_t largest = std::ranges::max(input.domain.SizesOf(schedule.attributes));
+  const int64_t indices = measured.sets + 1 + 2 * std::ssize(schedule.attributes);
+  MethodMemory memory = ModelMemory(input, schedule, measured);
+  memory.working = memory.model + kPerCliqueCell * schedule.all_cells + kPerMeasuredCell * measured.cells +
+                   kPerRepeatedCell * measured.repeated + kPerBoxCell * measured.box_cells +
+                   indices * IndexBytes(schedule.model_cells, largest) + kPerFamilyCell * candidates.cells +
+                   BytesOfAssembling(schedule, candidates) +
                    CountingBytes(std::max(candidates.sets, measured.sets),
                                  std::max(candidates.cells, measured.cells), candidates.largest) +
                    kPerSingleQuery * candidates.queries + 2 * BytesOfLists(input.workload) +
@@ -142,6 +172,7 @@ double SecondsOfMwem(const SynthesisInput& input, const MwemSchedule& schedule) 
   // Of a cell of a table, for a measurement, in a sweep over it: read and scaled. Of a measured cell or query
   // in a sweep: exponentials. Of a candidate's cell in a round: summed out of the tables, and scored.
   constexpr double kSecondsPerSweptCell = 0.7e-9;
+  constexpr double kSecondsPerCheckedAttribute = 0.3e-6;  // whether a candidate's cliques would fit
   constexpr double kSecondsPerMeasuredCell = 40e-9;
   constexpr double kSecondsPerCandidateCell = 60e-9;
   // Replays have converged by then, but for a few; unless the request wants them to come nearer.
@@ -153,19 +184,28 @@ double SecondsOfMwem(const SynthesisInput& input, const MwemSchedule& schedule) 
   };
   const auto rounds = static_cast<double>(std::ssize(schedule.stages) * settings.rounds);
   const MwemMeasured measured = MeasuredBy(input, schedule);
-  const MwemCandidateCells candidates = CandidateCellsOf(input);
+  const MwemCandidateCells candidates = CandidateCellsOf(input, schedule);
   const bool replays_rounds =
       schedule.stages.front().selection.has_value() || settings.iterate == MwemIterate::kAverage;
   // In half of the rounds half of the measurements are there, on average.
   const double sweeps =
       (replays_rounds ? rounds / 2 * taken(settings.sweeps, 10) : 0) + taken(settings.last_sweeps, 400);
-  const double swept = static_cast<double>(measured.sets) * static_cast<double>(schedule.all_cells);
+  const bool is_dense = settings.form == MwemForm::kDense;
+  const auto attributes = static_cast<double>(std::ssize(schedule.attributes));
+  // Each clique has some of the measurements: a few, or in small domains all.
+  const auto sets = static_cast<double>(measured.sets);
+  const double of_a_clique = is_dense ? sets : std::min(sets, 8 + sets / 2);
+  const double swept = of_a_clique * static_cast<double>(schedule.all_cells);
   const auto asked = static_cast<double>(candidates.cells + candidates.queries);
   return sweeps * (kSecondsPerSweptCell * swept +
                    kSecondsPerMeasuredCell * static_cast<double>(measured.cells + measured.box_cells)) +
-         (replays_rounds ? rounds : 1) * (kSecondsPerCandidateCell * asked +
-                                          kSecondsPerSweptCell * static_cast<double>(schedule.all_cells) *
-                                              static_cast<double>(candidates.sets)) +
+         (replays_rounds ? rounds : 1) *
+             (kSecondsPerCandidateCell * asked +
+              kSecondsPerSweptCell * static_cast<double>(schedule.all_cells) *
+                  (is_dense ? static_cast<double>(candidates.sets) : attributes)) +
+         (is_dense
+              ? 0
+              : rounds * kSecondsPerCheckedAttribute * attributes * static_cast<double>(candidates.sets)) +
          CountingSeconds(static_cast<double>(candidates.sets) + rounds,
                          DeclaredRecords(input.assume_records));
 }

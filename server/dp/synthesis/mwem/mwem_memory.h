@@ -11,6 +11,9 @@
 
 namespace curator::dp {
 
+// Of the largest table that the estimate of a candidate takes; one that takes more is not chosen.
+inline constexpr int64_t kMostCellsOfAMwemEstimate = int64_t{1} << 22;
+
 // `schedule` is that of `input`.
 SynthesisMemory MemoryOfMwem(const SynthesisInput& input, const MwemSchedule& schedule);
 

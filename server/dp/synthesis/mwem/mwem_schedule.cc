@@ -14,7 +14,7 @@
 #include "dp/queries/marginals.h"
 #include "dp/sensitivity/sensitivity.h"
 #include "dp/synthesis/budget_split.h"
-#include "dp/synthesis/models/factored_fit.h"
+#include "dp/synthesis/models/clique_tree.h"
 #include "dp/synthesis/models/product_model.h"
 #include "dp/synthesis/mwem/mwem_memory.h"
 #include "dp/synthesis/synthesis_workload.h"
@@ -183,13 +183,54 @@ std::optional<LinearDraws> LinearDrawsOf(const SynthesisInput& input, const Mwem
   return LinearDraws{.draws = schedule.draws, .removals = DrawsOf(schedule, *removal, share)};
 }
 
-std::vector<QueryGroup> InitialGroups(MwemInit init, const AttributeSet& attributes) {
-  if (init == MwemInit::kUniform) return {};
-  if (init == MwemInit::kDomain) return {{.attributes = attributes, .queries = EveryCell()}};
+std::vector<QueryGroup> InitialGroups(const MwemSettings& settings, const AttributeSet& attributes) {
+  if (settings.init == MwemInit::kUniform) return {};
+  if (settings.init == MwemInit::kDomain) return {{.attributes = attributes, .queries = EveryCell()}};
   std::vector<QueryGroup> groups;
-  for (const uint32_t attribute : attributes)
+  for (const uint32_t attribute : settings.one_ways)
     groups.push_back({.attributes = {attribute}, .queries = EveryCell()});
   return groups;
+}
+
+// The tables that the workload can make, by public structure alone: its sets join attributes into components,
+// and cliques lie within these.
+void FillInCells(const SynthesisInput& input, MwemSchedule& schedule) {
+  const int64_t most = schedule.settings.max_cells;
+  std::vector<AttributeSet> components;
+  if (schedule.settings.form == MwemForm::kDense) components = {schedule.attributes};
+  int64_t single = 0;  // the tables of attributes that nothing joins
+  for (const uint32_t attribute : schedule.attributes) {
+    single += input.domain.attributes()[attribute].size();
+    schedule.model_cells = std::max(schedule.model_cells, input.domain.attributes()[attribute].size());
+  }
+  for (AttributeSet joined : SetsOf(input.workload)) {
+    std::erase_if(components, [&joined](const AttributeSet& component) {
+      if (Intersection(component, joined).empty()) return false;
+      joined = Union(joined, component);
+      return true;
+    });
+    components.push_back(std::move(joined));
+  }
+  int64_t all = 0;
+  for (const AttributeSet& component : components) {
+    const int64_t cells = CellsUpTo(input.domain, component, most);
+    schedule.model_cells = std::max(schedule.model_cells, cells);
+    all = std::min(most, all + cells);
+  }
+  schedule.all_cells =
+      schedule.settings.form == MwemForm::kDense ? all : std::max(single, std::min(most, all + single));
+}
+
+// Whether all candidates can be measured.
+bool HoldsAll(const SynthesisInput& input, const MwemSchedule& schedule) {
+  if (schedule.settings.form == MwemForm::kDense || input.is_of_version_1) return true;
+  CliqueGraph graph(input.domain, schedule.attributes);
+  for (const AttributeSet& set : SetsOf(input.workload)) {
+    if (graph.Connects(set)) continue;
+    if (graph.SizeWith(set).cliques > schedule.settings.max_cells) return false;
+    graph.Connect(set);
+  }
+  return true;
 }
 
 absl::Status CheckDenseFits(const SynthesisInput& input, const MwemSchedule& schedule) {
@@ -265,21 +306,16 @@ absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input) {
   schedule.used_settings = std::move(read.used);
   RETURN_IF_ERROR(CheckDenseFits(input, schedule));
   const bool adaptive = schedule.settings.adaptive == MwemRounds::kAdaptive;
-  schedule.initial = InitialGroups(schedule.settings.init, schedule.attributes);
+  schedule.initial = InitialGroups(schedule.settings, schedule.attributes);
   ASSIGN_OR_RETURN(const Sensitivities sensitivities,
                    SensitivitiesUnder(input, input.unit_bound, schedule.initial));
-  const bool selects =
-      schedule.settings.rounds < schedule.candidates || (adaptive && schedule.candidates > 1);
+  const bool selects = schedule.candidates > 1 && (schedule.settings.rounds < schedule.candidates ||
+                                                   adaptive || !HoldsAll(input, schedule));
   RETURN_IF_ERROR(BuyNoise(budget, selects, sensitivities, schedule));
   schedule.draws = DrawsOf(schedule, sensitivities, {1, 1});
   RETURN_IF_ERROR(CheckMemory(input, schedule));
   schedule.linear = LinearDrawsOf(input, schedule, sensitivities);
-  std::vector<AttributeSet> joined = sets;
-  for (const QueryGroup& group : schedule.initial) joined.push_back(group.attributes);
-  if (schedule.settings.form == MwemForm::kDense) joined = {schedule.attributes};
-  const ComponentCells tables = CellsOfComponents(input.domain, joined, schedule.settings.max_cells);
-  schedule.model_cells = tables.largest;
-  schedule.all_cells = tables.all;
+  FillInCells(input, schedule);
   return schedule;
 }
 
@@ -289,7 +325,11 @@ std::vector<std::string> DescribeSchedule(const MwemSchedule& schedule) {
   size_t next = 1;
   if (!schedule.initial.empty()) {
     lines.push_back(absl::StrCat(
-        "once: ", schedule.settings.init == MwemInit::kDomain ? "every cell, " : "every one-way marginal, ",
+        "once: ",
+        schedule.settings.init == MwemInit::kDomain ? "every cell, "
+        : schedule.initial.size() == schedule.attributes.size()
+            ? "every one-way marginal, "
+            : absl::StrCat("the one-way marginals of ", schedule.initial.size(), " attributes, "),
         Describe(schedule.draws[next++].event)));
   }
   for (size_t i = 0; i < schedule.stages.size(); ++i) {
@@ -308,8 +348,7 @@ std::vector<std::string> DescribeSchedule(const MwemSchedule& schedule) {
   }
   lines.push_back(schedule.settings.form == MwemForm::kDense
                       ? absl::StrCat("held in memory: one table of ", schedule.model_cells, " cells")
-                      : absl::StrCat("held in memory: independent tables of at most ",
-                                     schedule.settings.max_cells,
+                      : absl::StrCat("held in memory: cliques of at most ", schedule.all_cells,
                                      " cells together; candidates that would need more are not chosen"));
   return lines;
 }

@@ -263,6 +263,32 @@ TEST(DefaultInit, MeasuresMarginalsInPartsAndForRangesOverSeveralAttributesUnles
   EXPECT_EQ(MeasuredBeforehand(small, intervals, 50'000), 0u);
 }
 
+TEST(DefaultInit, MeasuresAllMarginalsBesideAWideAttribute) {
+  std::vector<int64_t> sizes(24, 2);
+  sizes.push_back(1'000'000);
+  std::vector<AttributeSet> pairs;
+  for (uint32_t i = 1; i < 24; ++i) pairs.push_back({0, i});
+  pairs.push_back({24});
+  EXPECT_EQ(MeasuredBeforehand(sizes, WholeMarginals(pairs), 50'000), 25u);
+}
+
+// A charge from before draw identities is recognised by the settings that were planned for it then.
+TEST(MwemSettings, OfVersion1AreThoseOfVersion1) {
+  SynthesisInput input = Input(RuleKind::kZcdp, {.rho = Rho(kRhoUnitsPerOne / 100)});
+  input.domain = CodedDomain(std::vector<int64_t>(24, 2));
+  input.workload = WholeMarginals(AllKWayMarginals(input.domain, 2, {}).value());
+  const auto now = MakeMwemSchedule(input)->used_settings;
+  input.is_of_version_1 = true;
+  const auto before = MakeMwemSchedule(input)->used_settings;
+  EXPECT_EQ(before.at("selection_percent"), "30");
+  EXPECT_EQ(before.at("max_cells"), "67108864");
+  EXPECT_EQ(before.at("last_sweeps"), "30");
+  EXPECT_EQ(before.at("rounds"), "74");
+  EXPECT_EQ(now.at("selection_percent"), "15");
+  EXPECT_EQ(now.at("max_cells"), "65536");
+  EXPECT_EQ(now.at("last_sweeps"), "300");
+}
+
 TEST(DefaultInit, GivesEachMarginalWhatARoundGets) {
   SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
   input.settings = {{"init", "marginals"}, {"rounds", "5"}};
@@ -302,7 +328,7 @@ TEST(MwemSettings, SayWhatWasChosenForAuto) {
 
 TEST(DefaultSelection, TakesHalfOfARoundWhereOneAnswerIsMeasured) {
   SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
-  EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("selection_percent"), "30");
+  EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("selection_percent"), "15");
   input.workload = {{{3}, Boxes{{{0, 3}, {2, 4}}}}};
   EXPECT_EQ(MakeMwemSchedule(input)->used_settings.at("selection_percent"), "50");
 }

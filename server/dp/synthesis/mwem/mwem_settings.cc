@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -22,11 +23,17 @@ namespace {
 constexpr int64_t kMostRounds = 1000;
 constexpr int64_t kGuessedRecords = 10'000;
 constexpr int64_t kInitPercent = 20;
-constexpr int64_t kSelectionPercentOfMarginals = 30;
+constexpr int64_t kSelectionPercentOfMarginals = 15;
+constexpr int64_t kSelectionPercentOfVersion1 = 30;
 constexpr int64_t kSelectionPercentOfQueries = 50;
 constexpr int64_t kLastSweeps = 300;
 // A sweep over tens of millions of cells takes a large part of a second.
-constexpr int64_t kLastSweepsOfLargeDomains = 30;
+constexpr int64_t kLastSweepsOfLargeTables = 30;
+// Of all cliques, unless some marginals of the workload take more.
+constexpr int64_t kUsualCellsOfCliques = int64_t{1} << 16;
+constexpr int64_t kMarginalsInCliques = 8;
+
+constexpr double kRoundsOfMarginals = 1.9;
 
 constexpr Choices<MwemIterate, 2> kIterates = {
     {{"last", MwemIterate::kLast}, {"average", MwemIterate::kAverage}}};
@@ -55,9 +62,24 @@ bool HasBoxes(const SynthesisInput& input) {
       input.workload, [](const QueryGroup& group) { return std::holds_alternative<Boxes>(group.queries); });
 }
 
+// Found by experiment under zCDP (docs/results/mwem-nltcs.md): noise grows with the square root of the number
+// of rounds alone, and the more cells a marginal has the less of its signal it leaves. Under pure budgets,
+// where noise grows with the rounds, and of version 1: the number of attributes.
+double ComplexityOfMarginals(const SynthesisInput& input, const Budget& budget,
+                             const AttributeSet& attributes) {
+  const auto complexity = static_cast<double>(attributes.size());
+  if (input.is_of_version_1 || WholeOf(budget).is_pure) return complexity;
+  double mean_cells = 0;
+  for (const QueryGroup& group : input.workload) {
+    mean_cells += static_cast<double>(CellsUpTo(input.domain, group.attributes, kMostDenseCells)) /
+                  static_cast<double>(input.workload.size());
+  }
+  return kRoundsOfMarginals * complexity * std::sqrt(std::sqrt(8 / std::max(8.0, mean_cells)));
+}
+
 // See DefaultRounds().
-double ComplexityOf(const SynthesisInput& input, const AttributeSet& attributes) {
-  if (AreWholeMarginals(input.workload)) return static_cast<double>(attributes.size());
+double ComplexityOf(const SynthesisInput& input, const Budget& budget, const AttributeSet& attributes) {
+  if (AreWholeMarginals(input.workload)) return ComplexityOfMarginals(input, budget, attributes);
   int digits = 1;
   for (const uint32_t attribute : attributes)
     digits += static_cast<int>(
@@ -73,17 +95,37 @@ double DefaultSlack(const SynthesisInput& input, const MwemSettings& settings) {
   return static_cast<double>(settings.rounds) / 100;
 }
 
+// So many that cliques can hold some marginals of the workload, beside the single attributes.
+int64_t CellsOfCliques(const SynthesisInput& input, const AttributeSet& attributes) {
+  int64_t smallest = kMostDenseCells;
+  for (const AttributeSet& set : SetsOf(input.workload))
+    smallest = std::min(smallest, CellsUpTo(input.domain, set, kMostDenseCells));
+  int64_t cells = kMarginalsInCliques * smallest;
+  for (const int64_t size : input.domain.SizesOf(attributes)) cells += size;
+  return std::clamp(cells, kUsualCellsOfCliques, kMostDenseCells);
+}
+
 absl::Status ReadForm(const SynthesisInput& input, const AttributeSet& attributes, SettingsReader& reader,
                       MwemSettings& settings) {
   const std::optional<int64_t> cells = input.domain.CellCount(attributes);
   ASSIGN_OR_RETURN(const std::optional<MwemForm> form, reader.Choice("form", kForms));
   const bool held_whole = cells && *cells <= kMostCellsHeldWhole;
   const bool fits_whole = cells && *cells <= kMostDenseCells;
-  const int64_t most = fits_whole ? kMostDenseCells : kMostCellsHeldWhole;
+  int64_t most = fits_whole ? kMostDenseCells : kMostCellsHeldWhole;
+  const bool in_cliques = form == MwemForm::kFactored || (!form && !held_whole);
+  if (in_cliques && !input.is_of_version_1) most = CellsOfCliques(input, attributes);
   ASSIGN_OR_RETURN(settings.max_cells, reader.Integer("max_cells", most));
   const bool prefers_dense = held_whole && *cells <= settings.max_cells;
   settings.form = form.value_or(prefers_dense ? MwemForm::kDense : MwemForm::kFactored);
   return absl::OkStatus();
+}
+
+int64_t DefaultLastSweeps(const SynthesisInput& input, const AttributeSet& attributes,
+                          const MwemSettings& settings) {
+  const std::optional<int64_t> cells = input.domain.CellCount(attributes);
+  const bool whole = settings.form == MwemForm::kDense || input.is_of_version_1;
+  const bool is_large = whole && (!cells || *cells > kMostCellsHeldWhole);
+  return std::max(is_large ? kLastSweepsOfLargeTables : kLastSweeps, settings.sweeps);
 }
 
 // So much that each one-way marginal gets what a round gets, and at most half.
@@ -92,47 +134,58 @@ int64_t PercentForMarginals(size_t attributes, int64_t rounds) {
   return std::clamp<int64_t>(100 * marginals / (marginals + rounds), 1, 50);
 }
 
-// How far noise moves a range over half of the values of the largest attribute, when all one-way marginals
-// are measured with this share of the budget. Square roots only, so that every machine finds the same.
-absl::StatusOr<double> NoiseOfMarginals(const SynthesisInput& input, const Budget& budget,
-                                        const AttributeSet& attributes, int64_t percent) {
+// How far noise moves one count, when all one-way marginals are measured with this share of the budget:
+// its variance. Without fractional powers, so that every machine finds the same.
+absl::StatusOr<double> VarianceOfMarginals(const SynthesisInput& input, const Budget& budget,
+                                           const AttributeSet& attributes, int64_t percent) {
   ASSIGN_OR_RETURN(const Sensitivity sensitivity,
                    MarginalsSensitivity(input.unit_bound, static_cast<int64_t>(attributes.size())));
   const BudgetShare whole = WholeOf(budget);
   const double share = static_cast<double>(whole.units) * 1e-14 * static_cast<double>(percent);
   const double scale = static_cast<double>(sensitivity.l1) / share;
-  const double variance =
-      whole.is_pure ? 2 * scale * scale : static_cast<double>(sensitivity.l2_squared) / (2 * share);
-  const int64_t largest = std::ranges::max(input.domain.SizesOf(attributes));
-  return std::sqrt(variance * static_cast<double>(largest) / 2);
+  return whole.is_pure ? 2 * scale * scale : static_cast<double>(sensitivity.l2_squared) / (2 * share);
 }
 
-// One-way marginals first, where rounds would otherwise learn little else (in parts, attributes that no round
-// reaches would stay uniform; ranges over several attributes need the attributes' own distributions) and
-// where these marginals are not lost in noise.
-MwemInit DefaultInit(const SynthesisInput& input, const Budget& budget, const AttributeSet& attributes,
-                     const MwemSettings& settings) {
+// The attributes whose one-way marginals are measured first, where rounds would otherwise learn little else:
+// in cliques, where attributes that no round reaches would stay uniform, those of which noise moves one cell
+// by at most a quarter of the records; for ranges over several attributes, which need the attributes' own
+// distributions, those of which noise moves a range over half of the values by no more.
+AttributeSet MarginalsToMeasure(const SynthesisInput& input, const Budget& budget,
+                                const AttributeSet& attributes, const MwemSettings& settings) {
   const bool joins_attributes = std::ranges::any_of(
       input.workload, [](const QueryGroup& group) { return group.attributes.size() > 1; });
   const bool learns_parts = settings.form == MwemForm::kFactored || HasBoxes(input);
-  if (!joins_attributes || !learns_parts) return MwemInit::kUniform;
-  const absl::StatusOr<double> noise =
-      NoiseOfMarginals(input, budget, attributes, PercentForMarginals(attributes.size(), settings.rounds));
-  // The sensitivity overflows for this unit bound: fall back to uniform.
-  if (!noise.ok()) return MwemInit::kUniform;
-  return *noise <= 0.25 * static_cast<double>(AssumedRecords(input)) ? MwemInit::kMarginals
-                                                                     : MwemInit::kUniform;
+  if (!joins_attributes || !learns_parts) return {};
+  const absl::StatusOr<double> variance =
+      VarianceOfMarginals(input, budget, attributes, PercentForMarginals(attributes.size(), settings.rounds));
+  // The sensitivity overflows for this unit bound: nothing is measured.
+  if (!variance.ok()) return {};
+  const auto is_drowned = [&](uint32_t attribute) {
+    const auto size = static_cast<double>(input.domain.attributes()[attribute].size());
+    const double cells = settings.form == MwemForm::kFactored && !input.is_of_version_1 ? 1 : size / 2;
+    return std::sqrt(*variance * cells) > 0.25 * static_cast<double>(AssumedRecords(input));
+  };
+  if (input.is_of_version_1 && std::ranges::any_of(attributes, is_drowned)) return {};
+  AttributeSet measured;
+  std::ranges::remove_copy_if(attributes, std::back_inserter(measured), is_drowned);
+  return measured;
 }
 
 absl::Status ReadInit(const SynthesisInput& input, const Budget& budget, const AttributeSet& attributes,
                       SettingsReader& reader, MwemSettings& settings) {
   ASSIGN_OR_RETURN(const std::optional<MwemInit> init, reader.Choice("init", kInits));
-  settings.init = init ? *init : DefaultInit(input, budget, attributes, settings);
+  settings.one_ways = init ? attributes : MarginalsToMeasure(input, budget, attributes, settings);
+  settings.init = init.value_or(settings.one_ways.empty() ? MwemInit::kUniform : MwemInit::kMarginals);
   const int64_t percent = settings.init == MwemInit::kMarginals
-                              ? PercentForMarginals(attributes.size(), settings.rounds)
+                              ? PercentForMarginals(settings.one_ways.size(), settings.rounds)
                               : kInitPercent;
   ASSIGN_OR_RETURN(settings.init_percent, reader.Integer("init_percent", percent));
   return absl::OkStatus();
+}
+
+int64_t DefaultSelection(const SynthesisInput& input) {
+  if (!AreWholeMarginals(input.workload)) return kSelectionPercentOfQueries;
+  return input.is_of_version_1 ? kSelectionPercentOfVersion1 : kSelectionPercentOfMarginals;
 }
 
 absl::Status CheckForm(const MwemSettings& settings, bool fits_whole) {
@@ -156,26 +209,21 @@ absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const
   SettingsReader reader(MwemSettingsTable(), input.settings);
   MwemSettings settings;
   const int64_t most_rounds = std::min(candidates, kMostRounds);
-  const int64_t rounds = std::min(
-      most_rounds, DefaultRounds(budget, ComplexityOf(input, attributes), candidates, AssumedRecords(input)));
+  const int64_t rounds = std::min(most_rounds, DefaultRounds(budget, ComplexityOf(input, budget, attributes),
+                                                             candidates, AssumedRecords(input)));
   ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", rounds, IntegerRange{1, most_rounds}));
   // A marginal's error is a sum over its cells, and detected more easily than that of one query.
-  ASSIGN_OR_RETURN(
-      settings.selection_percent,
-      reader.Integer("selection_percent", AreWholeMarginals(input.workload) ? kSelectionPercentOfMarginals
-                                                                            : kSelectionPercentOfQueries));
+  ASSIGN_OR_RETURN(settings.selection_percent, reader.Integer("selection_percent", DefaultSelection(input)));
   ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps"));
-  const std::optional<int64_t> cells = input.domain.CellCount(attributes);
-  const bool is_large = !cells || *cells > kMostCellsHeldWhole;
+  RETURN_IF_ERROR(ReadForm(input, attributes, reader, settings));
   ASSIGN_OR_RETURN(settings.last_sweeps,
-                   reader.Integer("last_sweeps", std::max(is_large ? kLastSweepsOfLargeDomains : kLastSweeps,
-                                                          settings.sweeps)));
+                   reader.Integer("last_sweeps", DefaultLastSweeps(input, attributes, settings)));
   ASSIGN_OR_RETURN(settings.converged, reader.Real("settled"));
   ASSIGN_OR_RETURN(settings.iterate, reader.Choice("iterate", kIterates));
-  RETURN_IF_ERROR(ReadForm(input, attributes, reader, settings));
   RETURN_IF_ERROR(ReadInit(input, budget, attributes, reader, settings));
   ASSIGN_OR_RETURN(settings.slack, reader.Real("slack", DefaultSlack(input, settings)));
   ASSIGN_OR_RETURN(settings.adaptive, reader.Choice("adaptive", kAdaptive));
+  const std::optional<int64_t> cells = input.domain.CellCount(attributes);
   RETURN_IF_ERROR(CheckForm(settings, cells && *cells <= settings.max_cells));
   RETURN_IF_ERROR(reader.Finish());
   ReadMwemSettings read{.settings = settings, .used = reader.used()};
@@ -217,8 +265,8 @@ const std::vector<Setting>& MwemSettingsTable() {
                     kIterates),
       IntegerSetting("sweeps", "how often all measurements are replayed in a round at most", 10, {1, 1000}),
       IntegerSetting("last_sweeps", "how often all measurements are replayed after the last round at most",
-                     absl::StrCat(kLastSweeps, ", or ", kLastSweepsOfLargeDomains,
-                                  " for domains that are held in parts by default"),
+                     absl::StrCat(kLastSweeps, ", or ", kLastSweepsOfLargeTables,
+                                  " where one table has more than ", kMostCellsHeldWhole, " cells"),
                      IntegerRange{1, 100'000}),
       RealSetting("settled",
                   "a replay ends when a sweep changes the fit to no answer by more than this many standard "
@@ -231,8 +279,8 @@ const std::vector<Setting>& MwemSettingsTable() {
       ChoiceSetting(
           "init",
           "what is measured beforehand. uniform: nothing; marginals: every one-way marginal; domain: "
-          "every cell; auto: marginals in the factored form and for ranges over several attributes, "
-          "unless noise would drown them; else uniform",
+          "every cell; auto: in the factored form, and for ranges over several attributes, those one-way "
+          "marginals that noise would not drown; else nothing",
           kInits),
       IntegerSetting("init_percent",
                      "the share of the budget that the measurement beforehand costs; with init=uniform it "
@@ -249,13 +297,16 @@ const std::vector<Setting>& MwemSettingsTable() {
                        "is charged"),
           kAdaptive),
       ChoiceSetting("form",
-                    "dense: one table of all cells; factored: independent tables, joined when a measurement "
-                    "joins their attributes; auto: by the number of cells",
+                    "dense: one table of all cells; factored: the cliques of a junction tree of what is "
+                    "measured; auto: by the number of cells",
                     kForms),
       IntegerSetting(
           "max_cells",
-          "cells of all tables that are held in memory, 16 bytes each, and 24 while the model is sampled",
-          absl::StrCat(kMostDenseCells, ", or ", kMostCellsHeldWhole, " where the domain has more"),
+          "cells of all tables that are held in memory; candidates that would need more are not chosen",
+          absl::StrCat(kMostDenseCells, ", or ", kMostCellsHeldWhole, " where the domain has more; ",
+                       kUsualCellsOfCliques,
+                       ", or more where each marginal of the workload is large, when "
+                       "factored"),
           IntegerRange{1, kMostDenseCells})};
   return *settings;
 }

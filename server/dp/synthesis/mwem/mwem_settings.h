@@ -36,6 +36,7 @@ struct MwemSettings {
   double slack = 0;               // see ReplayRule::prior_weight: prior_weight = slack / sigma
   MwemIterate iterate = MwemIterate::kLast;
   MwemInit init = MwemInit::kUniform;
+  AttributeSet one_ways;     // that are measured beforehand with kMarginals
   int64_t init_percent = 0;  // of the budget, when something is measured beforehand
   MwemRounds adaptive = MwemRounds::kFixed;
   MwemForm form = MwemForm::kDense;
@@ -45,7 +46,7 @@ struct MwemSettings {
 // The stages of an adaptive schedule; a round of each costs twice what a round of the stage before costs.
 inline constexpr int64_t kAdaptiveStages = 4;
 
-// A domain of more cells is held in factored form by default.
+// A domain of more cells is held in cliques by default.
 inline constexpr int64_t kMostCellsHeldWhole = int64_t{1} << 22;
 
 // The settings in use, and every key with its value; "auto" is replaced by the choice that was made.
@@ -59,8 +60,8 @@ absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const
                                               int64_t candidates);
 
 // The default number of rounds: few when noise is large, all candidates when they are not many more
-// than that. `complexity`: the number of attributes of whole marginals, or of binary digits of a cell of the
-// domain for other queries, less where these are ranges. `records` is a public guess.
+// than that. `complexity`: in proportion to the number of attributes of whole marginals, or of binary digits
+// of a cell of the domain for other queries, less where these are ranges. `records` is a public guess.
 int64_t DefaultRounds(const Budget& budget, double complexity, int64_t candidates, int64_t records);
 
 // The settings of the method.

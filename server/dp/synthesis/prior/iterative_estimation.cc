@@ -6,7 +6,7 @@
 
 #include "base/status_macros.h"
 #include "dp/synthesis/models/portable_math.h"
-#include "dp/synthesis/models/product_fit.h"
+#include "dp/synthesis/models/measured_set.h"
 
 namespace curator::dp {
 namespace {
