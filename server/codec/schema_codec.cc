@@ -24,6 +24,8 @@ constexpr int64_t kSecondVersion = 2;
 constexpr int64_t kThirdVersion = 3;
 // It ends with the measures. A schema without any is encoded in an earlier one.
 constexpr int64_t kFourthVersion = 4;
+// It ends with the measures, then the constraints. A schema without constraints is encoded in an earlier one.
+constexpr int64_t kFifthVersion = 5;
 
 // Permanent: stored documents contain them.
 enum KindTag : int64_t {
@@ -35,6 +37,7 @@ enum KindTag : int64_t {
   kDate = 6,
   kOrdered = 7
 };
+enum RuleTag : int64_t { kOrder = 1, kPairs = 2 };
 enum UnitTag : int64_t { kRecord = 1, kPerson = 2, kGroup = 3 };
 
 void WriteKind(CanonicalWriter& writer, const dp::CategoricalKind& kind) {
@@ -114,6 +117,29 @@ void WriteMeasures(CanonicalWriter& writer, const std::vector<dp::Measure>& meas
   }
 }
 
+void WriteRule(CanonicalWriter& writer, const dp::OrderRule& rule) {
+  writer.Integer(kOrder);
+  writer.Integer(rule.lower);
+  writer.Integer(rule.upper);
+  writer.Integer(rule.strict ? 1 : 0);
+}
+
+void WriteRule(CanonicalWriter& writer, const dp::PairsRule& rule) {
+  writer.Integer(kPairs);
+  for (const uint32_t attribute : rule.attributes) writer.Integer(attribute);
+  writer.Integer(static_cast<int64_t>(rule.allowed.size()));
+  for (const auto& [first, second] : rule.allowed) {
+    writer.Integer(first);
+    writer.Integer(second);
+  }
+}
+
+void WriteConstraints(CanonicalWriter& writer, const std::vector<dp::Constraint>& constraints) {
+  writer.Integer(static_cast<int64_t>(constraints.size()));
+  for (const dp::Constraint& constraint : constraints)
+    std::visit([&](const auto& rule) { WriteRule(writer, rule); }, constraint.rule());
+}
+
 void WriteUnit(CanonicalWriter& writer, const dp::RecordUnit&) {
   writer.Integer(kRecord);
 }
@@ -152,6 +178,7 @@ bool NeedsSecondVersion(const dp::Attribute& attribute) {
 
 // The first that can encode it.
 int64_t VersionOf(const dp::Schema& schema) {
+  if (!schema.domain.constraints().empty()) return kFifthVersion;
   if (!schema.domain.measures().empty()) return kFourthVersion;
   const std::vector<dp::Attribute>& attributes = schema.domain.attributes();
   if (schema.separator != ',' || schema.domain_from_records ||
@@ -162,7 +189,7 @@ int64_t VersionOf(const dp::Schema& schema) {
 }
 
 int64_t VersionOf(std::string_view bytes) {
-  for (const int64_t version : {kFourthVersion, kThirdVersion, kSecondVersion}) {
+  for (const int64_t version : {kFifthVersion, kFourthVersion, kThirdVersion, kSecondVersion}) {
     if (CanonicalReader(bytes, kTag, version).ok()) return version;
   }
   return kFirstVersion;
@@ -345,8 +372,53 @@ std::vector<DeclaredMeasure> ReadMeasures(CanonicalReader& reader) {
   return measures;
 }
 
+// Of an attribute or a code.
+uint32_t ReadNumber(CanonicalReader& reader) {
+  const int64_t number = reader.Integer();
+  if (number < 0 || number > std::numeric_limits<uint32_t>::max()) reader.Refuse();
+  return static_cast<uint32_t>(number);
+}
+
+dp::OrderRule ReadOrder(CanonicalReader& reader) {
+  dp::OrderRule rule;
+  rule.lower = ReadNumber(reader);
+  rule.upper = ReadNumber(reader);
+  rule.strict = ReadFlag(reader);
+  return rule;
+}
+
+dp::PairsRule ReadPairs(CanonicalReader& reader) {
+  dp::PairsRule rule;
+  for (uint32_t& attribute : rule.attributes) attribute = ReadNumber(reader);
+  constexpr int64_t kPairBytes = 2 * 8;
+  for (int64_t left = reader.Count(kPairBytes); left > 0; --left) {
+    const uint32_t first = ReadNumber(reader);
+    rule.allowed.push_back({first, ReadNumber(reader)});
+  }
+  return rule;
+}
+
+std::vector<dp::ConstraintRule> ReadConstraints(CanonicalReader& reader) {
+  std::vector<dp::ConstraintRule> rules;
+  constexpr int64_t kLeastRuleBytes = 4 * 8;  // a tag, two attributes, and what is between them
+  for (int64_t left = reader.Count(kLeastRuleBytes); left > 0; --left) {
+    switch (reader.Integer()) {
+      case kOrder:
+        rules.emplace_back(ReadOrder(reader));
+        break;
+      case kPairs:
+        rules.emplace_back(ReadPairs(reader));
+        break;
+      default:
+        reader.Refuse();
+    }
+  }
+  return rules;
+}
+
 absl::StatusOr<dp::Domain> DomainOf(std::vector<DeclaredAttribute> attributes,
-                                    std::vector<DeclaredMeasure> measures) {
+                                    std::vector<DeclaredMeasure> measures,
+                                    std::vector<dp::ConstraintRule> rules) {
   std::vector<dp::Attribute> created;
   for (DeclaredAttribute& one : attributes) {
     ASSIGN_OR_RETURN(dp::Attribute attribute,
@@ -361,7 +433,9 @@ absl::StatusOr<dp::Domain> DomainOf(std::vector<DeclaredAttribute> attributes,
         dp::Measure::Create(std::move(one.name), one.bounds, std::move(one.missing), std::move(one.reading)));
     columns.push_back(std::move(measure));
   }
-  return dp::Domain::Create(std::move(created), std::move(columns));
+  ASSIGN_OR_RETURN(dp::Domain domain, dp::Domain::Create(std::move(created), std::move(columns)));
+  if (rules.empty()) return domain;
+  return domain.WithConstraints(std::move(rules));
 }
 
 absl::StatusOr<dp::Schema> ReadSchema(std::string_view bytes) {
@@ -377,9 +451,11 @@ absl::StatusOr<dp::Schema> ReadSchema(std::string_view bytes) {
   const bool domain_from_records = version >= kThirdVersion && ReadFlag(reader);
   std::vector<DeclaredMeasure> measures;
   if (version >= kFourthVersion) measures = ReadMeasures(reader);
+  std::vector<dp::ConstraintRule> rules;
+  if (version >= kFifthVersion) rules = ReadConstraints(reader);
   RETURN_IF_ERROR(reader.Finish());
 
-  ASSIGN_OR_RETURN(dp::Domain domain, DomainOf(std::move(declared), std::move(measures)));
+  ASSIGN_OR_RETURN(dp::Domain domain, DomainOf(std::move(declared), std::move(measures), std::move(rules)));
   ASSIGN_OR_RETURN(dp::Schema schema,
                    dp::CreateSchema(std::move(domain), std::move(unit), std::move(nesting)));
   schema.separator = separator;
@@ -405,6 +481,7 @@ std::string EncodeSchema(const dp::Schema& schema) {
     writer.Integer(schema.domain_from_records ? 1 : 0);
   }
   if (version >= kFourthVersion) WriteMeasures(writer, schema.domain.measures());
+  if (version >= kFifthVersion) WriteConstraints(writer, schema.domain.constraints());
   return std::move(writer).Take();
 }
 

@@ -94,6 +94,19 @@ dp::Measure RandomMeasure(size_t i, std::mt19937_64& random) {
       .value();
 }
 
+// The domain with some of the constraints that it can have.
+dp::Domain Constrained(const dp::Domain& domain, std::mt19937_64& random) {
+  std::vector<dp::ConstraintRule> rules;
+  const auto attribute = [&] { return static_cast<uint32_t>(random() % domain.size()); };
+  for (size_t left = random() % 4; left > 0; --left) {
+    dp::ConstraintRule rule = dp::OrderRule{attribute(), attribute(), random() % 2 == 0};
+    if (random() % 2 == 0) rule = dp::PairsRule{{attribute(), attribute()}, {{1, 0}, {0, 0}}};
+    rules.push_back(rule);
+    if (!domain.WithConstraints(rules).ok()) rules.pop_back();
+  }
+  return domain.WithConstraints(rules).value();
+}
+
 dp::PrivacyUnit RandomUnit(std::mt19937_64& random) {
   const int64_t records = static_cast<int64_t>(1 + random() % dp::kMaxRecordsPerUnit);
   if (random() % 3 == 0) return dp::PersonUnit{"pid", records};
@@ -114,7 +127,8 @@ dp::Schema RandomSchema(std::mt19937_64& random) {
   std::vector<dp::Measure> measures;
   for (size_t left = random() % 2 == 0 ? 0 : random() % 4; left > 0; --left)
     measures.push_back(RandomMeasure(left, random));
-  const dp::Domain domain = dp::Domain::Create(std::move(attributes), std::move(measures)).value();
+  const dp::Domain domain =
+      Constrained(dp::Domain::Create(std::move(attributes), std::move(measures)).value(), random);
   const dp::PrivacyUnit unit = RandomUnit(random);
   dp::Nesting nesting{.group_column = "school", .response = static_cast<uint32_t>(random() % domain.size())};
   if (const auto* group = std::get_if<dp::GroupUnit>(&unit)) {
@@ -225,6 +239,13 @@ TEST(SchemaCodec, EachSchemaIsWrittenInTheFirstVersionThatCanSayIt) {
   const dp::Domain measured =
       dp::Domain::Create(edges.attributes(), {dp::Measure::Create("x", {0, 9, 0.5}).value()}).value();
   EXPECT_EQ(version(dp::CreateSchema(measured, dp::RecordUnit{}).value()), 4);
+  const dp::Domain two = dp::Domain::Create({dp::Attribute::Create("x", dp::CodedKind{2}).value(),
+                                             dp::Attribute::Create("y", dp::CodedKind{2}).value()})
+                             .value();
+  EXPECT_EQ(version(dp::CreateSchema(two.WithConstraints({}).value(), dp::RecordUnit{}).value()), 1);
+  EXPECT_EQ(
+      version(dp::CreateSchema(two.WithConstraints({dp::OrderRule{0, 1}}).value(), dp::RecordUnit{}).value()),
+      5);
 }
 
 TEST(SchemaCodec, VersionTwoOfWhatVersionOneCanSayIsRefused) {

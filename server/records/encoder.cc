@@ -50,12 +50,14 @@ TakesNames NamesIn(std::string_view header, char separator) {
   return names;
 }
 
-// In the order in which a report lists them.
-std::vector<std::string> ReportedColumns(const dp::Schema& schema) {
+// What rejects rows, in the order in which a report lists it.
+std::vector<std::string> ReportedNames(const dp::Schema& schema) {
   std::vector<std::string> names;
   for (const dp::Attribute& attribute : schema.domain.attributes()) names.push_back(attribute.name());
   for (const dp::Measure& measure : schema.domain.measures()) names.push_back(measure.name());
   names.push_back(dp::IdColumnOf(schema).value_or(""));
+  for (size_t i = 0; i < schema.domain.constraints().size(); ++i)
+    names.push_back(absl::StrCat("constraints[", i, "]"));
   return names;
 }
 
@@ -79,10 +81,13 @@ RecordEncoder::RecordEncoder(const dp::Schema& schema, const ImportOptions& opti
       outside_domain_(options.outside_domain),
       only_(options.only),
       sink_(std::move(sink)),
-      id_column_(dp::IdColumnOf(schema)),
+      names_(ReportedNames(schema)),
       codes_(schema.domain.size() + schema.domain.measures().size()),
       cells_clipped_(schema.domain.measures().size()),
-      rejections_(ReportedColumns(schema)) {}
+      rejections_(names_) {
+  for (const dp::Constraint& constraint : schema_.domain.constraints())
+    why_forbidden_.push_back(dp::WhyForbidden(constraint, schema_.domain.attributes()));
+}
 
 absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) {
   std::unordered_map<std::string, Roles> wanted;
@@ -90,7 +95,7 @@ absl::Status RecordEncoder::TakeHeader(const std::vector<std::string>& columns) 
     wanted[schema_.domain.attributes()[i].column()].attribute = static_cast<uint32_t>(i);
   for (size_t i = 0; i < schema_.domain.measures().size(); ++i)
     wanted[schema_.domain.measures()[i].column()].measure = static_cast<uint32_t>(i);
-  if (id_column_) wanted[*id_column_].is_id = true;
+  if (const std::optional<std::string> id = dp::IdColumnOf(schema_)) wanted[*id].is_id = true;
 
   std::unordered_map<std::string, size_t> seen;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -179,10 +184,22 @@ std::optional<uint32_t> RecordEncoder::CodeOf(uint32_t attribute, std::string_vi
   return code;
 }
 
+// Neighbours: tables that differ in one row. Sensitivity: a row is accepted or rejected by its own codes and
+// public facts, so one row changes the presence of itself alone. Claim: docs/PRIVACY.md#constraints.
+void RecordEncoder::CheckConstraints() {
+  const std::vector<dp::Constraint>& constraints = schema_.domain.constraints();
+  for (size_t i = 0; i < constraints.size(); ++i) {
+    const auto [first, second] = constraints[i].attributes();
+    if (!constraints[i].Forbids(codes_[first], codes_[second])) continue;
+    faults_.push_back({codes_.size() + 1 + i, why_forbidden_[i]});
+  }
+}
+
 absl::Status RecordEncoder::TakeRow(int64_t line) {
   ++report_.rows_read;
   const int64_t clamped = std::exchange(responses_clamped_, 0);
   const std::vector<uint32_t> clipped = std::exchange(clipped_, {});
+  if (faults_.empty()) CheckConstraints();
   if (!faults_.empty()) return RefuseRow(line);
   for (const uint32_t measure : clipped) ++cells_clipped_[measure];
   ++report_.rows_accepted;
@@ -201,9 +218,7 @@ ImportReport RecordEncoder::report() const {
 }
 
 const std::string& RecordEncoder::NameOf(size_t column) const {
-  if (column < schema_.domain.size()) return schema_.domain.attributes()[column].name();
-  const size_t measure = column - schema_.domain.size();
-  return measure < schema_.domain.measures().size() ? schema_.domain.measures()[measure].name() : *id_column_;
+  return names_[column];
 }
 
 absl::Status RecordEncoder::RefuseRow(int64_t line) {

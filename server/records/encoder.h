@@ -47,7 +47,8 @@ class RecordEncoder final : public CsvSink {
     std::optional<uint32_t> measure;
     bool is_id = false;
   };
-  // A cell for which the row is rejected. Columns are numbered as those of tables, the id column after them.
+  // A cell or a constraint for which the row is rejected. Columns are numbered as those of tables, then
+  // follow the id column and the constraints.
   struct Fault {
     size_t column = 0;
     std::string reason;
@@ -57,6 +58,8 @@ class RecordEncoder final : public CsvSink {
   // The first `before` faults of the row are of other cells.
   void TakeMeasure(uint32_t measure, std::string_view text, size_t before);
   std::optional<uint32_t> CodeOf(uint32_t attribute, std::string_view text);
+  // Of a row all of whose cells have codes.
+  void CheckConstraints();
   const std::string& NameOf(size_t column) const;
   absl::Status RefuseRow(int64_t line);
 
@@ -64,7 +67,8 @@ class RecordEncoder final : public CsvSink {
   const OutsideDomain outside_domain_;
   const std::optional<PartRows> only_;
   const RowSink sink_;
-  const std::optional<std::string> id_column_;
+  const std::vector<std::string> names_;    // of what rejects rows, in the order of reports
+  std::vector<std::string> why_forbidden_;  // by each constraint
 
   std::vector<Roles> roles_;  // of each column of the file
 

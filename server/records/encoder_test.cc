@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,6 +89,87 @@ TEST(RecordEncoder, RejectsRowsOfOtherParts) {
   EXPECT_EQ(outcome.report.rows_rejected, 2);
   EXPECT_EQ(outcome.report.examples[0], (RejectedRow{4, "age", "does not lie in the part \"young\""}));
   EXPECT_EQ(outcome.report.examples[1], (RejectedRow{5, "age", "is above the largest value, 99"}));
+}
+
+// "start" is at most "end", in bins of ten; "city" lies in "state".
+dp::Schema Constrained() {
+  const dp::Domain domain =
+      dp::Domain::Create(
+          {dp::Attribute::Create("start", dp::IntegerKind{0, 99, 10}).value(),
+           dp::Attribute::Create("end", dp::IntegerKind{0, 99, 10}, dp::Missing{{}, "never"}).value(),
+           dp::Attribute::Create("city", dp::CategoricalKind{{"Bonn", "Mainz"}, "other"}).value(),
+           dp::Attribute::Create("state", dp::CategoricalKind{{"NW", "RP"}}).value()})
+          .value();
+  return dp::CreateSchema(domain
+                              .WithConstraints({dp::OrderRule{.lower = 0, .upper = 1},
+                                                dp::PairsRule{{2, 3}, {{0, 0}, {1, 1}}}})
+                              .value(),
+                          dp::RecordUnit{})
+      .value();
+}
+
+constexpr char kConstrainedHeader[] = "start,end,city,state\n";
+
+TEST(RecordEncoder, RejectsRowsThatBreakAConstraintAndGoesOn) {
+  const Outcome outcome =
+      Encode(Constrained(), absl::StrCat(kConstrainedHeader, "25,11,Bonn,NW\n5,80,Mainz,NW\n90,9,Bonn,RP\n",
+                                         "x,9,Bonn,RP\n30,30,Mainz,RP\n"));
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_EQ(outcome.rows, (CodeRows{{3, 3, 1, 1}}));
+  EXPECT_EQ(outcome.report.rows_rejected, 4);
+  EXPECT_EQ(outcome.report.examples[0],
+            (RejectedRow{2, "constraints[0]", "is broken: \"end\" is below \"start\""}));
+  EXPECT_THAT(
+      outcome.report.rejections,
+      ElementsAre(
+          Rejection{"start", "is not an integer", 1, {5}},
+          Rejection{"constraints[0]", "is broken: \"end\" is below \"start\"", 2, {2, 4}},
+          Rejection{"constraints[1]", "is broken: \"city\" and \"state\" are no allowed pair", 2, {3, 4}}));
+}
+
+TEST(RecordEncoder, ConstrainsBinsAndNoMissingOrOtherValues) {
+  const Outcome outcome = Encode(
+      Constrained(),
+      absl::StrCat(kConstrainedHeader, "29,21,Bonn,NW\n99,NA,Bonn,NW\n", "1,1,Trier,NW\n1,1,Trier,RP\n"));
+  EXPECT_EQ(outcome.report.rows_accepted, 4) << "of the same bin; missing; of a city that is not listed";
+}
+
+using Importer = std::function<CodeRows(const std::string& csv)>;
+
+// The first file of some rows, in every order and of every length, that is imported as other rows than those
+// of its rows that are imported alone; empty where there is none.
+std::string FileWhoseRowsMoveEachOther(const Importer& import) {
+  const std::array<std::string, 5> rows = {"25,11,Bonn,NW\n", "5,80,Mainz,NW\n", "30,30,Mainz,RP\n",
+                                           "1,NA,Trier,NW\n", "90,9,Bonn,RP\n"};
+  std::array<size_t, 5> order = {0, 1, 2, 3, 4};
+  do {
+    std::string csv = kConstrainedHeader;
+    CodeRows expected;
+    for (const size_t row : order) {
+      csv += rows[row];
+      const CodeRows alone = import(kConstrainedHeader + rows[row]);
+      expected.insert(expected.end(), alone.begin(), alone.end());
+      if (import(csv) != expected) return csv;
+    }
+  } while (std::ranges::next_permutation(order).found);
+  return "";
+}
+
+TEST(RecordEncoder, ARowIsRejectedForWhatItIsWhateverTheOthersAre) {
+  EXPECT_EQ(
+      FileWhoseRowsMoveEachOther([](const std::string& csv) { return Encode(Constrained(), csv).rows; }), "");
+}
+
+// What it has stored says whether a forbidden row came before.
+TEST(ConstraintsCanary, AnImportThatStopsAtAForbiddenRowIsCaught) {
+  const Importer stops = [](const std::string& csv) {
+    const Outcome outcome = Encode(Constrained(), csv);
+    if (outcome.report.examples.empty()) return outcome.rows;
+    CodeRows before = outcome.rows;
+    before.resize(std::min(before.size(), static_cast<size_t>(outcome.report.examples[0].line) - 2));
+    return before;
+  };
+  EXPECT_NE(FileWhoseRowsMoveEachOther(stops), "");
 }
 
 TEST(RecordEncoder, FailsTheWholeImportWhereNoRowMayBeDropped) {

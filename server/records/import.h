@@ -24,14 +24,15 @@ namespace curator::records {
 // never logged.
 struct RejectedRow {
   int64_t line = 0;       // where the row begins; 1 is the header's line
-  std::string attribute;  // or measure, or the id column
+  std::string attribute;  // or measure, or the id column, or a constraint: "constraints[0]"
   std::string reason;     // does not repeat the cell
   bool operator==(const RejectedRow&) const = default;
 };
 
-// How many rows one column rejects for one reason. A row counts in each column that rejects it.
+// How many rows one column rejects for one reason. A row counts in each column that rejects it, or, where
+// none does, in each constraint that it breaks.
 struct Rejection {
-  std::string attribute;  // or measure, or the id column
+  std::string attribute;  // or measure, or the id column, or a constraint: "constraints[0]"
   std::string reason;     // does not repeat a cell
   int64_t rows = 0;
   std::vector<int64_t> lines;  // of the first of these rows, at most kMaxRejectionLines
@@ -49,8 +50,8 @@ struct ImportReport {
   // The request id of the first earlier import of the same bytes into the same dataset or part, whose records
   // now count twice; empty if there is none. Only the owner imports, so that import was the caller's too.
   std::string same_file_as = {};
-  // By column in the order of the schema: attributes, measures, the id column; then by reason. At most
-  // kMaxRejections: those of the most rows.
+  // By column in the order of the schema: attributes, measures, the id column, constraints; then by reason.
+  // At most kMaxRejections: those of the most rows.
   std::vector<Rejection> rejections = {};
   // By measure: cells of accepted rows whose number lay outside of its bounds. Without those that have none.
   std::map<std::string, int64_t> cells_clipped = {};

@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "google/protobuf/util/time_util.h"
 #include "rpc/convert_attribute.h"
+#include "rpc/convert_constraint.h"
 #include "service/datasets/parts.h"
 
 namespace curator::rpc {
@@ -35,6 +36,23 @@ absl::StatusOr<std::optional<dp::Nesting>> NestingFromProto(const v1::Schema& sc
       .group_column = proto.group_column(),
       .response = *response,
       .max_group_size = proto.has_max_group_size() ? proto.max_group_size() : dp::kNoRecordBound};
+}
+
+// The domain with the constraints of the schema.
+absl::StatusOr<dp::Domain> ConstrainedDomain(const v1::Schema& schema, dp::Domain domain) {
+  if (schema.constraints().empty()) return domain;
+  if (static_cast<size_t>(schema.constraints_size()) > dp::kMaxConstraints) {
+    return InvalidField("constraints",
+                        absl::StrCat("has ", schema.constraints_size(), " constraints; at most ",
+                                     dp::kMaxConstraints, " are allowed"));
+  }
+  std::vector<dp::ConstraintRule> rules;
+  for (int i = 0; i < schema.constraints_size(); ++i) {
+    absl::StatusOr<dp::ConstraintRule> rule = FromProto(schema.constraints(i), domain);
+    if (!rule.ok()) return WithinField(absl::StrCat("constraints[", i, "]"), rule.status());
+    rules.push_back(*std::move(rule));
+  }
+  return domain.WithConstraints(std::move(rules));
 }
 
 absl::StatusOr<char> SeparatorFromProto(const v1::TextFormat& format) {
@@ -90,6 +108,7 @@ absl::StatusOr<dp::Schema> FromProto(const v1::Schema& schema) {
     measures.push_back(*std::move(measure));
   }
   ASSIGN_OR_RETURN(dp::Domain domain, dp::Domain::Create(std::move(attributes), std::move(measures)));
+  ASSIGN_OR_RETURN(domain, ConstrainedDomain(schema, std::move(domain)));
   ASSIGN_OR_RETURN(std::optional<dp::Nesting> nesting, NestingFromProto(schema, domain));
   ASSIGN_OR_RETURN(dp::Schema converted,
                    dp::CreateSchema(std::move(domain), UnitFromProto(schema.unit()), std::move(nesting)));
@@ -104,6 +123,8 @@ v1::Schema ToProto(const dp::Schema& schema) {
     *proto.add_attributes() = ToProto(attribute);
   }
   for (const dp::Measure& measure : schema.domain.measures()) *proto.add_measures() = ToProto(measure);
+  for (const dp::Constraint& constraint : schema.domain.constraints())
+    *proto.add_constraints() = ToProto(constraint.rule(), schema.domain);
   std::visit(UnitToProto{*proto.mutable_unit()}, schema.unit);
   if (schema.nesting) {
     v1::Nesting& nesting = *proto.mutable_nesting();

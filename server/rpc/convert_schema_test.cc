@@ -5,6 +5,12 @@
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
 #include "base/errors.h"
 
 namespace curator::rpc {
@@ -113,6 +119,87 @@ TEST(ConvertSchema, MeasuresSurviveTheWayInAndOut) {
   EXPECT_EQ(inside->domain.measures()[1].steps(), 20);
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(ToProto(*inside), schema))
       << ToProto(*inside).DebugString();
+}
+
+constexpr char kConstrained[] = R"pb(
+  attributes {
+    name: "start"
+    date { from: "2019-01-15" to: "2020-12-31" bins: MONTH }
+  }
+  attributes {
+    name: "end"
+    date { from: "2019-01-15" to: "2020-12-31" bins: MONTH }
+  }
+  attributes {
+    name: "city"
+    categorical { values: "Bonn" values: "Mainz" values: "Trier" catch_all: "other" }
+  }
+  attributes {
+    name: "income"
+    numeric { edges: 0 edges: 0.5 edges: 1000 }
+  }
+  unit { record {} }
+)pb";
+
+TEST(ConvertSchema, ConstraintsSurviveTheWayInAndOut) {
+  const v1::Schema schema = Parse(absl::StrCat(kConstrained, R"pb(
+    constraints { order { lower: "start" upper: "end" } }
+    constraints { order { lower: "end" upper: "start" strict: true } }
+    constraints {
+      allowed_pairs {
+        attributes: "city"
+        attributes: "income"
+        pairs { values: "Bonn" values: "0.5" }
+        pairs { values: "Trier" values: "0" }
+      }
+    }
+    constraints {
+      allowed_pairs {
+        attributes: "start"
+        attributes: "city"
+        pairs { values: "2019-01-15" values: "Bonn" }
+        pairs { values: "2019-03-01" values: "Mainz" }
+      }
+    }
+  )pb"));
+  const absl::StatusOr<dp::Schema> inside = FromProto(schema);
+  ASSERT_TRUE(inside.ok()) << inside.status();
+  EXPECT_EQ(std::get<dp::PairsRule>(inside->domain.constraints()[3].rule()).allowed,
+            (std::vector<std::array<uint32_t, 2>>{{0, 0}, {2, 1}}));
+  EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(ToProto(*inside), schema))
+      << ToProto(*inside).DebugString();
+}
+
+TEST(ConvertSchema, AnErrorInAConstraintNamesThePathOfTheField) {
+  const auto pairs = [](const std::string& rest) {
+    return absl::StrCat("constraints { allowed_pairs { attributes: \"city\" attributes: \"income\" ", rest,
+                        " } }");
+  };
+  const auto order = [](const std::string& upper) {
+    return absl::StrCat("constraints { order { lower: \"start\" upper: \"", upper, "\" } }");
+  };
+  const std::vector<std::pair<std::string, std::string>> bad = {
+      {"constraints {}", "constraints[0].rule"},
+      {order("begin"), "constraints[0].order.upper"},
+      {order("start"), "constraints[0].order.upper"},
+      {order("city"), "constraints[0].order.upper"},
+      {order("income"), "constraints[0].order.upper"},
+      {order("end") + order("end"), "constraints[1]"},
+      {"constraints { allowed_pairs { attributes: \"city\" } }", "constraints[0].allowed_pairs.attributes"},
+      {pairs(""), "constraints[0].allowed_pairs.pairs"},
+      {pairs("pairs { values: \"Bonn\" }"), "constraints[0].allowed_pairs.pairs[0].values"},
+      {pairs("pairs { values: \"Bonn\" values: \"-1\" }"), "constraints[0].allowed_pairs.pairs[0].values[1]"},
+      {pairs("pairs { values: \"other\" values: \"1\" }"), "constraints[0].allowed_pairs.pairs[0]"},
+      {pairs("pairs { values: \"Bonn\" values: \"1\" } pairs { values: \"Bonn\" values: \"2\" }"),
+       "constraints[0].allowed_pairs.pairs[1]"}};
+  for (const auto& [text, field] : bad)
+    ExpectRefused({absl::StrCat(kConstrained, text).c_str(), field.c_str()});
+}
+
+TEST(ConvertSchema, ASchemaHasAtMost64Constraints) {
+  std::string text = kConstrained;
+  for (int i = 0; i < 65; ++i) text += "constraints { order { lower: \"start\" upper: \"end\" } }";
+  ExpectRefused({text.c_str(), "constraints"});
 }
 
 TEST(ConvertSchema, AnErrorInAMeasureNamesThePathOfTheField) {

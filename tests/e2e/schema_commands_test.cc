@@ -94,5 +94,34 @@ TEST_F(SchemaCommands, ALookIsSaidPlainlyAndGoesWithTheDataset) {
   EXPECT_EQ(imported["rows_accepted"], 2) << imported;
 }
 
+TEST_F(SchemaCommands, RejectRowsThatBreakAConstraintOneByOne) {
+  std::ofstream(Path("people.json")) << R"({
+    "attributes": [{"name": "admitted", "date": {"from": "2019-01-01", "to": "2019-12-31", "bins": "DAY"}},
+                   {"name": "discharged", "date": {"from": "2019-01-01", "to": "2019-12-31", "bins": "DAY"}},
+                   {"name": "city", "categorical": {"values": ["Bonn", "Mainz"]}},
+                   {"name": "state", "categorical": {"values": ["NW", "RP"]}}],
+    "constraints": [{"order": {"lower": "admitted", "upper": "discharged"}},
+                    {"allowedPairs": {"attributes": ["state", "city"],
+                                      "pairs": [{"values": ["RP", "Mainz"]}, {"values": ["NW", "Bonn"]}]}}]})";
+  std::ofstream(Path("stays.csv")) << "admitted,discharged,city,state\n"
+                                      "2019-03-02,2019-03-01,Bonn,NW\n"
+                                      "2019-03-01,2019-03-01,Bonn,NW\n"
+                                      "2019-03-01,2019-04-01,Bonn,RP\n"
+                                      "2019-05-09,2019-06-01,Mainz,RP\n";
+  EXPECT_THAT(Run("schema check people.json"),
+              AllOf(HasSubstr("admitted <= discharged"),
+                    HasSubstr("(state, city) in 2 pairs: (RP, Mainz), (NW, Bonn)")));
+  Run(kCreate);
+  EXPECT_THAT(Run("dataset show people"), HasSubstr("(city, state) in 2 pairs: (Bonn, NW), (Mainz, RP)"));
+  const Json imported = Json::parse(Run("--output json dataset import people stays.csv --max-rejected 50%"));
+  EXPECT_EQ(imported["rows_accepted"], 2);
+  EXPECT_EQ(imported["rows_rejected"], 2);
+  ASSERT_EQ(imported["rejections"].size(), 2u) << imported;
+  EXPECT_EQ(imported["rejections"][0]["attribute"], "constraints[0]");
+  EXPECT_EQ(imported["rejections"][0]["reason"], "is broken: \"discharged\" is below \"admitted\"");
+  EXPECT_EQ(imported["rejections"][1]["attribute"], "constraints[1]");
+  EXPECT_EQ(imported["rejections"][1]["rows"], 1);
+}
+
 }  // namespace
 }  // namespace curator::testing

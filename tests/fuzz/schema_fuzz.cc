@@ -34,6 +34,16 @@ std::vector<std::string> MessySchemas() {
   return schemas;
 }
 
+std::string ConstrainedSchema() {
+  const dp::Domain domain =
+      dp::Domain::Create({dp::Attribute::Create("a", dp::IntegerKind{0, 9, 5}).value(),
+                          dp::Attribute::Create("b", dp::NumericKind{{-1, 0, 7.5}}).value()})
+          .value();
+  absl::StatusOr<dp::Domain> constrained = domain.WithConstraints(
+      {dp::OrderRule{.lower = 0, .upper = 1, .strict = true}, dp::PairsRule{{0, 1}, {{0, 1}, {1, 0}}}});
+  return codec::EncodeSchema(dp::CreateSchema(*std::move(constrained), dp::RecordUnit{}).value());
+}
+
 }  // namespace
 
 std::vector<std::string> Seeds() {
@@ -48,6 +58,7 @@ std::vector<std::string> Seeds() {
       Encoded({{"sex", sex}}, dp::GroupUnit{"household", 12}),
       Encoded({{"score", score}, {"sex", sex}}, dp::RecordUnit{}, dp::Nesting{"school", 0, 50})};
   for (std::string& messy : MessySchemas()) seeds.push_back(std::move(messy));
+  seeds.push_back(ConstrainedSchema());
   return seeds;
 }
 
@@ -68,6 +79,18 @@ bool Try(std::string_view bytes) {
     if (measure.steps() < 1 || measure.steps() > dp::kMostMeasureSteps)
       Broken("a measure has a step at least, and no more than sums allow", bytes);
     if (measure.size() > dp::kMaxAttributeSize) Broken("a measure has no more codes than a column", bytes);
+  }
+  for (const dp::Constraint& constraint : schema->domain.constraints()) {
+    const auto [first, second] = constraint.attributes();
+    if (first >= second || second >= schema->domain.size())
+      Broken("a constraint is between two attributes, in their order", bytes);
+    const auto last = [&](uint32_t attribute) {
+      return static_cast<uint32_t>(schema->domain.attributes()[attribute].size() - 1);
+    };
+    if (constraint.Forbids(0, 0) && constraint.Forbids(0, last(second)) &&
+        constraint.Forbids(last(first), 0) && constraint.Forbids(last(first), last(second)) &&
+        std::holds_alternative<dp::OrderRule>(constraint.rule()))
+      Broken("an order allows a pair of bins at one of the four ends", bytes);
   }
   return true;
 }

@@ -1,7 +1,8 @@
-// The bytes of stored releases, and the identities of draws, are the same in every release of the program: a
-// release that an earlier program stored is read, and a draw that it was charged for is recognized.
+// The bytes of stored releases and schemas, and the identities of draws, are the same in every release of
+// the program: a release or a schema that an earlier program stored is read, and a draw that it was charged
+// for is recognized.
 //
-// stored_bytes.txt has one line for each release and each draw below, with its bytes, or the hash of its
+// stored_bytes.txt has one line for each release, schema and draw below, with its bytes, or the hash of its
 // identity, that the program gave it when the line was written. Lines are added and never changed.
 #include <gtest/gtest.h>
 
@@ -13,6 +14,7 @@
 #include "absl/strings/escaping.h"
 #include "codec/draw_identity.h"
 #include "codec/release_codec.h"
+#include "codec/schema_codec.h"
 #include "codec/testing/example_releases.h"
 
 namespace curator::golden {
@@ -47,6 +49,24 @@ std::map<std::string, dp::WorkloadRelease> Releases() {
           {"residuals", codec::ExampleResiduals()}};
 }
 
+std::map<std::string, dp::Schema> Schemas() {
+  const dp::Domain stays =
+      dp::Domain::Create({dp::Attribute::Create("from", dp::IntegerKind{0, 99, 10}).value(),
+                          dp::Attribute::Create("to", dp::IntegerKind{0, 99, 10}).value(),
+                          dp::Attribute::Create("ward", dp::CategoricalKind{{"A", "B"}, "other"}).value()})
+          .value();
+  const dp::Domain measured =
+      dp::Domain::Create(stays.attributes(), {dp::Measure::Create("to", {0, 99, 0.5}).value()}).value();
+  const auto constrained =
+      stays.WithConstraints({dp::OrderRule{.lower = 0, .upper = 1}, dp::PairsRule{{2, 1}, {{1, 3}, {0, 9}}}});
+  const auto schema = [](const dp::Domain& domain) {
+    return dp::CreateSchema(domain, dp::PersonUnit{"pid", 3}).value();
+  };
+  return {{"attributes", schema(stays)},
+          {"a measure", schema(measured)},
+          {"constraints", schema(constrained.value())}};
+}
+
 std::map<std::string, codec::DrawIdentity> Draws() {
   const codec::DrawIdentity counts{.dataset_id = "11111111-1111-4111-8111-111111111111",
                                    .dataset_version = 2,
@@ -74,14 +94,16 @@ std::map<std::string, std::string> StoredLines() {
   return stored;
 }
 
-TEST(StoredBytes, AreThoseThatEarlierProgramsWroteOfTheSameReleasesAndDraws) {
+TEST(StoredBytes, AreThoseThatEarlierProgramsWroteOfTheSameReleasesSchemasAndDraws) {
   std::map<std::string, std::string> stored = StoredLines();
   const size_t lines = stored.size();
   for (const auto& [name, release] : Releases())
     EXPECT_EQ(stored["release: " + name], absl::BytesToHexString(codec::EncodeRelease(release))) << name;
+  for (const auto& [name, schema] : Schemas())
+    EXPECT_EQ(stored["schema: " + name], absl::BytesToHexString(codec::EncodeSchema(schema))) << name;
   for (const auto& [name, draw] : Draws())
     EXPECT_EQ(stored["draw: " + name], absl::BytesToHexString(codec::HashOf(draw))) << name;
-  EXPECT_EQ(lines, Releases().size() + Draws().size());
+  EXPECT_EQ(lines, Releases().size() + Schemas().size() + Draws().size());
 }
 
 TEST(StoredBytes, OfEarlierProgramsAreReadAsTheyWereMeant) {
@@ -90,6 +112,11 @@ TEST(StoredBytes, OfEarlierProgramsAreReadAsTheyWereMeant) {
     const auto read = codec::DecodeWorkloadRelease(absl::HexStringToBytes(stored["release: " + name]));
     ASSERT_TRUE(read.ok()) << name << ": " << read.status();
     EXPECT_EQ(*read, release) << name;
+  }
+  for (const auto& [name, schema] : Schemas()) {
+    const auto read = codec::DecodeSchema(absl::HexStringToBytes(stored["schema: " + name]));
+    ASSERT_TRUE(read.ok()) << name << ": " << read.status();
+    EXPECT_EQ(*read, schema) << name;
   }
 }
 

@@ -100,6 +100,23 @@ std::string DescribeLines(const v1::Rejection& rejection) {
                       more > 0 ? absl::StrCat(" and ", more, " more") : "");
 }
 
+// "start <= end"; of pairs "(city, state) in 3 pairs: (Berlin, BE), (Bonn, NW), (Köln, NW)", the first few of
+// many.
+std::string DescribeConstraint(const v1::Constraint& constraint) {
+  if (constraint.has_order()) {
+    const v1::Constraint::Order& order = constraint.order();
+    return absl::StrCat(order.lower(), order.strict() ? " < " : " <= ", order.upper());
+  }
+  constexpr int kMostShown = 4;
+  const v1::Constraint::AllowedPairs& pairs = constraint.allowed_pairs();
+  std::string text = absl::StrCat("(", absl::StrJoin(pairs.attributes(), ", "), ") in ", pairs.pairs_size(),
+                                  pairs.pairs_size() == 1 ? " pair" : " pairs");
+  for (int i = 0; i < std::min(pairs.pairs_size(), kMostShown); ++i) {
+    absl::StrAppend(&text, i == 0 ? ": (" : ", (", absl::StrJoin(pairs.pairs(i).values(), ", "), ")");
+  }
+  return pairs.pairs_size() > kMostShown ? text + ", ..." : text;
+}
+
 // "0 to 200000 by 100; may be missing; from the column Income"
 std::string DescribeMeasure(const v1::Measure& measure) {
   std::string text = absl::StrCat(ExactText(measure.low()), " to ", ExactText(measure.high()), " by ",
@@ -171,6 +188,7 @@ Document DatasetDocument(const v1::Dataset& dataset) {
   }
   document.tables.push_back(std::move(attributes));
   AddMeasures(dataset.schema(), document);
+  AddConstraints(dataset.schema(), document);
   if (dataset.has_partition()) AddPartitionFacts(dataset.partition(), document);
   return document;
 }
@@ -235,6 +253,14 @@ void AddMeasures(const v1::Schema& schema, Document& document) {
   for (const v1::Measure& measure : schema.measures())
     measures.rows.push_back({measure.name(), DescribeMeasure(measure)});
   document.tables.push_back(std::move(measures));
+}
+
+void AddConstraints(const v1::Schema& schema, Document& document) {
+  if (schema.constraints().empty()) return;
+  Table constraints{"constraints", "", {{"constraint", "every record has"}}, {}};
+  for (const v1::Constraint& constraint : schema.constraints())
+    constraints.rows.push_back({DescribeConstraint(constraint)});
+  document.tables.push_back(std::move(constraints));
 }
 
 void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document) {

@@ -33,6 +33,9 @@ void AddNestingFacts(const v1::Schema& schema, Document& document);
 // The measures with their values, "0 to 200000 by 100"; adds nothing if there are none.
 void AddMeasures(const v1::Schema& schema, Document& document);
 
+// The constraints between attributes, "start <= end"; adds nothing if there are none.
+void AddConstraints(const v1::Schema& schema, Document& document);
+
 // The report of an import: numbers of rows, and what was rejected by column and reason. For the owner only.
 void AddImportFacts(const v1::ImportRecordsResponse& import, Document& document);
 

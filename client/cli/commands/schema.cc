@@ -66,6 +66,7 @@ absl::Status Run(Session& session, const CheckSchema& command) {
   }
   document.tables.push_back(std::move(attributes));
   AddMeasures(schema, document);
+  AddConstraints(schema, document);
   if (checked->has_import()) AddImportFacts(checked->import(), document);
   session.Print(document);
   if (!command.most_rejected.IsExceededBy(checked->import())) return absl::OkStatus();

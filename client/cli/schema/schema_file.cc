@@ -175,6 +175,19 @@ ordered_json ObjectOf(const v1::Measure& measure) {
   return json;
 }
 
+ordered_json ObjectOf(const v1::Constraint& constraint) {
+  if (constraint.has_order()) {
+    ordered_json order = {{"lower", constraint.order().lower()}, {"upper", constraint.order().upper()}};
+    if (constraint.order().strict()) order["strict"] = true;
+    return {{"order", order}};
+  }
+  ordered_json pairs = ordered_json::array();
+  for (const v1::Constraint::AllowedPairs::Pair& pair : constraint.allowed_pairs().pairs())
+    pairs.push_back({{"values", TextsOf(pair.values())}});
+  return {
+      {"allowedPairs", {{"attributes", TextsOf(constraint.allowed_pairs().attributes())}, {"pairs", pairs}}}};
+}
+
 ordered_json ObjectOf(const v1::PrivacyUnit& unit) {
   if (unit.has_person()) {
     return {
@@ -288,6 +301,10 @@ std::string JsonOf(const v1::Measure& measure) {
   return LineOf(ObjectOf(measure));
 }
 
+std::string JsonOf(const v1::Constraint& constraint) {
+  return LineOf(ObjectOf(constraint));
+}
+
 std::string JsonOf(const v1::PrivacyUnit& unit) {
   return LineOf(ObjectOf(unit));
 }
@@ -313,6 +330,10 @@ std::string TextOf(const SchemaFile& file) {
   for (int i = 0; i < schema.measures_size(); ++i) {
     absl::StrAppend(&text, i == 0 ? "\n  ],\n  \"measures\": [\n" : ",\n", "    ",
                     JsonOf(schema.measures(i)));
+  }
+  for (int i = 0; i < schema.constraints_size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "\n  ],\n  \"constraints\": [\n" : ",\n", "    ",
+                    JsonOf(schema.constraints(i)));
   }
   absl::StrAppend(&text, "\n  ],\n  \"unit\": ", JsonOf(schema.unit()));
   if (schema.has_nesting()) absl::StrAppend(&text, ",\n  \"nesting\": ", LineOf(ObjectOf(schema.nesting())));

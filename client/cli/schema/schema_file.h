@@ -38,6 +38,7 @@ absl::Status CheckFilled(const v1::Schema& schema, const std::string& path);
 // One line of JSON.
 std::string JsonOf(const v1::Attribute& attribute);
 std::string JsonOf(const v1::Measure& measure);
+std::string JsonOf(const v1::Constraint& constraint);
 std::string JsonOf(const v1::PrivacyUnit& unit);
 std::string JsonOf(const v1::OwnerLook& look);
 std::string JsonOf(std::string_view text);

@@ -132,6 +132,25 @@ TEST(SchemaFiles, WhatIsFilledInIsAccepted) {
           .ok());
 }
 
+TEST(SchemaFiles, ConstraintsAreWrittenAndReadAgain) {
+  const auto file = ParseSchemaFile(
+      R"({"attributes": [{"name": "a", "coded": {"size": 2}}, {"name": "b", "coded": {"size": 2}}],
+          "constraints": [{"order": {"lower": "a", "upper": "b"}},
+                          {"order": {"lower": "b", "upper": "a", "strict": true}},
+                          {"allowedPairs": {"attributes": ["a", "b"], "pairs": [{"values": ["0", "1"]}]}}]})",
+      "a.json");
+  ASSERT_TRUE(file.ok()) << file.status();
+  const std::string text = TextOf(*file);
+  EXPECT_THAT(text, HasSubstr(R"({"order": {"lower": "a", "upper": "b"}})"));
+  const auto again = ParseSchemaFile(text, "a.json");
+  ASSERT_TRUE(again.ok()) << again.status() << text;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(again->schema.constraints(i),
+                                                                   file->schema.constraints(i)))
+        << text;
+  }
+}
+
 TEST(SchemaFiles, MeasuresAreWrittenAndReadAgain) {
   const auto file = ParseSchemaFile(
       R"({"attributes": [{"name": "a", "coded": {"size": 2}}],

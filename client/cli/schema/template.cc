@@ -43,6 +43,11 @@ constexpr char kGuide[] =
 //       A number below or above the bounds is set to the nearest bound, and each is rounded to the nearest
 //       multiple of the resolution, so both are multiples of it. Narrow bounds have smaller errors, and clip
 //       more numbers. "missing": {} says that cells may be missing: they are then in no sum; "reading" as above.
+//
+// And constraints between two attributes: combinations of bins that no record has, from what is known without
+// the records. Rows that break one are rejected.
+//   {"order": {"lower": "start", "upper": "end"}}            start <= end; with "strict": true, start < end
+//   {"allowedPairs": {"attributes": ["city", "state"], "pairs": [{"values": ["Bonn", "NW"]}, ...]}}
 )";
 
 constexpr char kNoRecordWasRead[] = "its header alone: no record was read.\n";
@@ -141,6 +146,7 @@ std::string TemplateText(const SchemaFile& file, const std::string& path) {
   absl::StrAppend(&text, R"(  ],
 
   // "measures": [{"name": ?, "low": ?, "high": ?, "resolution": ?}],
+  // "constraints": [{"order": {"lower": ?, "upper": ?}}],
 
   // Whom the guarantee protects: one record. Where a person may have several, it is not enough; write
   //   "unit": {"person": {"idColumn": "pid", "maxRecords": 3}}

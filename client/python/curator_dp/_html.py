@@ -79,6 +79,8 @@ def dataset(shown: Dataset, budget: Optional[Budget]) -> str:
     measures = [(each.name, each.values_text) for each in shown.schema.measures]
     if measures:
         described += table(("measure", "values"), measures)
+    if shown.schema.constraints:
+        described += table(("every record has",), [(each,) for each in shown.schema.constraints])
     return _facts(facts) + _beside_the_guarantee(shown) + (_bars(budget) if budget else "") + described
 
 

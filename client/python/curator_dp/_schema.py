@@ -330,12 +330,21 @@ class Measure:
         return f"{self.name} clipped to {number_text(self.low)}..{number_text(self.high)}"
 
 
+def _constraint_text(wire: schema_pb2.Constraint) -> str:
+    """ "start <= end", or "(city, state) in 16 pairs"."""
+    if wire.HasField("order"):
+        return f"{wire.order.lower} {'<' if wire.order.strict else '<='} {wire.order.upper}"
+    number = len(wire.allowed_pairs.pairs)
+    return f"({', '.join(wire.allowed_pairs.attributes)}) in {number} pair{'' if number == 1 else 's'}"
+
+
 class Schema:
     """All columns of a dataset, in their order: schema["age"] is one of them.
 
     Attributes:
         attributes: as a tuple of Attribute.
         measures: as a tuple of Measure; a measure may have the name of a column with bins.
+        constraints: what all records fulfil, as a tuple of texts: "start <= end", "(city, state) in 16 pairs".
 
     >>> census.schema.names
     ('age', 'sex', 'zone', 'income')
@@ -344,6 +353,7 @@ class Schema:
     def __init__(self, wire: schema_pb2.Schema) -> None:
         self.attributes = tuple(Attribute(each) for each in wire.attributes)
         self.measures = tuple(Measure(each.name, each.low, each.high, each.resolution) for each in wire.measures)
+        self.constraints = tuple(_constraint_text(each) for each in wire.constraints)
         self._by_name = {each.name: each for each in self.attributes}
 
     @property

@@ -153,6 +153,27 @@ absl::StatusOr<Domain> Domain::Create(std::vector<Attribute> attributes, std::ve
   return domain;
 }
 
+absl::StatusOr<Domain> Domain::WithConstraints(std::vector<ConstraintRule> rules) const {
+  if (rules.size() > kMaxConstraints) {
+    return InvalidField("constraints", absl::StrCat("has ", rules.size(), " constraints; at most ",
+                                                    kMaxConstraints, " are allowed"));
+  }
+  Domain domain = *this;
+  domain.constraints_.clear();
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const std::string field = absl::StrCat("constraints[", i, "]");
+    absl::StatusOr<Constraint> constraint = Constraint::Create(attributes_, std::move(rules[i]));
+    if (!constraint.ok()) return WithinField(field, constraint.status());
+    const auto first = std::ranges::find(domain.constraints_, *constraint);
+    if (first != domain.constraints_.end()) {
+      return InvalidField(field,
+                          absl::StrCat("repeats constraints[", first - domain.constraints_.begin(), "]"));
+    }
+    domain.constraints_.push_back(*std::move(constraint));
+  }
+  return domain;
+}
+
 absl::StatusOr<uint32_t> Domain::IndexOf(std::string_view name) const {
   for (size_t i = 0; i < attributes_.size(); ++i) {
     if (attributes_[i].name() == name) return static_cast<uint32_t>(i);

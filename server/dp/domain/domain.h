@@ -1,5 +1,5 @@
-// The public facts about a table: its attributes and measures, in order, and the unit that its guarantee
-// protects.
+// The public facts about a table: its attributes and measures, in order, the constraints between attributes,
+// and the unit that its guarantee protects.
 //
 // All of it is declared by the owner before a record is read; nothing here is learned from private records.
 // Thread-safe: immutable values.
@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "dp/domain/attribute.h"
 #include "dp/domain/attribute_set.h"
+#include "dp/domain/constraint.h"
 #include "dp/domain/measure.h"
 
 namespace curator::dp {
@@ -29,8 +30,14 @@ class Domain {
   // repeated names. A measure may have the name of an attribute.
   static absl::StatusOr<Domain> Create(std::vector<Attribute> attributes, std::vector<Measure> measures = {});
 
+  // This domain with these constraints, in place of those that it has. Errors: INVALID_ARGUMENT
+  // ("constraints[2].order.upper") for more than kMaxConstraints, one that repeats another, and those of
+  // Constraint::Create(). That all together can be fulfilled is not checked.
+  absl::StatusOr<Domain> WithConstraints(std::vector<ConstraintRule> rules) const;
+
   const std::vector<Attribute>& attributes() const { return attributes_; }
   const std::vector<Measure>& measures() const { return measures_; }
+  const std::vector<Constraint>& constraints() const { return constraints_; }
   size_t size() const { return attributes_.size(); }
 
   // INVALID_ARGUMENT, naming the near misses, when there is no such attribute.
@@ -51,6 +58,7 @@ class Domain {
   Domain() = default;
   std::vector<Attribute> attributes_;
   std::vector<Measure> measures_;
+  std::vector<Constraint> constraints_;
 };
 
 // The neighbouring datasets of the guarantee, and the unit that owns records.

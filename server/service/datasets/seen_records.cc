@@ -57,6 +57,12 @@ absl::StatusOr<dp::Measure> PlainlyWritten(const dp::Measure& measure) {
   return dp::Measure::Create(measure.name(), measure.bounds(), std::move(missing));
 }
 
+std::vector<dp::ConstraintRule> RulesOf(const dp::Domain& domain) {
+  std::vector<dp::ConstraintRule> rules;
+  for (const dp::Constraint& constraint : domain.constraints()) rules.push_back(constraint.rule());
+  return rules;
+}
+
 }  // namespace
 
 std::string ValuesHash(const dp::Schema& schema) {
@@ -71,7 +77,8 @@ std::string ValuesHash(const dp::Schema& schema) {
     absl::StatusOr<dp::Measure> plain = PlainlyWritten(measure);
     measures.push_back(plain.ok() ? *std::move(plain) : measure);
   }
-  const absl::StatusOr<dp::Domain> domain = dp::Domain::Create(std::move(attributes), std::move(measures));
+  absl::StatusOr<dp::Domain> domain = dp::Domain::Create(std::move(attributes), std::move(measures));
+  if (domain.ok()) domain = domain->WithConstraints(RulesOf(schema.domain));
   const dp::Schema values{.domain = domain.ok() ? *domain : schema.domain, .unit = dp::RecordUnit{}};
   return Sha256(codec::EncodeSchema(values));
 }

@@ -18,8 +18,8 @@
 namespace curator::service {
 
 // Of what a schema says about values: attributes, their bins, and whether missing values have one; measures,
-// their bounds and whether a value may be missing. How cells are written, the unit and the groups do not
-// matter.
+// their bounds and whether a value may be missing; constraints. How cells are written, the unit and the
+// groups do not matter.
 std::string ValuesHash(const dp::Schema& schema);
 
 // `import`, whose report is remembered as seen by `owner` under this schema before it is returned. Further

@@ -54,6 +54,17 @@ TEST(ValuesHash, IsOfTheBoundsOfMeasuresAndOfWhetherTheyMayBeMissing) {
   EXPECT_EQ(hash({0, 80, 1}, std::nullopt, {.column = "Stunden", .decimal_sign = ','}), declared);
 }
 
+TEST(ValuesHash, IsOfTheConstraints) {
+  const auto hash = [](std::vector<dp::ConstraintRule> rules) {
+    dp::Schema schema = PeopleSchema();
+    schema.domain = schema.domain.WithConstraints(std::move(rules)).value();
+    return ValuesHash(schema);
+  };
+  EXPECT_EQ(hash({}), ValuesHash(PeopleSchema()));
+  EXPECT_NE(hash({dp::PairsRule{{0, 1}, {{0, 0}}}}), hash({}));
+  EXPECT_NE(hash({dp::PairsRule{{0, 1}, {{0, 0}}}}), hash({dp::PairsRule{{0, 1}, {{0, 1}}}}));
+}
+
 class SeenRecordsTest : public ServiceTest {
  protected:
   void MakeUnder(const std::string& name, const dp::Schema& schema) const {

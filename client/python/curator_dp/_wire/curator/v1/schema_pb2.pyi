@@ -42,6 +42,35 @@ class Coded(_message.Message):
     size: int
     def __init__(self, size: _Optional[int] = ...) -> None: ...
 
+class Constraint(_message.Message):
+    __slots__ = ["allowed_pairs", "order"]
+    class AllowedPairs(_message.Message):
+        __slots__ = ["attributes", "pairs"]
+        class Pair(_message.Message):
+            __slots__ = ["values"]
+            VALUES_FIELD_NUMBER: _ClassVar[int]
+            values: _containers.RepeatedScalarFieldContainer[str]
+            def __init__(self, values: _Optional[_Iterable[str]] = ...) -> None: ...
+        ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
+        PAIRS_FIELD_NUMBER: _ClassVar[int]
+        attributes: _containers.RepeatedScalarFieldContainer[str]
+        pairs: _containers.RepeatedCompositeFieldContainer[Constraint.AllowedPairs.Pair]
+        def __init__(self, attributes: _Optional[_Iterable[str]] = ..., pairs: _Optional[_Iterable[_Union[Constraint.AllowedPairs.Pair, _Mapping]]] = ...) -> None: ...
+    class Order(_message.Message):
+        __slots__ = ["lower", "strict", "upper"]
+        LOWER_FIELD_NUMBER: _ClassVar[int]
+        STRICT_FIELD_NUMBER: _ClassVar[int]
+        UPPER_FIELD_NUMBER: _ClassVar[int]
+        lower: str
+        strict: bool
+        upper: str
+        def __init__(self, lower: _Optional[str] = ..., upper: _Optional[str] = ..., strict: bool = ...) -> None: ...
+    ALLOWED_PAIRS_FIELD_NUMBER: _ClassVar[int]
+    ORDER_FIELD_NUMBER: _ClassVar[int]
+    allowed_pairs: Constraint.AllowedPairs
+    order: Constraint.Order
+    def __init__(self, order: _Optional[_Union[Constraint.Order, _Mapping]] = ..., allowed_pairs: _Optional[_Union[Constraint.AllowedPairs, _Mapping]] = ...) -> None: ...
+
 class Date(_message.Message):
     __slots__ = ["bins", "edges", "time_zone", "to"]
     class Bins(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
@@ -166,20 +195,22 @@ class RecordUnit(_message.Message):
     def __init__(self) -> None: ...
 
 class Schema(_message.Message):
-    __slots__ = ["attributes", "domain_from_records", "format", "measures", "nesting", "unit"]
+    __slots__ = ["attributes", "constraints", "domain_from_records", "format", "measures", "nesting", "unit"]
     ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
+    CONSTRAINTS_FIELD_NUMBER: _ClassVar[int]
     DOMAIN_FROM_RECORDS_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     MEASURES_FIELD_NUMBER: _ClassVar[int]
     NESTING_FIELD_NUMBER: _ClassVar[int]
     UNIT_FIELD_NUMBER: _ClassVar[int]
     attributes: _containers.RepeatedCompositeFieldContainer[Attribute]
+    constraints: _containers.RepeatedCompositeFieldContainer[Constraint]
     domain_from_records: bool
     format: TextFormat
     measures: _containers.RepeatedCompositeFieldContainer[Measure]
     nesting: Nesting
     unit: PrivacyUnit
-    def __init__(self, attributes: _Optional[_Iterable[_Union[Attribute, _Mapping]]] = ..., unit: _Optional[_Union[PrivacyUnit, _Mapping]] = ..., nesting: _Optional[_Union[Nesting, _Mapping]] = ..., format: _Optional[_Union[TextFormat, _Mapping]] = ..., domain_from_records: bool = ..., measures: _Optional[_Iterable[_Union[Measure, _Mapping]]] = ...) -> None: ...
+    def __init__(self, attributes: _Optional[_Iterable[_Union[Attribute, _Mapping]]] = ..., unit: _Optional[_Union[PrivacyUnit, _Mapping]] = ..., nesting: _Optional[_Union[Nesting, _Mapping]] = ..., format: _Optional[_Union[TextFormat, _Mapping]] = ..., domain_from_records: bool = ..., measures: _Optional[_Iterable[_Union[Measure, _Mapping]]] = ..., constraints: _Optional[_Iterable[_Union[Constraint, _Mapping]]] = ...) -> None: ...
 
 class Synonym(_message.Message):
     __slots__ = ["texts", "value"]
