@@ -46,8 +46,8 @@ absl::StatusOr<LoopSchedule> StartSchedule(const SynthesisInput& input);
 // INVALID_ARGUMENT ("settings.max_cells") unless the one-way marginals, from which cliques grow, fit.
 absl::Status CheckOneWays(const Domain& domain, const LoopSchedule& schedule);
 
-// The largest separator that cliques may have: in a small domain every set fits, because what lies on two sides
-// of any separator is small.
+// The largest separator that cliques may have: in a small domain every set fits, because what lies on two
+// sides of any separator is small.
 int64_t MostOfASeparator(const Domain& domain, const LoopSchedule& schedule);
 
 // Whether what is measured has to be chosen: there are fewer measurements than candidates, or no cliques hold

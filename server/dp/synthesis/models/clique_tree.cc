@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "dp/domain/attribute_set.h"
@@ -19,22 +21,22 @@ int64_t ProductUpTo(int64_t left, int64_t right) {
 }
 
 template <typename Visit>
-void ForEachBit(const std::vector<uint64_t>& mask, Visit visit) {
+void ForEachBit(std::span<const uint64_t> mask, Visit visit) {
   for (size_t word = 0; word < mask.size(); ++word) {
     for (uint64_t left = mask[word]; left != 0; left &= left - 1)
       visit(word * kBits + static_cast<size_t>(std::countr_zero(left)));
   }
 }
 
-bool HasBit(const std::vector<uint64_t>& mask, size_t bit) {
+bool HasBit(std::span<const uint64_t> mask, size_t bit) {
   return (mask[bit / kBits] >> (bit % kBits) & 1) != 0;
 }
 
-void SetBit(std::vector<uint64_t>& mask, size_t bit) {
+void SetBit(std::span<uint64_t> mask, size_t bit) {
   mask[bit / kBits] |= uint64_t{1} << (bit % kBits);
 }
 
-void ClearBit(std::vector<uint64_t>& mask, size_t bit) {
+void ClearBit(std::span<uint64_t> mask, size_t bit) {
   mask[bit / kBits] &= ~(uint64_t{1} << (bit % kBits));
 }
 
@@ -123,16 +125,16 @@ int64_t CliqueGraph::CellsOf(const Mask& clique) const {
 CliqueGraph::Elimination CliqueGraph::Eliminate(std::vector<Mask> neighbours) const {
   const size_t count = attributes_.size();
   std::vector<int64_t> cells(count);
-  std::vector<uint8_t> is_left(count, 1);
+  std::vector<size_t> left(count);  // rising
+  std::iota(left.begin(), left.end(), size_t{0});
   const auto recount = [&](size_t i) { cells[i] = ProductUpTo(sizes_[i], CellsOf(neighbours[i])); };
   for (size_t i = 0; i < count; ++i) recount(i);
   Elimination elimination;
   elimination.cliques.resize(count);
   for (size_t step = 0; step < count; ++step) {
-    size_t next = count;
-    for (size_t i = 0; i < count; ++i) {
-      if (is_left[i] != 0 && (next == count || cells[i] < cells[next])) next = i;
-    }
+    const auto least = std::ranges::min_element(left, {}, [&](size_t i) { return cells[i]; });
+    const size_t next = *least;
+    left.erase(least);
     const Mask own = neighbours[next];
     ForEachBit(own, [&](size_t i) {
       for (size_t word = 0; word < words_; ++word) neighbours[i][word] |= own[word];
@@ -140,7 +142,6 @@ CliqueGraph::Elimination CliqueGraph::Eliminate(std::vector<Mask> neighbours) co
       ClearBit(neighbours[i], next);
     });
     ForEachBit(own, recount);
-    is_left[next] = 0;
     elimination.order.push_back(next);
     elimination.cliques[next] = own;
     SetBit(elimination.cliques[next], next);

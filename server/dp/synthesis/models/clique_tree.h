@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "dp/domain/domain.h"
 
@@ -72,7 +73,7 @@ class CliqueGraph {
   const AttributeSet& attributes() const { return attributes_; }
 
  private:
-  using Mask = std::vector<uint64_t>;  // a bit for each of attributes_
+  using Mask = absl::InlinedVector<uint64_t, 4>;  // a bit for each of attributes_
 
   // What the elimination of all attributes leaves: each one's clique, and the order.
   struct Elimination {

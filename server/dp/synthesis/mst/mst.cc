@@ -1,5 +1,6 @@
 #include "dp/synthesis/mst/mst.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "dp/synthesis/loop/loop_forecast.h"
 #include "dp/synthesis/models/clique_model.h"
 #include "dp/synthesis/mst/mst_schedule.h"
+#include "dp/synthesis/synthesis_memory.h"
 
 namespace curator::dp {
 namespace {
@@ -32,18 +34,36 @@ absl::StatusOr<std::vector<CandidateFamily>> FamiliesOf(const MstSchedule& sched
   return families;
 }
 
+// Whether every spanning tree fits, so that nobody needs to ask of each pair.
+bool EveryTreeFits(const Domain& domain, const LoopSchedule& loop) {
+  std::vector<int64_t> cells;
+  for (const MarginalCandidate& candidate : loop.candidates)
+    cells.push_back(CellsUpTo(domain, candidate.attributes, loop.fit.max_cells));
+  std::ranges::sort(cells, std::greater<>());
+  int64_t most = 0;
+  for (int64_t i = 0; i < loop.measurements; ++i) most += cells[static_cast<size_t>(i)];
+  int64_t largest = 0;
+  for (const int64_t size : domain.SizesOf(loop.attributes)) {
+    most += size;
+    largest = std::max(largest, size);
+  }
+  return most <= loop.fit.max_cells && largest <= loop.max_separator;
+}
+
 // The pairs of a spanning tree, as far as they fit into memory together. Once a pair joins nothing, or does
 // not fit, it never will again.
-absl::StatusOr<std::vector<AttributeSet>> ChooseTree(const MstSchedule& schedule, PrivateQueries& kernel,
-                                                     Pacer& pacer, CliqueRun& run) {
+absl::StatusOr<std::vector<AttributeSet>> ChooseTree(const Domain& domain, const MstSchedule& schedule,
+                                                     PrivateQueries& kernel, Pacer& pacer, CliqueRun& run) {
   if (!schedule.selection) return run.JoinAllThatFit();
   ASSIGN_OR_RETURN(std::vector<CandidateFamily> open, FamiliesOf(schedule, pacer, run));
+  const bool always_fits = EveryTreeFits(domain, schedule.loop);
   Components components(schedule.loop.attributes);
   std::vector<AttributeSet> tree;
   for (int64_t i = 0; i < schedule.loop.measurements; ++i) {
     RETURN_IF_ERROR(pacer.Check());
     std::erase_if(open, [&](const CandidateFamily& family) {
-      return !components.Separates(family.group.attributes) || !run.fit().Fits(family.group.attributes);
+      const AttributeSet& pair = family.group.attributes;
+      return !components.Separates(pair) || !(always_fits || run.fit().Fits(pair));
     });
     if (open.empty()) break;
     ASSIGN_OR_RETURN(const FamilyChoice choice, kernel.SelectWorstCandidate(open, *schedule.selection));
@@ -54,9 +74,10 @@ absl::StatusOr<std::vector<AttributeSet>> ChooseTree(const MstSchedule& schedule
   return tree;
 }
 
-LoopWork WorkOfMst(const MstSchedule& schedule) {
+LoopWork WorkOfMst(const Domain& domain, const MstSchedule& schedule) {
   if (!schedule.selection) return {};
-  return {.estimates = 1, .checks = schedule.loop.measurements, .early_sweeps = 1};
+  const int64_t checks = EveryTreeFits(domain, schedule.loop) ? 0 : schedule.loop.measurements;
+  return {.estimates = 1, .checks = checks, .early_sweeps = 1};
 }
 
 }  // namespace
@@ -73,7 +94,7 @@ const std::vector<Setting>& Mst::settings() const {
 absl::StatusOr<SynthesisPlan> Mst::PlanWith(const SynthesisInput& input, Pacer& pacer) const {
   ASSIGN_OR_RETURN(const MstSchedule schedule, MakeMstSchedule(input));
   RETURN_IF_ERROR(pacer.Check());
-  return PlanOf(input, schedule.loop, WorkOfMst(schedule), DescribeSchedule(schedule));
+  return PlanOf(input, schedule.loop, WorkOfMst(input.domain, schedule), DescribeSchedule(schedule));
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Mst::Fit(const SynthesisInput& input, PrivateQueries& kernel,
@@ -82,7 +103,8 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Mst::Fit(const SynthesisInput& i
   CliqueRun run(input, schedule.loop, kernel, pacer);
   RETURN_IF_ERROR(run.Begin());
   progress(0.25);
-  ASSIGN_OR_RETURN(const std::vector<AttributeSet> tree, ChooseTree(schedule, kernel, pacer, run));
+  ASSIGN_OR_RETURN(const std::vector<AttributeSet> tree,
+                   ChooseTree(input.domain, schedule, kernel, pacer, run));
   progress(0.5);
   RETURN_IF_ERROR(run.MeasureInTurn(tree, schedule.loop.measurements));
   progress(0.75);
