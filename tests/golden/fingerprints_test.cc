@@ -77,7 +77,8 @@ std::map<std::string, std::string> Fingerprints() {
     add("workload for a target: " + name, request);
   }
   const std::vector<dp::AskedSet> pairs = Resolved({Pairs()});
-  for (const std::string method : {"mwem", "aim", "dpsyn", "priview", "prior", "rap", "nested"}) {
+  for (const std::string method :
+       {"auto", "mwem", "aim", "swift", "mst", "dpsyn", "priview", "prior", "rap", "nested"}) {
     codec::AskedSynthesis request{.dataset_id = "11111111-1111-4111-8111-111111111111",
                                   .parts = {},
                                   .method = method,
