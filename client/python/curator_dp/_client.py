@@ -86,7 +86,7 @@ class Client:
         """The methods of synthesize() and their settings: "method", "setting", "default", "summary".
 
         >>> sorted(set(client.synthesizers()["method"]))
-        ['aim', 'dpsyn', 'mwem', 'nested', 'prior', 'priview', 'rap']
+        ['aim', 'auto', 'dpsyn', 'mst', 'mwem', 'nested', 'prior', 'priview', 'rap', 'swift']
         """
         listed = self._connection.unary(
             self._syntheses.ListSynthesizers, synthesis_pb2.ListSynthesizersRequest(), synthesis_pb2.ListSynthesizersResponse

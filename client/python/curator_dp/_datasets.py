@@ -230,7 +230,7 @@ class Dataset:
 
     def synthesize(
         self,
-        method: str,
+        method: str = "auto",
         *,
         epsilon: Optional[Amount] = None,
         delta: Optional[Amount] = None,
@@ -244,7 +244,8 @@ class Dataset:
         """Begins to learn a model of the data, and charges for it: returns when the charge is durable. wait() for the model.
 
         Args:
-            method: "mwem", "rap", ...: client.synthesizers() has them, and their settings.
+            method: "auto" chooses one by what is public and a noisy number of records; "aim", "mwem", ...: client.synthesizers()
+                has them, and their settings.
             epsilon, delta, rho: the amount to spend.
             workload: what the model should answer well; all two-way marginals when left out. Its parts and mechanism are not used,
                 and must be left out.
@@ -252,7 +253,7 @@ class Dataset:
             request_id, fresh: as in Question.answer().
             settings: of the method: rounds=20.
 
-        >>> model = census.synthesize("mwem", rho="0.001", rounds=2).wait(progress=False)
+        >>> model = census.synthesize(rho="0.001").wait(progress=False)
         >>> model.sample(100).shape
         (100, 4)
         """

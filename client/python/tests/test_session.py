@@ -121,6 +121,19 @@ def test_a_model_is_learned_and_sampled(census: cu.Dataset) -> None:
     assert bins["income"].cat.categories.to_list() == ["[0, 1000)", "[1000, 2500.5)", "[2500.5, 9000]"]
 
 
+def test_every_method_that_the_server_lists_learns_a_model(client: cu.Client, census: cu.Dataset) -> None:
+    methods = set(client.synthesizers()["method"])
+    assert {"auto", "aim", "swift", "mst"} <= methods
+    # These two need facts that the dataset lacks: public data, and groups.
+    for method in sorted(methods - {"prior", "nested"}):
+        assert len(census.synthesize(method, rho="0.001").wait(progress=False).sample(10)) == 10, method
+
+
+def test_without_a_method_the_server_chooses_one(census: cu.Dataset) -> None:
+    model = census.synthesize(rho="0.001").wait(progress=False)
+    assert model.method == "auto"
+
+
 def test_a_model_is_found_again_by_its_id(client: cu.Client, census: cu.Dataset) -> None:
     begun = census.synthesize("mwem", rho=0.01, rounds=2)
     assert client.operation(begun.id).wait(progress=False).release_id == begun.wait(progress=False).release_id

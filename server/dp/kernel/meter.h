@@ -27,13 +27,13 @@ class Meter {
   absl::Status DebitCovering(Rho rho);
 
   // Takes one unit of the pure or zCDP event of least amount that covers all of `draws` off the schedule, and
-  // puts these in its place: an amount that was charged whole is split once it is known what is worth drawing.
-  // Errors: INVALID_ARGUMENT for draws that are not valid events, have no cost of that kind, or are none;
-  // FAILED_PRECONDITION when no event covers what they cost together. Then nothing is taken.
+  // puts these in its place: an amount that was charged whole is split once it is known what is worth
+  // drawing. Errors: INVALID_ARGUMENT for draws that are not valid events, have no cost of that kind, or are
+  // none; FAILED_PRECONDITION when no event covers what they cost together. Then nothing is taken.
   //
-  // Claim: the price of the schedule still covers all draws. Proof: `draws` are fixed before the first of them
-  // is made, from what was drawn before; so they are one mechanism, chosen adaptively, which costs at most the
-  // event that was taken, and both rules compose adaptively (Dwork, Roth 2014; Bun, Steinke 2016).
+  // Claim: the price of the schedule still covers all draws. Proof: `draws` are fixed before the first of
+  // them is made, from what was drawn before; so they are one mechanism, chosen adaptively, which costs at
+  // most the event that was taken, and both rules compose adaptively (Dwork, Roth 2014; Bun, Steinke 2016).
   absl::Status SpendAs(const std::vector<CountedEvent>& draws);
 
   // The draws that were not made. They are not refunded: the price is that of the whole schedule.
