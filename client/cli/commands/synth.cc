@@ -215,9 +215,10 @@ void AddSettings(CLI::App* command, std::map<std::string, std::string>& settings
 
 void AddSynthesisChoice(CLI::App* command, SynthesisChoice& choice) {
   command
-      ->add_option("--method", choice.method,
-                   "How the model is learned (see: curator synth list); auto: chosen by what is public and by a "
-                   "noisy number of records")
+      ->add_option(
+          "--method", choice.method,
+          "How the model is learned (see: curator synth list); auto: chosen by what is public and by a "
+          "noisy number of records")
       ->type_name("M")
       ->capture_default_str();
   AddSpend(command, choice.spend);
@@ -246,9 +247,8 @@ void AddSynthCommands(CLI::App& app, Chosen& chosen) {
   Choose(command, estimate, chosen);
 
   const auto run = std::make_shared<RunSynthesis>();
-  command =
-      AddCommand(*group, "run", "Charge the budget, learn a model, and sample it into a file",
-                 "curator synth run census --epsilon 1 --out synthetic.csv");
+  command = AddCommand(*group, "run", "Charge the budget, learn a model, and sample it into a file",
+                       "curator synth run census --epsilon 1 --out synthetic.csv");
   command->add_option("NAME", run->dataset, "The dataset")->required();
   AddSynthesisChoice(command, run->choice);
   CLI::Option* out =

@@ -105,11 +105,12 @@ struct DrawnBefore {
 
 TEST(SynthesizerVersion, IsRaisedWhereTheSameBitsDrawSomethingElse) {
   const std::vector<DrawnBefore> all = {
+      {"auto", {}, 7, 1U},
       {"mwem", {}, 3, 5424190267907710895U},
       {"mwem", {{"init", "domain"}}, 3, 6755605479979186198U},
       {"mwem", {{"rounds", "3"}}, 3, 10708207839765905700U},
-      {"aim", {}, 1, 7234087112765902681U},
-      {"aim", {{"rounds", "3"}, {"candidates", "both"}, {"weights", "overlap"}}, 1, 3640786490204631194U},
+      {"aim", {}, 2, 7234087112765902681U},
+      {"aim", {{"rounds", "3"}, {"candidates", "both"}, {"weights", "overlap"}}, 2, 3640786490204631194U},
       {"swift", {}, 1, 7234087112765902681U},
       {"swift", {{"measurements", "3"}, {"looks", "2"}, {"candidates", "both"}}, 1, 8544779113878836772U},
       {"mst", {}, 1, 7050874011294858887U},

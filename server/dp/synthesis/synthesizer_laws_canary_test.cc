@@ -37,7 +37,7 @@ class Altered : public Synthesizer {
   }
 
  protected:
-  static const Synthesizer& sound() { return *Synthesizers().front(); }
+  static const Synthesizer& sound() { return *FindSynthesizer("mwem"); }
 };
 
 class OneUnpaidDraw : public Altered {

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "base/status_macros.h"
-#include "dp/synthesis/models/portable_math.h"
 #include "dp/synthesis/models/measured_set.h"
+#include "dp/synthesis/models/portable_math.h"
 
 namespace curator::dp {
 namespace {
