@@ -3,8 +3,9 @@
 //   synthesis_error TABLES EPSILONS SEEDS METHOD [METHOD ...]
 //
 // TABLES: names of real_tables.h, separated by commas. EPSILONS: the same; a promise of (epsilon, 1e-9), kept
-// under zCDP. METHOD: a name, followed by settings: mwem:rounds=40:selection_percent=15. The workload is all
-// three-way marginals, without the largest ones where all have more than 2^26 cells together.
+// under zCDP. METHOD: a name, followed by settings: mwem:rounds=40:selection_percent=15; "declared" among
+// them declares the table's number of records. The workload is all three-way marginals, without the largest
+// ones where all have more than 2^26 cells together.
 //
 // Prints for each, over the seeds: the mean L1 distance between normalised marginals of the table and of the
 // model, with its standard error; the same of as many records as the model says, drawn from it; the largest
@@ -152,6 +153,7 @@ class Series {
 
 struct Method {
   std::string name;
+  bool declares_records = false;
   std::map<std::string, std::string> settings;
 };
 
@@ -159,6 +161,10 @@ Method MethodOf(const std::string& text) {
   const std::vector<std::string> parts = absl::StrSplit(text, ':');
   Method method{.name = parts[0], .settings = {}};
   for (size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i] == "declared") {
+      method.declares_records = true;
+      continue;
+    }
     const std::pair<std::string, std::string> setting = absl::StrSplit(parts[i], absl::MaxSplits('=', 1));
     method.settings.insert(setting);
   }
@@ -175,6 +181,7 @@ void Run(const std::string& table_name, const RealTable& table, const SealedTabl
                        .workload = WholeMarginals(truth.sets()),
                        .settings = method.settings,
                        .assume_records = std::nullopt};
+  if (method.declares_records) input.assume_records = std::ssize(table.rows);
   SetBudget(epsilon, input);
   Series l1;
   Series rows_l1;
