@@ -31,7 +31,7 @@ constexpr int64_t kRho = 1'000'000'000'000;
 TEST(ChooseMethods, MeasuresAllPairsOnlyWhereNoiseLeavesMostOfThemLegible) {
   const SynthesisInput input = InputOver({85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2}, 3);
   EXPECT_EQ(FirstChoice(input, kRho / 5000, 65'536), "aim");
-  EXPECT_EQ(FirstChoice(input, kRho / 50, 65'536), "aim");
+  EXPECT_EQ(FirstChoice(input, kRho / 50, 16'384), "aim");
   EXPECT_EQ(FirstChoice(input, kRho, 65'536), "priview");
 }
 

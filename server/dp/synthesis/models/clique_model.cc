@@ -1,6 +1,7 @@
 #include "dp/synthesis/models/clique_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/canonical_bytes.h"
@@ -90,7 +91,8 @@ absl::StatusOr<CliqueModelParts> ReadParts(const Domain& domain, std::string_vie
     CliqueNode node;
     node.attributes = ReadSet(reader, domain);
     const int64_t parent = reader.Integer();
-    if (parent < 0 || parent > i) {
+    // The root is its own parent; that of another clique was read before it.
+    if (parent < 0 || parent >= std::max<int64_t>(1, i)) {
       reader.Refuse();
       break;
     }
@@ -99,7 +101,9 @@ absl::StatusOr<CliqueModelParts> ReadParts(const Domain& domain, std::string_vie
     node.cells = domain.CellCount(node.attributes).value_or(-1);
     parts.tree.push_back(std::move(node));
   }
-  parts.factors = ReadComponent(reader, domain).factors;
+  ProductComponent product = ReadComponent(reader, domain);
+  if (product.base != 0 || std::signbit(product.base)) reader.Refuse();
+  parts.factors = std::move(product.factors);
   parts.transcript = ReadLines(reader);
   RETURN_IF_ERROR(reader.Finish());
   return parts;

@@ -183,5 +183,22 @@ TEST_F(CliqueModelTest, DrawsMoreRecordsThanItHolds) {
   EXPECT_FALSE(model->Sample(bits, -1, [](std::span<const uint32_t>) { return absl::OkStatus(); }).ok());
 }
 
+// Among them a clique that is its own parent, which was read beyond the cliques that there are.
+TEST_F(CliqueModelTest, RestoresStoredBytesOfWhichOneIsChangedAsTheseBytesOrNotAtAll) {
+  const std::string bytes = Make(Chain())->Serialize();
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    for (const char other : {'\0', '\1', '\2', '\377'}) {
+      std::string changed = bytes;
+      changed[i] = other;
+      const auto restored = Restored(changed);
+      if (restored.ok()) {
+        EXPECT_EQ((*restored)->Serialize(), changed) << i;
+      } else {
+        EXPECT_EQ(restored.status().code(), absl::StatusCode::kDataLoss) << i;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace curator::dp
