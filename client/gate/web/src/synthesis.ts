@@ -1,6 +1,7 @@
 // What an analyst asks for when making synthetic data, as the page holds it and as the protocol has it.
 import type { ApiError } from "./api/error.ts";
-import type { Budget, Rule, Spend, SynthesisSpec, Synthesizer, Workload } from "./api/types.ts";
+import type { SynthesisSpec, Synthesizer } from "./api/synthesis-types.ts";
+import type { Budget, Rule, Spend, Workload } from "./api/types.ts";
 import { compare, hundredths, shorten } from "./decimal.ts";
 import { rootBelow } from "./refusals.ts";
 import { sentence } from "./words.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "../src/api/error.ts";
-import type { Account, Budget, Rule, Synthesizer } from "../src/api/types.ts";
+import type { Synthesizer } from "../src/api/synthesis-types.ts";
+import type { Account, Budget, Rule } from "../src/api/types.ts";
 import { hundredths } from "../src/decimal.ts";
 import {
   chosenMethod,

@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<CandidateFamily>> FamiliesOf(const MstSchedule& sched
   return families;
 }
 
-// Whether every spanning tree fits, so that nobody needs to ask of each pair.
+// Whether every spanning tree fits, so that no pair needs to be checked by itself.
 bool EveryTreeFits(const Domain& domain, const LoopSchedule& loop) {
   std::vector<int64_t> cells;
   for (const MarginalCandidate& candidate : loop.candidates)

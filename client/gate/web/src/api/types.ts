@@ -1,6 +1,8 @@
 // The messages of proto/curator/v1 that the pages use, as JSON: int64 as decimal strings, bytes as base64,
 // timestamps in RFC 3339. docs and proto files say what the fields mean.
 
+import type { SynthesisEstimate, SynthesisSpec, SynthesisSummary, Synthesizer } from "./synthesis-types.ts";
+
 export type Int64 = string;
 export type Decimal = string;
 export type Timestamp = string;
@@ -467,49 +469,6 @@ export interface Release {
   create_time?: Timestamp;
   size_bytes: Int64;
   payload_hash: Base64;
-}
-
-export interface SynthesisSummary {
-  method: string;
-  attributes: string[];
-  records: Int64;
-  settings: Record<string, string>;
-  transcript: string[];
-  event: string;
-  protects: string;
-}
-
-// A way to make synthetic data.
-export interface Synthesizer {
-  method: string;
-  summary: string;
-  settings: { key: string; summary: string; default_value: string }[];
-}
-
-export interface SynthesisSpec {
-  method: string;
-  spend: Partial<Spend>;
-  // Those that are not left to the method.
-  settings?: Record<string, string>;
-  // All two-way marginals when absent.
-  workload?: Workload;
-}
-
-export interface SynthesisEstimate {
-  costs: Cost[];
-  event: string;
-  // A line for each step.
-  schedule: string[];
-  // All of them, with what the method chose.
-  settings: Record<string, string>;
-  fits: boolean;
-  model_cells: Int64;
-  protects: string;
-  predicted_cpu_seconds: Int64;
-  predicted_memory_bytes: Int64;
-  refused_by_rule: string;
-  domain_from_records: boolean;
-  rows_from_query: boolean;
 }
 
 export interface GetReleaseChunk {

@@ -1,6 +1,6 @@
 // The method that learns the model, of those that the server has, and its settings.
 import { useEffect, useState } from "preact/hooks";
-import type { Synthesizer } from "../../api/types.ts";
+import type { Synthesizer } from "../../api/synthesis-types.ts";
 import { Skeleton } from "../../components/Empty.tsx";
 import { SelectField, TextField } from "../../components/Field.tsx";
 import { Card } from "../../components/Page.tsx";

@@ -1,7 +1,7 @@
 // What making the data costs, and how it would be done: found from public facts, free, before anything is
 // paid.
 import { useState } from "preact/hooks";
-import type { SynthesisEstimate } from "../../api/types.ts";
+import type { SynthesisEstimate } from "../../api/synthesis-types.ts";
 import type { Loaded } from "../../api/use-call.ts";
 import { Button } from "../../components/Button.tsx";
 import { DataFacts } from "../../components/DataFacts.tsx";
