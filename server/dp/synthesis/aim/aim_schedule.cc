@@ -21,13 +21,8 @@ absl::Status ReadAimSettings(const SynthesisInput& input, const BudgetShare& bud
   SettingsReader reader(AimSettingsTable(), input.settings);
   AimSettings& settings = schedule.settings;
   LoopSchedule& loop = schedule.loop;
-  const std::vector<AttributeSet> sets = SetsOf(input.workload);
-  ASSIGN_OR_RETURN(loop.fit, ReadFitSettings(reader));
-  RETURN_IF_ERROR(CheckOneWays(input.domain, loop));
-  ASSIGN_OR_RETURN(settings.candidates, ReadCandidates(input.domain, sets, reader));
   ASSIGN_OR_RETURN(settings.weights, reader.Choice("weights", kAimWeights));
-  loop.candidates =
-      CandidatesOf(input.domain, sets, settings.candidates, settings.weights, loop.fit.max_cells);
+  ASSIGN_OR_RETURN(settings.candidates, ReadFitAndCandidates(input, settings.weights, reader, loop));
   const LoopFacts facts = FactsOf(input, loop, budget);
   const int64_t most_rounds = std::clamp<int64_t>(facts.candidates, 1, kMostMeasurements);
   ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", std::min(most_rounds, UsualMeasurements(facts)),

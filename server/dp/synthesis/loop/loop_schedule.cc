@@ -37,6 +37,16 @@ absl::Status CheckOneWays(const Domain& domain, const LoopSchedule& schedule) {
                                    " cells, more than max_cells (", schedule.fit.max_cells, ")"));
 }
 
+absl::StatusOr<CandidateSets> ReadFitAndCandidates(const SynthesisInput& input, CandidateWeights weights,
+                                                   SettingsReader& reader, LoopSchedule& schedule) {
+  const std::vector<AttributeSet> sets = SetsOf(input.workload);
+  ASSIGN_OR_RETURN(schedule.fit, ReadFitSettings(reader));
+  RETURN_IF_ERROR(CheckOneWays(input.domain, schedule));
+  ASSIGN_OR_RETURN(const CandidateSets kind, ReadCandidates(input.domain, sets, reader));
+  schedule.candidates = CandidatesOf(input.domain, sets, kind, weights, schedule.fit.max_cells);
+  return kind;
+}
+
 int64_t MostOfASeparator(const Domain& domain, const LoopSchedule& schedule) {
   const int64_t most = schedule.fit.max_cells;
   return CellsUpTo(domain, schedule.attributes, most + 1) <= most ? most : kMostSeparatorCells;

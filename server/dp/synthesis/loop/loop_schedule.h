@@ -46,6 +46,11 @@ absl::StatusOr<LoopSchedule> StartSchedule(const SynthesisInput& input);
 // INVALID_ARGUMENT ("settings.max_cells") unless the one-way marginals, from which cliques grow, fit.
 absl::Status CheckOneWays(const Domain& domain, const LoopSchedule& schedule);
 
+// Reads how measurements are fitted and what may be measured, and fills in the candidates. Returns the kind
+// of candidates in use. Errors: those of SettingsReader and CheckOneWays().
+absl::StatusOr<CandidateSets> ReadFitAndCandidates(const SynthesisInput& input, CandidateWeights weights,
+                                                   SettingsReader& reader, LoopSchedule& schedule);
+
 // The largest separator that cliques may have: in a small domain every set fits, because what lies on two
 // sides of any separator is small.
 int64_t MostOfASeparator(const Domain& domain, const LoopSchedule& schedule);

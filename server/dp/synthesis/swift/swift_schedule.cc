@@ -22,12 +22,7 @@ absl::Status ReadSwiftSettings(const SynthesisInput& input, const BudgetShare& b
   SettingsReader reader(SwiftSettingsTable(), input.settings);
   SwiftSettings& settings = schedule.settings;
   LoopSchedule& loop = schedule.loop;
-  const std::vector<AttributeSet> sets = SetsOf(input.workload);
-  ASSIGN_OR_RETURN(loop.fit, ReadFitSettings(reader));
-  RETURN_IF_ERROR(CheckOneWays(input.domain, loop));
-  ASSIGN_OR_RETURN(settings.candidates, ReadCandidates(input.domain, sets, reader));
-  loop.candidates =
-      CandidatesOf(input.domain, sets, settings.candidates, CandidateWeights::kNone, loop.fit.max_cells);
+  ASSIGN_OR_RETURN(settings.candidates, ReadFitAndCandidates(input, CandidateWeights::kNone, reader, loop));
   const LoopFacts facts = FactsOf(input, loop, budget);
   const int64_t most = std::clamp<int64_t>(facts.candidates, 1, kMostMeasurements);
   ASSIGN_OR_RETURN(
