@@ -8,7 +8,6 @@
 #include "dp/synthesis/loop/fit_settings.h"
 #include "dp/synthesis/loop/purse.h"
 #include "dp/synthesis/loop/usual_shares.h"
-#include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
 namespace {
