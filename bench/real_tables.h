@@ -19,7 +19,7 @@ struct RealTable {
 // read.
 RealTable ReadTable(const std::string& folder, const std::string& csv, const std::string& domain);
 
-// The tables that results are reported on: adult, czech, loans, mildew, msnbc, nltcs, retail32, retail64,
+// The tables that results are reported on: acs, adult, czech, loans, mildew, msnbc, nltcs, retail32, retail64,
 // titanic.
 RealTable ReadNamedTable(const std::string& name);
 

@@ -4,8 +4,9 @@
 //
 // TABLES: names of real_tables.h, separated by commas. EPSILONS: the same; a promise of (epsilon, 1e-9), kept
 // under zCDP. METHOD: a name, followed by settings: mwem:rounds=40:selection_percent=15; "declared" among
-// them declares the table's number of records. The workload is all three-way marginals, without the largest
-// ones where all have more than 2^26 cells together.
+// them declares the table's number of records, and "one_ways" asks for the one-way marginals alone. The
+// workload is all three-way marginals, without the largest ones where all have more than 2^26 cells together,
+// and errors are always theirs.
 //
 // Prints for each, over the seeds: the mean L1 distance between normalised marginals of the table and of the
 // model, with its standard error; the same of as many records as the model says, drawn from it; the largest
@@ -83,6 +84,12 @@ std::vector<AttributeSet> WorkloadOf(const Domain& domain) {
   return sets;
 }
 
+std::vector<AttributeSet> OneWaysOf(const Domain& domain) {
+  std::vector<AttributeSet> sets;
+  for (uint32_t i = 0; i < domain.size(); ++i) sets.push_back({i});
+  return sets;
+}
+
 struct Errors {
   double mean = 0;  // over the marginals, of the L1 distance
   double largest = 0;
@@ -154,6 +161,7 @@ class Series {
 struct Method {
   std::string name;
   bool declares_records = false;
+  bool asks_for_one_ways = false;
   std::map<std::string, std::string> settings;
 };
 
@@ -165,6 +173,10 @@ Method MethodOf(const std::string& text) {
       method.declares_records = true;
       continue;
     }
+    if (parts[i] == "one_ways") {
+      method.asks_for_one_ways = true;
+      continue;
+    }
     const std::pair<std::string, std::string> setting = absl::StrSplit(parts[i], absl::MaxSplits('=', 1));
     method.settings.insert(setting);
   }
@@ -174,13 +186,14 @@ Method MethodOf(const std::string& text) {
 void Run(const std::string& table_name, const RealTable& table, const SealedTableHandle& sealed,
          const Truth& truth, const std::string& epsilon, const std::string& text, int seeds) {
   const Method method = MethodOf(text);
-  SynthesisInput input{.domain = table.domain,
-                       .unit_bound = {},
-                       .rule = {},
-                       .spend = {},
-                       .workload = WholeMarginals(truth.sets()),
-                       .settings = method.settings,
-                       .assume_records = std::nullopt};
+  SynthesisInput input{
+      .domain = table.domain,
+      .unit_bound = {},
+      .rule = {},
+      .spend = {},
+      .workload = WholeMarginals(method.asks_for_one_ways ? OneWaysOf(table.domain) : truth.sets()),
+      .settings = method.settings,
+      .assume_records = std::nullopt};
   if (method.declares_records) input.assume_records = std::ssize(table.rows);
   SetBudget(epsilon, input);
   Series l1;
