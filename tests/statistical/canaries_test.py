@@ -50,6 +50,7 @@ MISTAKES = (
     "twice the temperature",
     "one error's sensitivity for a list of them",
     "the squared sensitivity of counts used for errors",
+    "the range of one distance for a difference of two",
     "one key for two draws",
     "a draw from sets that its identity does not have",
     "twice a column of products under replacement",

@@ -112,6 +112,18 @@ TEST(ConstantSteps, SelectionsOfTheWorstMarginal) {
   });
 }
 
+TEST(ConstantSteps, SelectionsBetweenMeasuringAndPublicCounts) {
+  const std::vector<dp::SubstitutableMarginal> candidates = {
+      {.attributes = {0}, .estimate = {10, 20, 10}, .penalty = 3, .substitute = {20, 10, 10}},
+      {.attributes = {1, 2},
+       .estimate = std::vector<double>(8, 5.0),
+       .substitute = {0, 0, 0, 0, 10, 10, 10, 10},
+       .weight = 2}};
+  ExpectTheSameSteps({dp::ExponentialMechanismEvent{kEpsilon}}, [&candidates](dp::PrivateQueries& kernel) {
+    return kernel.SelectMeasuredOrPublic(candidates, kEpsilon).ok();
+  });
+}
+
 // A range and a parity.
 const dp::QueryGroup kQueries{{1, 2}, std::vector<dp::LinearQuery>{{{1, 1}, {2, 1}}, {{0, 1}, {3, -1}}}};
 

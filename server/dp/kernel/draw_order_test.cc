@@ -69,7 +69,7 @@ std::vector<size_t> AskEverything(const SealedTableHandle& table, WatchfulBits& 
                        {NoiseEvent(kLaplace, SumsSensitivity(kRecord, {1, 1}, 6).value()), 1},
                        {NoiseEvent(kGaussian, UnitCountsSensitivity(kRecord, 2).value()), 1},
                        {NoiseEvent(kGaussian, ErrorsSensitivity(kRecord, 3).value()), 1},
-                       {{ExponentialMechanismEvent{kOne}}, 3}}),
+                       {{ExponentialMechanismEvent{kOne}}, 4}}),
                 bits);
   std::vector<size_t> taken;
   EXPECT_TRUE(kernel.NoisyCounts(kSets, kLaplace).ok());
@@ -92,6 +92,11 @@ std::vector<size_t> AskEverything(const SealedTableHandle& table, WatchfulBits& 
   taken.push_back(bits.taken());
   const std::vector<IntegerMarginal> estimates(3, {{1}, {1, 1, 1}});
   EXPECT_TRUE(kernel.NoisyErrors(estimates, kGaussian).ok());
+  taken.push_back(bits.taken());
+  const std::vector<SubstitutableMarginal> candidates = {
+      {.attributes = {1}, .estimate = {1, 1, 1}, .substitute = {3, 0, 0}},
+      {.attributes = {0}, .estimate = {1, 1}}};
+  EXPECT_TRUE(kernel.SelectMeasuredOrPublic(candidates, kOne).ok());
   taken.push_back(bits.taken());
   return taken;
 }

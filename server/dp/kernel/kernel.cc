@@ -13,6 +13,7 @@
 #include "dp/kernel/grouped_draws.h"
 #include "dp/kernel/marginal_errors.h"
 #include "dp/kernel/selection_score.h"
+#include "dp/kernel/substitution_score.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/utility_scores.h"
 #include "dp/noise/discrete_gaussian.h"
@@ -381,6 +382,31 @@ absl::StatusOr<std::vector<FamilyChoice>> Kernel::SelectAmongStreamed(const Fami
     chosen[drawn.block].insert(query);
     RETURN_IF_ERROR(selection.Rescore(drawn.block));
   }
+}
+
+absl::StatusOr<SubstitutionChoice> Kernel::SelectMeasuredOrPublic(
+    std::span<const SubstitutableMarginal> candidates, Epsilon epsilon) {
+  if (epsilon.units() <= 0) return absl::InvalidArgumentError("a selection needs an epsilon greater than 0");
+  if (candidates.empty()) return absl::InvalidArgumentError("a selection is among at least one candidate");
+  ASSIGN_OR_RETURN(const int64_t range, SubstitutionRange(domain_, unit_, candidates));
+  std::vector<AttributeSet> sets;
+  std::vector<LatticeSubstitution> rounded;
+  sets.reserve(candidates.size());
+  rounded.reserve(candidates.size());
+  for (const SubstitutableMarginal& candidate : candidates) {
+    ASSIGN_OR_RETURN(LatticeSubstitution own, RoundSubstitution(domain_, candidate));
+    sets.push_back(candidate.attributes);
+    rounded.push_back(std::move(own));
+  }
+  RETURN_IF_ERROR(CheckCells(sets));
+  RETURN_IF_ERROR(meter_.Debit({ExponentialMechanismEvent{epsilon}}));
+
+  ASSIGN_OR_RETURN(const std::vector<std::span<const int64_t>> counts, CachedCounts(sets));
+  ScoredSubstitutions scored;
+  for (size_t i = 0; i < candidates.size(); ++i) AddScores(i, candidates[i], counts[i], rounded[i], scored);
+  ASSIGN_OR_RETURN(const size_t selected,
+                   DrawExponential(bits_, scored.scores, FactorForRange(epsilon, range)));
+  return scored.choices[selected];
 }
 
 const Kernel::ScoredQuery* Kernel::CachedScores(const Utility& utility,

@@ -42,6 +42,8 @@ class Kernel final : public PrivateQueries {
                                                    const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream, int64_t count,
                                                                   Epsilon epsilon) override;
+  absl::StatusOr<SubstitutionChoice> SelectMeasuredOrPublic(std::span<const SubstitutableMarginal> candidates,
+                                                            Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,
                                          Epsilon epsilon) override;
   absl::StatusOr<std::vector<int64_t>> NoisySums(const GroupedSum& sum, const NoiseSpec& noise) override;

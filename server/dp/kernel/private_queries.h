@@ -89,6 +89,27 @@ class FamilyStream {
   virtual std::span<const CandidateFamily> Held() const { return {}; }
 };
 
+// A marginal that may be measured, or taken from public counts. Estimates and counts have one public number
+// for each cell, row-major, finite, and so have the penalties and the weight of CandidateFamily. Where
+// `substitute` is empty, it may only be measured.
+struct SubstitutableMarginal {
+  AttributeSet attributes;
+  std::vector<double> estimate;
+  double penalty = 0;
+  std::vector<double> substitute = {};
+  double substitute_penalty = 0;
+  int64_t weight = 1;
+
+  bool operator==(const SubstitutableMarginal&) const = default;
+};
+
+// A candidate by its position, and whether its public counts are to be taken.
+struct SubstitutionChoice {
+  size_t candidate = 0;
+  bool is_public = false;
+  bool operator==(const SubstitutionChoice&) const = default;
+};
+
 class PrivateQueries {
  public:
   virtual ~PrivateQueries() = default;
@@ -169,6 +190,23 @@ class PrivateQueries {
   // One choice among families in memory.
   absl::StatusOr<FamilyChoice> SelectWorstCandidate(std::span<const CandidateFamily> families,
                                                     Epsilon epsilon);
+
+  // Which marginal to improve next, and whether by a measurement or by its public counts (Fuentes and others
+  // 2024), with probability proportional to exp(epsilon score / R). score = weight (E - penalty) for a
+  // measurement and weight (E - P - substitute_penalty) for public counts, with E = sum over cells |count -
+  // estimate| and P = sum over cells |count - substitute|: by how much either would lower the error E, where
+  // the penalty is the error that a measurement's noise leaves.
+  //
+  // Claim: epsilon-DP with range epsilon (bounded range, so zCDP at its exact cost, see
+  // ExponentialMechanismEvent). R is SubstitutionRange() (substitution_score.h), which proves how far apart
+  // one unit moves two scores: P is of the records, too, so a score may move twice as far as the error does.
+  // Estimates, public counts and penalties are public and rounded to the lattice 2^-10 first, so that the
+  // claim is exact.
+  // Counts are cached, as those of SelectWorstCandidates().
+  // Errors: INVALID_ARGUMENT for no candidates and for an epsilon that is not positive; those of
+  // SubstitutionRange() and RoundSubstitution().
+  virtual absl::StatusOr<SubstitutionChoice> SelectMeasuredOrPublic(
+      std::span<const SubstitutableMarginal> candidates, Epsilon epsilon) = 0;
 
   // The candidate of `utility` (utility/utility.h) with index i with probability proportional to
   // exp(epsilon (score_i + bonus_i) / R). `bonuses` are public, one for each candidate or none at all. R is

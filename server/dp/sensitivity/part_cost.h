@@ -70,11 +70,12 @@ namespace curator::dp {
 // most J + I, of m or 2 m in full. That is the share in L1; and (J + I)^2 is at most the share of 4 m^2.
 //
 // And for selections whose score moves by at most a record's share of its bound for each record that changes
-// (PrivateQueries::SelectWorstCandidates of marginals: the bound is an L1 sensitivity of one marginal): the
-// range of its likelihood ratios shrinks in proportion, and the costs of a bounded range are at least linear
-// in it. So it does for the selections of a quantile of each group (PrivateQueries::SelectQuantiles): where
-// it is charged as two of them, their ranges are J/m and I/m of that of one, together the share of two; where
-// it is one group, charged as one, I pairs and J - I single records move it, as above.
+// (PrivateQueries::SelectWorstCandidates of marginals: the bound is an L1 sensitivity of one marginal, and of
+// PrivateQueries::SelectMeasuredOrPublic two of them): the range of its likelihood ratios shrinks in
+// proportion, and the costs of a bounded range are at least linear in it. So it does for the selections of a
+// quantile of each group (PrivateQueries::SelectQuantiles): where it is charged as two of them, their ranges
+// are J/m and I/m of that of one, together the share of two; where it is one group, charged as one, I pairs
+// and J - I single records move it, as above.
 //
 // It does NOT hold for numbers of units in groups, where a unit counts once however many records it has
 // (PrivateQueries::NoisyUnitCounts), for scores in which a unit is clipped to one vote (dp/kernel/utility),

@@ -57,6 +57,12 @@ struct DrawInWords {
     for (const CandidateFamily& family : draw.families) words += Of(family.group.attributes);
     return words;
   }
+  std::string operator()(const SubstitutionDraw& draw) const {
+    std::string words = absl::StrCat("select ", draw.epsilon.units(), " ", draw.selected.candidate,
+                                     draw.selected.is_public ? " public of " : " measured of ");
+    for (const SubstitutableMarginal& candidate : draw.candidates) words += Of(candidate.attributes);
+    return words;
+  }
   std::string operator()(const UtilityDraw& draw) const {
     return absl::StrCat("utility ", draw.epsilon.units(), " ", draw.selected, " of ", draw.bonuses.size());
   }

@@ -12,6 +12,7 @@
 #include "dp/kernel/grouped_draws.h"
 #include "dp/kernel/marginal_errors.h"
 #include "dp/kernel/selection_score.h"
+#include "dp/kernel/substitution_score.h"
 #include "dp/kernel/testing/transcript.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/kernel/utility/utility_scores.h"
@@ -226,6 +227,24 @@ absl::StatusOr<Interval> Of(const FamilySelectionDraw& draw, const Context& cont
     return absl::InvalidArgumentError("a selection of none of its candidates");
   return SelectionLogProbability(scored.scores, FactorForRange(draw.epsilon, range),
                                  static_cast<size_t>(selected - scored.candidates.begin()));
+}
+
+absl::StatusOr<Interval> Of(const SubstitutionDraw& draw, const Context& context) {
+  if (draw.epsilon.units() <= 0) return absl::InvalidArgumentError("a selection without an epsilon");
+  ASSIGN_OR_RETURN(const int64_t range, SubstitutionRange(context.domain, context.unit, draw.candidates));
+  ScoredSubstitutions scored;
+  for (size_t i = 0; i < draw.candidates.size(); ++i) {
+    ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
+                     CountMarginal(context.table, context.domain, draw.candidates[i].attributes));
+    ASSIGN_OR_RETURN(const LatticeSubstitution rounded,
+                     RoundSubstitution(context.domain, draw.candidates[i]));
+    AddScores(i, draw.candidates[i], counts, rounded, scored);
+  }
+  const auto selected = std::ranges::find(scored.choices, draw.selected);
+  if (selected == scored.choices.end())
+    return absl::InvalidArgumentError("a selection of none of its candidates");
+  return SelectionLogProbability(scored.scores, FactorForRange(draw.epsilon, range),
+                                 static_cast<size_t>(selected - scored.choices.begin()));
 }
 
 absl::StatusOr<Interval> Of(const UtilityDraw& draw, const Context& context) {

@@ -67,6 +67,13 @@ absl::StatusOr<std::vector<FamilyChoice>> RecordingQueries::SelectWorstCandidate
   return choices;
 }
 
+absl::StatusOr<SubstitutionChoice> RecordingQueries::SelectMeasuredOrPublic(
+    std::span<const SubstitutableMarginal> candidates, Epsilon epsilon) {
+  ASSIGN_OR_RETURN(const SubstitutionChoice selected, queries_.SelectMeasuredOrPublic(candidates, epsilon));
+  transcript_.push_back(SubstitutionDraw{{candidates.begin(), candidates.end()}, epsilon, selected});
+  return selected;
+}
+
 absl::StatusOr<size_t> RecordingQueries::SelectByUtility(const Utility& utility,
                                                          std::span<const double> bonuses, Epsilon epsilon) {
   ASSIGN_OR_RETURN(const size_t selected, queries_.SelectByUtility(utility, bonuses, epsilon));
@@ -167,6 +174,15 @@ absl::StatusOr<std::vector<FamilyChoice>> ReplayingQueries::SelectWorstCandidate
     chosen[choices.back().family].insert(static_cast<int64_t>(choices.back().query));
   }
   return choices;
+}
+
+absl::StatusOr<SubstitutionChoice> ReplayingQueries::SelectMeasuredOrPublic(
+    std::span<const SubstitutableMarginal> candidates, Epsilon epsilon) {
+  ASSIGN_OR_RETURN(const SubstitutionDraw draw, Next<SubstitutionDraw>([&](const SubstitutionDraw& recorded) {
+                     return std::ranges::equal(recorded.candidates, candidates) &&
+                            recorded.epsilon == epsilon;
+                   }));
+  return draw.selected;
 }
 
 absl::StatusOr<size_t> ReplayingQueries::SelectByUtility(const Utility& utility,

@@ -40,6 +40,11 @@ struct FamilySelectionDraw {
   Epsilon epsilon;
   FamilyChoice selected;
 };
+struct SubstitutionDraw {
+  std::vector<SubstitutableMarginal> candidates;
+  Epsilon epsilon;
+  SubstitutionChoice selected;
+};
 struct UtilityDraw {
   Utility utility;
   std::vector<double> bonuses;
@@ -79,8 +84,9 @@ struct QuantilesDraw {
   std::vector<int64_t> selected;
 };
 
-using Draw = std::variant<CountsDraw, QueriesDraw, RecordCountDraw, FamilySelectionDraw, UtilityDraw,
-                          GroupSizesDraw, SumsDraw, UnitCountsDraw, QuantilesDraw, ProductsDraw, ErrorsDraw>;
+using Draw =
+    std::variant<CountsDraw, QueriesDraw, RecordCountDraw, FamilySelectionDraw, UtilityDraw, GroupSizesDraw,
+                 SumsDraw, UnitCountsDraw, QuantilesDraw, ProductsDraw, ErrorsDraw, SubstitutionDraw>;
 using Transcript = std::vector<Draw>;
 
 // Forwards every query to `queries` and appends each draw to `transcript`. Both must outlive it.
@@ -104,6 +110,8 @@ class RecordingQueries : public PrivateQueries {
   // One draw for each choice, with all families of the stream.
   absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream, int64_t count,
                                                                   Epsilon epsilon) override;
+  absl::StatusOr<SubstitutionChoice> SelectMeasuredOrPublic(std::span<const SubstitutableMarginal> candidates,
+                                                            Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,
                                          Epsilon epsilon) override;
   absl::StatusOr<std::vector<int64_t>> NoisySums(const GroupedSum& sum, const NoiseSpec& noise) override;
@@ -141,6 +149,8 @@ class ReplayingQueries final : public PrivateQueries {
                                                    const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<FamilyChoice>> SelectWorstCandidates(const FamilyStream& stream, int64_t count,
                                                                   Epsilon epsilon) override;
+  absl::StatusOr<SubstitutionChoice> SelectMeasuredOrPublic(std::span<const SubstitutableMarginal> candidates,
+                                                            Epsilon epsilon) override;
   absl::StatusOr<size_t> SelectByUtility(const Utility& utility, std::span<const double> bonuses,
                                          Epsilon epsilon) override;
   absl::StatusOr<std::vector<int64_t>> NoisySums(const GroupedSum& sum, const NoiseSpec& noise) override;

@@ -146,6 +146,9 @@ std::vector<AttributeSet> SetsOfDraw(const Draw& draw) {
   if (const auto* selection = std::get_if<FamilySelectionDraw>(&draw)) {
     for (const CandidateFamily& family : selection->families) sets.push_back(family.group.attributes);
   }
+  if (const auto* selection = std::get_if<SubstitutionDraw>(&draw)) {
+    for (const SubstitutableMarginal& candidate : selection->candidates) sets.push_back(candidate.attributes);
+  }
   return sets;
 }
 
