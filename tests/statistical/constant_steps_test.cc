@@ -230,6 +230,34 @@ TEST(ConstantSteps, NumbersOfUnitsInGroups) {
   }
 }
 
+// For any assignment of rows to groups.
+TEST(ConstantSteps, NumbersOfGroupsByWhatDescribesThem) {
+  constexpr dp::UnitBound kGroup{dp::NeighbourRelation::kAddRemove, dp::kNoRecordBound};
+  const std::vector<dp::GroupMarginal> marginals = {{{0, 1}, {}}, {{0}, dp::MeanBins{2, {0, 1, 3}}}};
+  const dp::Event price = dp::NoiseEvent(kLaplace, dp::GroupMarginalsSensitivity(kGroup.relation, 2).value());
+  const auto trace_of = [&](const Rows& rows, size_t groups) {
+    const std::optional<Trace> trace = TraceOf([&]() -> std::function<void()> {
+      const auto bits = std::make_shared<seeded::SeededBits>(AuditSeed(74));
+      dp::SealedTableBuilder builder(SmallDomain(), dp::RowOwner::kUnit);
+      for (size_t row = 0; row < rows.size(); ++row)
+        (void)builder.AppendRow(rows[row], static_cast<uint32_t>(row % groups));
+      const auto table = std::make_shared<dp::SealedTableHandle>(std::move(builder).Build().value());
+      const auto kernel =
+          std::make_shared<dp::Kernel>(*table, SmallDomain(), kGroup, dp::Meter({{price, 1}}), *bits);
+      return [bits, table, kernel, &marginals] {
+        if (!kernel->NoisyGroupMarginals(marginals, kLaplace).ok()) std::abort();
+      };
+    });
+    EXPECT_TRUE(trace.has_value());
+    return trace.value_or(Trace{});
+  };
+  const Trace first = trace_of(RandomRows(), 10);
+  EXPECT_GT(first.instructions, 1000u);
+  for (const Rows& rows : TablesOfOneSize()) {
+    for (const size_t groups : {1, 8, 40}) EXPECT_EQ(trace_of(rows, groups), first) << groups;
+  }
+}
+
 // What remains under ADD_REMOVE: a row more takes a few instructions more, the same whatever it holds.
 TEST(ConstantSteps, OneRecordMoreTakesTheSameFewInstructionsWhateverItHolds) {
   const auto steps = [](const Rows& rows) {

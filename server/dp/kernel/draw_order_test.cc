@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "dp/data/sealed_table.h"
 #include "dp/data/testing/seal_rows.h"
 #include "dp/domain/testing_domain.h"
@@ -112,6 +114,26 @@ TEST(DrawOrder, NoBitIsTakenWhileTheTableCanBeRead) {
     AskEverything(table, bits);
     EXPECT_FALSE(bits.asked_while_readable());
   }
+}
+
+TEST(DrawOrder, NoBitIsTakenWhileGroupsAreCountedAndAsManyWhateverTheGroups) {
+  constexpr UnitBound kGroup{NeighbourRelation::kAddRemove, kNoRecordBound};
+  const std::vector<GroupMarginal> marginals = {{{0}, MeanBins{1, {0, 1024}}}, {{0, 1}, {}}};
+  std::set<size_t> taken;
+  for (const uint32_t groups : {0U, 1U, 50U}) {
+    SealedTableBuilder builder(Questions(), RowOwner::kUnit);
+    for (uint32_t row = 0; row < 2 * groups; ++row)
+      (void)builder.AppendRow(std::vector<uint32_t>{row % 2, row % 3}, row / 2);
+    const SealedTableHandle table = std::move(builder).Build().value();
+    WatchfulBits bits(*table);
+    Kernel kernel(table, Questions(), kGroup,
+                  Meter({{NoiseEvent(kGaussian, GroupMarginalsSensitivity(kGroup.relation, 2).value()), 1}}),
+                  bits);
+    EXPECT_TRUE(kernel.NoisyGroupMarginals(marginals, kGaussian).ok());
+    EXPECT_FALSE(bits.asked_while_readable());
+    taken.insert(bits.taken());
+  }
+  EXPECT_EQ(taken.size(), 1u);
 }
 
 TEST(DrawOrderCanary, ABitTakenInTheMidstOfReadingIsSeen) {

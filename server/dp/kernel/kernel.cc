@@ -229,6 +229,23 @@ absl::StatusOr<std::vector<int64_t>> Kernel::NoisyGroupSizes(GroupRole role,
   return values;
 }
 
+absl::StatusOr<std::vector<std::vector<int64_t>>> Kernel::NoisyGroupMarginals(
+    std::span<const GroupMarginal> marginals, const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(const Sampler sampler, SamplerFor(noise));
+  RETURN_IF_ERROR(ValidateGroupMarginals(domain_, marginals));
+  RETURN_IF_ERROR(CheckRole(GroupRole::kUnit, *table_));
+  ASSIGN_OR_RETURN(const Sensitivity sensitivity,
+                   GroupMarginalsSensitivity(unit_.relation, std::ssize(marginals)));
+  RETURN_IF_ERROR(meter_.Debit(NoiseEvent(noise, sensitivity)));
+
+  int64_t cells = 0;
+  for (const GroupMarginal& marginal : marginals) cells += CellsOf(domain_, marginal);
+  const std::vector<int64_t> noises = DrawNoise(sampler, bits_, cells);
+  ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> values, GroupMarginals(*table_, domain_, marginals));
+  Add(noises, values);
+  return values;
+}
+
 absl::StatusOr<std::vector<int64_t>> Kernel::NoisySums(const GroupedSum& sum, const NoiseSpec& noise) {
   ASSIGN_OR_RETURN(const Sampler sampler, SamplerFor(noise));
   RETURN_IF_ERROR(Validate(domain_, sum));

@@ -56,6 +56,8 @@ class Kernel final : public PrivateQueries {
   absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<int64_t>> NoisyGroupSizes(GroupRole role, std::span<const int64_t> least_sizes,
                                                        const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyGroupMarginals(
+      std::span<const GroupMarginal> marginals, const NoiseSpec& noise) override;
 
  private:
   // INVALID_ARGUMENT when the marginals, each counted once, have more cells than one request may ask for.

@@ -24,6 +24,7 @@
 #include "dp/domain/domain.h"
 #include "dp/kernel/utility/utility.h"
 #include "dp/noise/noise_spec.h"
+#include "dp/queries/group_marginals.h"
 #include "dp/queries/grouped_sums.h"
 #include "dp/queries/linear_queries.h"
 #include "dp/queries/product_queries.h"
@@ -276,6 +277,16 @@ class PrivateQueries {
   virtual absl::StatusOr<std::vector<int64_t>> NoisyGroupSizes(GroupRole role,
                                                                std::span<const int64_t> least_sizes,
                                                                const NoiseSpec& noise) = 0;
+
+  // The number of groups in each cell of every given marginal (dp/queries/group_marginals.h), each with
+  // independent noise, marginal by marginal. Only where groups are the units.
+  //
+  // Claim: as NoisyCounts, with GroupMarginalsSensitivity(). Proof: there; the bins of a mean may follow from
+  // earlier draws, because the bound holds for any. Not enough where records are units of their own: one
+  // record moves its group to another cell, and then changes two counts of each marginal.
+  // Errors: those of ValidateGroupMarginals(); FAILED_PRECONDITION where the table's units are not groups.
+  virtual absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyGroupMarginals(
+      std::span<const GroupMarginal> marginals, const NoiseSpec& noise) = 0;
 };
 
 }  // namespace curator::dp

@@ -77,9 +77,9 @@ namespace curator::dp {
 // are J/m and I/m of that of one, together the share of two; where it is one group, charged as one, I pairs
 // and J - I single records move it, as above.
 //
-// It does NOT hold for numbers of units in groups, where a unit counts once however many records it has
-// (PrivateQueries::NoisyUnitCounts), for scores in which a unit is clipped to one vote (dp/kernel/utility),
-// nor for a stated (epsilon, delta).
+// It does NOT hold for numbers of units in groups and of groups, where a unit counts once however many
+// records it has (PrivateQueries::NoisyUnitCounts, NoisyGroupSizes, NoisyGroupMarginals), for scores in which
+// a unit is clipped to one vote (dp/kernel/utility), nor for a stated (epsilon, delta).
 struct LinearDraws {
   std::vector<CountedEvent> draws;  // under the dataset's own relation; composed, they are the request
   // The same draws, in the same order, under ADD_REMOVE: with the same noise, as seen by a unit that only

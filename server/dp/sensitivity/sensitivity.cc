@@ -461,6 +461,10 @@ Sensitivity GroupSizesSensitivity(NeighbourRelation relation, GroupRole role, si
                   : Sensitivity{.l1 = 2, .l2_squared = 2, .linf = 1};
 }
 
+absl::StatusOr<Sensitivity> GroupMarginalsSensitivity(NeighbourRelation relation, int64_t marginals) {
+  return MarginalsSensitivity({.relation = relation, .max_records = 1}, marginals);
+}
+
 Event NoiseEvent(const NoiseSpec& noise, const Sensitivity& sensitivity) {
   if (noise.mechanism == Mechanism::kDiscreteLaplace) {
     return {DiscreteLaplaceEvent{

@@ -179,6 +179,18 @@ absl::Status CheckSizeBins(std::span<const int64_t> least_sizes);
 // record leaves and another enters, it can do one of each.
 Sensitivity GroupSizesSensitivity(NeighbourRelation relation, GroupRole role, size_t bins);
 
+// The sensitivity of `marginals` >= 1 marginals that count groups, which are the units, each in one cell of
+// each marginal.
+//
+// Claim. That of marginals of units of one record: k in L1 and squared L2 under ADD_REMOVE, 2 k under
+// REPLACE_ONE, 1 in one count.
+//
+// Proof. A group's cell in each marginal is a function of its own records: the table of one row for each
+// group, in that cell, is one in which each unit owns one record. The bound of k marginals is the sum of k
+// bounds of one, so these tables need not be the same. Of a unit without records there is no row. Errors:
+// those of MarginalsSensitivity().
+absl::StatusOr<Sensitivity> GroupMarginalsSensitivity(NeighbourRelation relation, int64_t marginals);
+
 // The accounting event of adding `noise` to a vector of `sensitivity`. A discrete Gaussian's Linf is stated
 // where its L2 does not imply it.
 Event NoiseEvent(const NoiseSpec& noise, const Sensitivity& sensitivity);

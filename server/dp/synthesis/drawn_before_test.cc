@@ -70,6 +70,11 @@ struct DrawInWords {
     return absl::StrCat("sizes ", Of(draw.noise), absl::StrJoin(draw.least_sizes, ","), " ",
                         absl::StrJoin(draw.values, ","));
   }
+  std::string operator()(const GroupMarginalsDraw& draw) const {
+    std::string words = absl::StrCat("groups ", Of(draw.noise));
+    for (const GroupMarginal& marginal : draw.marginals) words += Of(marginal.attributes);
+    return words + Of(draw.values);
+  }
   std::string operator()(const SumsDraw& draw) const {
     return absl::StrCat("sums ", Of(draw.noise), Of(draw.sum.groups.attributes),
                         absl::StrJoin(draw.values, ","));

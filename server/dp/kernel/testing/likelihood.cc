@@ -154,6 +154,22 @@ absl::StatusOr<Interval> Of(const GroupSizesDraw& draw, const Context& context) 
   return OfNumbers(draw.noise, draw.values, GroupSizes(context.table, draw.least_sizes));
 }
 
+absl::StatusOr<Interval> Of(const GroupMarginalsDraw& draw, const Context& context) {
+  RETURN_IF_ERROR(Validate(draw.noise));
+  RETURN_IF_ERROR(ValidateGroupMarginals(context.domain, draw.marginals));
+  RETURN_IF_ERROR(CheckRole(GroupRole::kUnit, context.table));
+  ASSIGN_OR_RETURN(const std::vector<std::vector<int64_t>> counts,
+                   GroupMarginals(context.table, context.domain, draw.marginals));
+  if (draw.values.size() != counts.size())
+    return absl::InvalidArgumentError("a draw has not the values of each of its marginals");
+  Interval sum(0);
+  for (size_t i = 0; i < counts.size(); ++i) {
+    ASSIGN_OR_RETURN(const Interval of_marginal, OfNumbers(draw.noise, draw.values[i], counts[i]));
+    sum = sum + of_marginal;
+  }
+  return sum;
+}
+
 absl::StatusOr<Interval> Of(const ProductsDraw& draw, const Context& context) {
   RETURN_IF_ERROR(ValidateProducts(context.domain, draw.queries));
   if (draw.values.size() != draw.queries.groups.size() || draw.sigma_squared.size() != draw.values.size())

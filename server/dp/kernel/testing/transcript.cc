@@ -123,6 +123,13 @@ absl::StatusOr<std::vector<int64_t>> RecordingQueries::NoisyGroupSizes(GroupRole
   return values;
 }
 
+absl::StatusOr<std::vector<std::vector<int64_t>>> RecordingQueries::NoisyGroupMarginals(
+    std::span<const GroupMarginal> marginals, const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> values, queries_.NoisyGroupMarginals(marginals, noise));
+  transcript_.push_back(GroupMarginalsDraw{{marginals.begin(), marginals.end()}, noise, values});
+  return values;
+}
+
 ReplayingQueries::ReplayingQueries(Transcript transcript, Domain domain)
     : transcript_(std::move(transcript)), domain_(std::move(domain)) {}
 
@@ -240,6 +247,15 @@ absl::StatusOr<std::vector<int64_t>> ReplayingQueries::NoisyGroupSizes(GroupRole
   ASSIGN_OR_RETURN(const GroupSizesDraw draw, Next<GroupSizesDraw>([&](const GroupSizesDraw& recorded) {
                      return recorded.role == role && std::ranges::equal(recorded.least_sizes, least_sizes) &&
                             recorded.noise == noise;
+                   }));
+  return draw.values;
+}
+
+absl::StatusOr<std::vector<std::vector<int64_t>>> ReplayingQueries::NoisyGroupMarginals(
+    std::span<const GroupMarginal> marginals, const NoiseSpec& noise) {
+  ASSIGN_OR_RETURN(const GroupMarginalsDraw draw,
+                   Next<GroupMarginalsDraw>([&](const GroupMarginalsDraw& recorded) {
+                     return std::ranges::equal(recorded.marginals, marginals) && recorded.noise == noise;
                    }));
   return draw.values;
 }

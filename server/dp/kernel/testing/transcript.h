@@ -57,6 +57,11 @@ struct GroupSizesDraw {
   NoiseSpec noise;
   std::vector<int64_t> values;
 };
+struct GroupMarginalsDraw {
+  std::vector<GroupMarginal> marginals;
+  NoiseSpec noise;
+  std::vector<std::vector<int64_t>> values;
+};
 
 struct ProductsDraw {
   ProductQueries queries;
@@ -84,9 +89,9 @@ struct QuantilesDraw {
   std::vector<int64_t> selected;
 };
 
-using Draw =
-    std::variant<CountsDraw, QueriesDraw, RecordCountDraw, FamilySelectionDraw, UtilityDraw, GroupSizesDraw,
-                 SumsDraw, UnitCountsDraw, QuantilesDraw, ProductsDraw, ErrorsDraw, SubstitutionDraw>;
+using Draw = std::variant<CountsDraw, QueriesDraw, RecordCountDraw, FamilySelectionDraw, UtilityDraw,
+                          GroupSizesDraw, SumsDraw, UnitCountsDraw, QuantilesDraw, ProductsDraw, ErrorsDraw,
+                          SubstitutionDraw, GroupMarginalsDraw>;
 using Transcript = std::vector<Draw>;
 
 // Forwards every query to `queries` and appends each draw to `transcript`. Both must outlive it.
@@ -122,6 +127,8 @@ class RecordingQueries : public PrivateQueries {
   absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<int64_t>> NoisyGroupSizes(GroupRole role, std::span<const int64_t> least_sizes,
                                                        const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyGroupMarginals(
+      std::span<const GroupMarginal> marginals, const NoiseSpec& noise) override;
 
  private:
   PrivateQueries& queries_;
@@ -161,6 +168,8 @@ class ReplayingQueries final : public PrivateQueries {
   absl::StatusOr<int64_t> NoisyRecordCount(const NoiseSpec& noise) override;
   absl::StatusOr<std::vector<int64_t>> NoisyGroupSizes(GroupRole role, std::span<const int64_t> least_sizes,
                                                        const NoiseSpec& noise) override;
+  absl::StatusOr<std::vector<std::vector<int64_t>>> NoisyGroupMarginals(
+      std::span<const GroupMarginal> marginals, const NoiseSpec& noise) override;
 
  private:
   // The next draw, if it is of kind D and answers the query.
