@@ -26,6 +26,8 @@ constexpr int64_t kThirdVersion = 3;
 constexpr int64_t kFourthVersion = 4;
 // It ends with the measures, then the constraints. A schema without constraints is encoded in an earlier one.
 constexpr int64_t kFifthVersion = 5;
+// Its nesting ends with the attributes of groups. A schema without any is encoded in an earlier one.
+constexpr int64_t kSixthVersion = 6;
 
 // Permanent: stored documents contain them.
 enum KindTag : int64_t {
@@ -156,12 +158,15 @@ void WriteUnit(CanonicalWriter& writer, const dp::GroupUnit& unit) {
   writer.Integer(unit.max_records);
 }
 
-void WriteNesting(CanonicalWriter& writer, const std::optional<dp::Nesting>& nesting) {
+void WriteNesting(CanonicalWriter& writer, const std::optional<dp::Nesting>& nesting, int64_t version) {
   writer.Integer(nesting ? 1 : 0);
   if (!nesting) return;
   writer.Text(nesting->group_column);
   writer.Integer(nesting->response);
   writer.Integer(nesting->max_group_size);
+  if (version < kSixthVersion) return;
+  writer.Integer(static_cast<int64_t>(nesting->group_attributes.size()));
+  for (const uint32_t attribute : nesting->group_attributes) writer.Integer(attribute);
 }
 
 bool NeedsThirdVersion(const dp::Attribute& attribute) {
@@ -178,6 +183,7 @@ bool NeedsSecondVersion(const dp::Attribute& attribute) {
 
 // The first that can encode it.
 int64_t VersionOf(const dp::Schema& schema) {
+  if (schema.nesting && !schema.nesting->group_attributes.empty()) return kSixthVersion;
   if (!schema.domain.constraints().empty()) return kFifthVersion;
   if (!schema.domain.measures().empty()) return kFourthVersion;
   const std::vector<dp::Attribute>& attributes = schema.domain.attributes();
@@ -189,7 +195,8 @@ int64_t VersionOf(const dp::Schema& schema) {
 }
 
 int64_t VersionOf(std::string_view bytes) {
-  for (const int64_t version : {kFifthVersion, kFourthVersion, kThirdVersion, kSecondVersion}) {
+  for (const int64_t version :
+       {kSixthVersion, kFifthVersion, kFourthVersion, kThirdVersion, kSecondVersion}) {
     if (CanonicalReader(bytes, kTag, version).ok()) return version;
   }
   return kFirstVersion;
@@ -322,7 +329,14 @@ dp::PrivacyUnit ReadUnit(CanonicalReader& reader) {
   }
 }
 
-std::optional<dp::Nesting> ReadNesting(CanonicalReader& reader) {
+// Of an attribute or a code.
+uint32_t ReadNumber(CanonicalReader& reader) {
+  const int64_t number = reader.Integer();
+  if (number < 0 || number > std::numeric_limits<uint32_t>::max()) reader.Refuse();
+  return static_cast<uint32_t>(number);
+}
+
+std::optional<dp::Nesting> ReadNesting(CanonicalReader& reader, int64_t version) {
   const int64_t is_nested = reader.Integer();
   if (is_nested == 0) return std::nullopt;
   dp::Nesting nesting;
@@ -331,6 +345,9 @@ std::optional<dp::Nesting> ReadNesting(CanonicalReader& reader) {
   nesting.max_group_size = reader.Integer();
   if (is_nested != 1 || response < 0 || response > std::numeric_limits<uint32_t>::max()) reader.Refuse();
   nesting.response = static_cast<uint32_t>(response);
+  if (version < kSixthVersion) return nesting;
+  for (int64_t left = reader.Count(8); left > 0; --left)
+    nesting.group_attributes.push_back(ReadNumber(reader));
   return nesting;
 }
 
@@ -370,13 +387,6 @@ std::vector<DeclaredMeasure> ReadMeasures(CanonicalReader& reader) {
     measures.push_back(std::move(declared));
   }
   return measures;
-}
-
-// Of an attribute or a code.
-uint32_t ReadNumber(CanonicalReader& reader) {
-  const int64_t number = reader.Integer();
-  if (number < 0 || number > std::numeric_limits<uint32_t>::max()) reader.Refuse();
-  return static_cast<uint32_t>(number);
 }
 
 dp::OrderRule ReadOrder(CanonicalReader& reader) {
@@ -446,7 +456,8 @@ absl::StatusOr<dp::Schema> ReadSchema(std::string_view bytes) {
   for (int64_t left = reader.Count(kLeastAttributeBytes); left > 0; --left)
     declared.push_back(ReadAttribute(reader, version));
   dp::PrivacyUnit unit = ReadUnit(reader);
-  std::optional<dp::Nesting> nesting = version >= kSecondVersion ? ReadNesting(reader) : std::nullopt;
+  std::optional<dp::Nesting> nesting =
+      version >= kSecondVersion ? ReadNesting(reader, version) : std::nullopt;
   const char separator = version >= kThirdVersion ? ReadSeparator(reader) : ',';
   const bool domain_from_records = version >= kThirdVersion && ReadFlag(reader);
   std::vector<DeclaredMeasure> measures;
@@ -475,7 +486,7 @@ std::string EncodeSchema(const dp::Schema& schema) {
     if (version >= kThirdVersion) WriteCells(writer, attribute.missing(), attribute.reading());
   }
   std::visit([&](const auto& unit) { WriteUnit(writer, unit); }, schema.unit);
-  if (version >= kSecondVersion) WriteNesting(writer, schema.nesting);
+  if (version >= kSecondVersion) WriteNesting(writer, schema.nesting, version);
   if (version >= kThirdVersion) {
     writer.Integer(schema.separator);
     writer.Integer(schema.domain_from_records ? 1 : 0);

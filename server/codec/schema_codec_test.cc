@@ -136,6 +136,9 @@ dp::Schema RandomSchema(std::mt19937_64& random) {
   } else if (random() % 2 == 0) {
     nesting.max_group_size = 1 + static_cast<int64_t>(random() % 100);
   }
+  for (uint32_t attribute = 0; attribute < domain.size(); ++attribute) {
+    if (attribute != nesting.response && random() % 4 == 0) nesting.group_attributes.push_back(attribute);
+  }
   // A nesting of persons, or with a response that is no number, is none.
   absl::StatusOr<dp::Schema> nested = dp::CreateSchema(domain, unit, nesting);
   dp::Schema schema = nested.ok() ? *std::move(nested) : dp::CreateSchema(domain, unit).value();

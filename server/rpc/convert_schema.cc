@@ -1,5 +1,7 @@
 #include "rpc/convert_schema.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
@@ -26,16 +28,34 @@ dp::PrivacyUnit UnitFromProto(const v1::PrivacyUnit& unit) {
   return dp::RecordUnit{};
 }
 
+// In the order of the domain. A name that is unknown or stands twice is an error of its own place.
+absl::StatusOr<dp::AttributeSet> GroupAttributesFromProto(const v1::Nesting& nesting,
+                                                          const dp::Domain& domain) {
+  dp::AttributeSet set;
+  for (int i = 0; i < nesting.group_attributes_size(); ++i) {
+    const std::string field = absl::StrCat("nesting.group_attributes[", i, "]");
+    const absl::StatusOr<uint32_t> attribute = domain.IndexOf(nesting.group_attributes(i));
+    if (!attribute.ok()) return InvalidField(field, std::string(attribute.status().message()));
+    const auto place = std::ranges::lower_bound(set, *attribute);
+    if (place != set.end() && *place == *attribute)
+      return InvalidField(field, absl::StrCat("names \"", nesting.group_attributes(i), "\" a second time"));
+    set.insert(place, *attribute);
+  }
+  return set;
+}
+
 absl::StatusOr<std::optional<dp::Nesting>> NestingFromProto(const v1::Schema& schema,
                                                             const dp::Domain& domain) {
   if (!schema.has_nesting()) return std::nullopt;
   const v1::Nesting& proto = schema.nesting();
   const absl::StatusOr<uint32_t> response = domain.IndexOf(proto.response());
   if (!response.ok()) return InvalidField("nesting.response", std::string(response.status().message()));
+  ASSIGN_OR_RETURN(dp::AttributeSet group_attributes, GroupAttributesFromProto(proto, domain));
   return dp::Nesting{
       .group_column = proto.group_column(),
       .response = *response,
-      .max_group_size = proto.has_max_group_size() ? proto.max_group_size() : dp::kNoRecordBound};
+      .max_group_size = proto.has_max_group_size() ? proto.max_group_size() : dp::kNoRecordBound,
+      .group_attributes = std::move(group_attributes)};
 }
 
 // The domain with the constraints of the schema.
@@ -132,6 +152,8 @@ v1::Schema ToProto(const dp::Schema& schema) {
     nesting.set_response(schema.domain.attributes()[schema.nesting->response].name());
     if (schema.nesting->max_group_size != dp::kNoRecordBound)
       nesting.set_max_group_size(schema.nesting->max_group_size);
+    for (const uint32_t attribute : schema.nesting->group_attributes)
+      nesting.add_group_attributes(schema.domain.attributes()[attribute].name());
   }
   if (schema.separator != ',') proto.mutable_format()->set_separator(std::string(1, schema.separator));
   proto.set_domain_from_records(schema.domain_from_records);

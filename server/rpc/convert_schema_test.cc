@@ -333,6 +333,45 @@ TEST(ConvertSchema, EvenStepsAndANestingSurviveTheWayInAndOut) {
   }
 }
 
+constexpr char kSchools[] = R"pb(
+  attributes {
+    name: "sector"
+    coded { size: 2 }
+  }
+  attributes {
+    name: "score"
+    integer { min: 0 max: 9 }
+  }
+  attributes {
+    name: "region"
+    coded { size: 3 }
+  }
+  nesting { group_column: "school" response: "score" })pb";
+
+TEST(ConvertSchema, AttributesOfGroupsComeOutInTheOrderOfTheSchema) {
+  v1::Schema schema = Parse(kSchools);
+  for (const char* name : {"region", "sector"}) schema.mutable_nesting()->add_group_attributes(name);
+  const absl::StatusOr<dp::Schema> inside = FromProto(schema);
+  ASSERT_TRUE(inside.ok()) << inside.status();
+  EXPECT_EQ(inside->nesting->group_attributes, (dp::AttributeSet{0, 2}));
+  const v1::Schema shown = ToProto(*inside);
+  ASSERT_EQ(shown.nesting().group_attributes_size(), 2);
+  EXPECT_EQ(shown.nesting().group_attributes(0), "sector");
+  EXPECT_EQ(shown.nesting().group_attributes(1), "region");
+}
+
+TEST(ConvertSchema, AttributesOfGroupsThatAreUnknownOrRepeatedOrTheResponseAreRefusedByTheirField) {
+  const auto refused = [](std::vector<std::string> names) {
+    v1::Schema schema = Parse(kSchools);
+    for (const std::string& name : names) schema.mutable_nesting()->add_group_attributes(name);
+    return std::string(FromProto(schema).status().message());
+  };
+  EXPECT_THAT(refused({"sector", "sectr"}), ::testing::HasSubstr("nesting.group_attributes[1]"));
+  EXPECT_THAT(refused({"sector", "region", "sector"}), ::testing::HasSubstr("nesting.group_attributes[2]"));
+  EXPECT_THAT(refused({"sector", "score"}), ::testing::HasSubstr("nesting.group_attributes"));
+  EXPECT_THAT(refused({"school"}), ::testing::HasSubstr("nesting.group_attributes[0]"));
+}
+
 TEST(ConvertSchema, ATypographicSeparatorIsRefusedWithThePlainOneThatStandsForIt) {
   v1::Schema schema;
   v1::Attribute& attribute = *schema.add_attributes();

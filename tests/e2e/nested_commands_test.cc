@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -118,6 +120,51 @@ TEST_P(NestedCommands, AStoredPopulationAnswersQuestionsAndGivesMoreGroups) {
   EXPECT_EQ(counts.size(), 3u);
   Run("release sample " + release + " --rows 40 --out " + folder_.path() + "/sample.csv");
   EXPECT_EQ(LinesOf(ReadFile(folder_.path() + "/sample.csv")).size(), 41u);
+}
+
+// The schema of the demonstration, with schools as the unit, whose sector is their own.
+std::string SchoolsSchema() {
+  Json schema = Json::parse(ReadFile(CURATOR_PUPILS_SCHEMA));
+  schema["unit"] = {{"group", {{"idColumn", "school"}, {"maxRecords", 60}}}};
+  schema["nesting"]["groupAttributes"] = {"sector"};
+  return schema.dump();
+}
+
+TEST_P(NestedCommands, AllRecordsOfASyntheticSchoolHaveItsSector) {
+  std::ofstream(folder_.path() + "/schools.json") << SchoolsSchema();
+  Run("dataset create schools --schema " + folder_.path() +
+      "/schools.json --rule zcdp --epsilon 10 --delta 1e-6");
+  EXPECT_THAT(Run("dataset show schools"), HasSubstr("all records of a group share sector"));
+  EXPECT_EQ(Json::parse(Run("--output json dataset show schools"))["schema"]["nesting"]["groupAttributes"],
+            Json::array({"sector"}));
+  Run("dataset import schools " + folder_.path() + "/pupils.csv");
+  Run("dataset seal schools");
+  EXPECT_THAT(Run("synth estimate schools --method nested --rho 0.5"),
+              HasSubstr("all records of a synthetic group share these"));
+  Run("synth run schools --method nested --rho 0.5 --out " + folder_.path() + "/schools.csv");
+  const std::vector<std::string> rows = LinesOf(ReadFile(folder_.path() + "/schools.csv"));
+  ASSERT_GT(rows.size(), 10u);
+  EXPECT_EQ(rows[0], "school,sector,sex,points");
+  std::map<std::string, std::set<std::string>> sectors;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    const size_t school = rows[i].find(',');
+    sectors[rows[i].substr(0, school)].insert(
+        rows[i].substr(school + 1, rows[i].find(',', school + 1) - school - 1));
+  }
+  for (const auto& [school, of_school] : sectors) EXPECT_EQ(of_school.size(), 1u) << school;
+}
+
+TEST_P(NestedCommands, AttributesOfGroupsThatAreNoneAreRefusedByTheirField) {
+  Json schema = Json::parse(SchoolsSchema());
+  for (const char* name : {"points", "sectr"}) {
+    schema["nesting"]["groupAttributes"] = {"sector", name};
+    std::ofstream(folder_.path() + "/wrong.json") << schema;
+    const auto [status, output] =
+        Shell(CURATOR_PATH " --server " + server_.address() + " --as owner dataset create wrong --schema " +
+              folder_.path() + "/wrong.json --rule pure --epsilon 1 2>&1");
+    EXPECT_NE(status, 0) << name;
+    EXPECT_THAT(output, HasSubstr("group_attributes")) << name;
+  }
 }
 
 TEST_P(NestedCommands, ACombinationWithoutATheoremIsRefusedWithItsReasonAndCostsNothing) {

@@ -1,4 +1,6 @@
 // The decoder of stored schemas: one schema has one encoding, and what is accepted can be used.
+#include <algorithm>
+
 #include "codec/schema_codec.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/messy_table.h"
@@ -59,6 +61,8 @@ std::vector<std::string> Seeds() {
       Encoded({{"score", score}, {"sex", sex}}, dp::RecordUnit{}, dp::Nesting{"school", 0, 50})};
   for (std::string& messy : MessySchemas()) seeds.push_back(std::move(messy));
   seeds.push_back(ConstrainedSchema());
+  seeds.push_back(Encoded({{"score", score}, {"sex", sex}}, dp::GroupUnit{"school", 12},
+                          dp::Nesting{"school", 0, dp::kNoRecordBound, {1}}));
   return seeds;
 }
 
@@ -79,6 +83,12 @@ bool Try(std::string_view bytes) {
     if (measure.steps() < 1 || measure.steps() > dp::kMostMeasureSteps)
       Broken("a measure has a step at least, and no more than sums allow", bytes);
     if (measure.size() > dp::kMaxAttributeSize) Broken("a measure has no more codes than a column", bytes);
+  }
+  if (schema->nesting) {
+    const dp::AttributeSet& described = schema->nesting->group_attributes;
+    if (!schema->domain.CheckSet(described).ok() ||
+        std::ranges::count(described, schema->nesting->response) > 0)
+      Broken("attributes of groups are attributes, and not the response", bytes);
   }
   for (const dp::Constraint& constraint : schema->domain.constraints()) {
     const auto [first, second] = constraint.attributes();

@@ -62,7 +62,10 @@ std::map<std::string, dp::Schema> Schemas() {
   const auto schema = [](const dp::Domain& domain) {
     return dp::CreateSchema(domain, dp::PersonUnit{"pid", 3}).value();
   };
-  return {{"attributes", schema(stays)},
+  dp::Nesting described{.group_column = "ward_id", .response = 0};
+  described.group_attributes = {2};
+  return {{"attributes of groups", dp::CreateSchema(stays, dp::GroupUnit{"ward_id", 9}, described).value()},
+          {"attributes", schema(stays)},
           {"a measure", schema(measured)},
           {"constraints", schema(constrained.value())}};
 }

@@ -18,17 +18,21 @@
 namespace curator::cli {
 namespace {
 
-// "in groups (column school), of the response score"; empty where records lie in none.
+// "in groups (column school), with the response score; all records of a group share sector"; empty where
+// records lie in none.
 std::string DescribeNesting(const v1::Schema& schema) {
   if (!schema.has_nesting()) return "";
   const v1::Nesting& nesting = schema.nesting();
   const std::string& column =
       nesting.group_column().empty() ? schema.unit().group().id_column() : nesting.group_column();
-  return absl::StrCat("in groups (column ", column,
-                      nesting.has_max_group_size()
-                          ? absl::StrCat(", at most ", nesting.max_group_size(), " records each")
-                          : "",
-                      "), with the response ", nesting.response());
+  return absl::StrCat(
+      "in groups (column ", column,
+      nesting.has_max_group_size() ? absl::StrCat(", at most ", nesting.max_group_size(), " records each")
+                                   : "",
+      "), with the response ", nesting.response(),
+      nesting.group_attributes().empty()
+          ? ""
+          : absl::StrCat("; all records of a group share ", absl::StrJoin(nesting.group_attributes(), ", ")));
 }
 
 // "0 to 20000" or, of even steps, "0 to 100 by 0.5"; empty where there is no bin.

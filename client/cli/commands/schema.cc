@@ -236,7 +236,10 @@ void AddSchemaCommands(CLI::App& app, Chosen& chosen) {
       "lie in groups (pupils in schools) name the groups' column, which is never released, and a number as "
       "the\n"
       "response: \"nesting\": {\"groupColumn\": \"school\", \"response\": \"score\"}; see: curator synth "
-      "list\n"
+      "list.\n"
+      "Attributes of the group itself, \"groupAttributes\": [\"sector\"], are the same for all records of a "
+      "synthetic\n"
+      "group.\n"
       "Example:\n  curator schema check census.json people.csv");
   Choose(command, options, chosen);
   AddTemplate(*group, chosen);

@@ -150,6 +150,7 @@ ordered_json ObjectOf(const v1::Nesting& nesting) {
   AddTo(json, "groupColumn", nesting.group_column());
   AddTo(json, "response", nesting.response());
   if (nesting.has_max_group_size()) json["maxGroupSize"] = nesting.max_group_size();
+  if (!nesting.group_attributes().empty()) json["groupAttributes"] = TextsOf(nesting.group_attributes());
   return json;
 }
 

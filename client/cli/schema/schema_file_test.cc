@@ -183,7 +183,7 @@ TEST(SchemaFiles, WhatIsWrittenIsReadAgain) {
              "reading": {"dateFormats": ["DD.MM.YYYY"]}},
             {"name": "time", "date": {"edges": ["2019-01-01", "2020-01-01"]}}],
           "unit": {"group": {"idColumn": "school", "maxRecords": 4}},
-          "nesting": {"groupColumn": "school", "response": "pay", "maxGroupSize": 9},
+          "nesting": {"groupColumn": "school", "response": "pay", "maxGroupSize": 9, "groupAttributes": ["zone", "sex"]},
           "format": {"separator": "\t"}, "domainFromRecords": true,
           "looks": [{"sha256": ")" +
           std::string(64, 'b') + R"(", "time": "2026-11-28T04:00:00Z"}]})",

@@ -58,6 +58,18 @@ absl::Status CheckGroupsAsUnits(const GroupUnit& group, const Nesting& nesting) 
                       "a group that is the privacy unit has unit.group.max_records");
 }
 
+// What describes a group is an attribute, and not what is measured of its records.
+absl::Status CheckGroupAttributes(const Domain& domain, const Nesting& nesting) {
+  const AttributeSet& set = nesting.group_attributes;
+  if (set.empty()) return absl::OkStatus();
+  if (absl::Status known = domain.CheckSet(set); !known.ok())
+    return InvalidField("nesting.group_attributes", std::string(known.message()));
+  if (!std::ranges::binary_search(set, nesting.response)) return absl::OkStatus();
+  return InvalidField("nesting.group_attributes",
+                      absl::StrCat("has the response, \"", domain.attributes()[nesting.response].name(),
+                                   "\", which differs between the records of a group"));
+}
+
 absl::Status CheckNesting(const Domain& domain, const PrivacyUnit& unit, const Nesting& nesting) {
   if (nesting.response >= domain.size())
     return InvalidField("nesting.response", "is not one of the attributes");
@@ -73,6 +85,7 @@ absl::Status CheckNesting(const Domain& domain, const PrivacyUnit& unit, const N
         "nesting.response",
         absl::StrCat("\"", response.name(), "\" has a bin for missing values, which stands for no number"));
   }
+  RETURN_IF_ERROR(CheckGroupAttributes(domain, nesting));
   if (std::holds_alternative<PersonUnit>(unit)) {
     return InvalidField("nesting",
                         "a person's records may lie in several groups, and no bound is known of what they "

@@ -95,6 +95,8 @@ struct Nesting {
   // is left out to keep it: a record would then take the place of one that is removed, and two would change.
   // A group unit has its own bound.
   int64_t max_group_size = kNoRecordBound;
+  // Attributes that all records of a group share, as the owner says: import does not check it.
+  AttributeSet group_attributes = {};
   bool operator==(const Nesting&) const = default;
 };
 
@@ -113,7 +115,8 @@ struct Schema {
 // INVALID_ARGUMENT ("unit.person.id_column") when the id column is empty or is an attribute or a measure, or
 // max_records is outside 1..kMaxRecordsPerUnit (of a group, kNoRecordBound will do); the same of the group
 // column ("nesting.group_column"), which must be the id column of a group unit; for a nesting of persons'
-// records ("nesting"); for a response that is no number ("nesting.response"); for two attributes, or two
+// records ("nesting"); for a response that is no number ("nesting.response"), and one among the group
+// attributes, or these not ascending ("nesting.group_attributes"); for two attributes, or two
 // measures, that are read from one column, and for one that is read from the id column
 // ("attributes[3].reading.column"); for a measure that is read from an attribute's column of numbers with
 // another decimal sign or thousands separator ("measures[0].reading").

@@ -53,6 +53,19 @@ TEST(Nesting, TheResponseMustStandForNumbers) {
   EXPECT_EQ(FieldAtFault(RecordUnit{}, {"school", 3}), "nesting.response") << "beyond the attributes";
 }
 
+TEST(Nesting, AttributesOfGroupsAreAttributesInTheirOrderAndNotTheResponse) {
+  const auto field = [](AttributeSet described) {
+    Nesting nesting{"school", 1};
+    nesting.group_attributes = std::move(described);
+    return FieldAtFault(RecordUnit{}, nesting);
+  };
+  for (const AttributeSet& wrong : {AttributeSet{1}, {0, 1}, {0, 3}, {2, 0}, {0, 0}})
+    EXPECT_EQ(field(wrong), "nesting.group_attributes") << wrong.size();
+  Nesting nesting{"school", 1};
+  nesting.group_attributes = {0, 2};
+  EXPECT_TRUE(CreateSchema(Pupils(IntegerKind{0, 9, 1}), RecordUnit{}, nesting).ok());
+}
+
 TEST(Nesting, TheGroupColumnIsNeverAnAttribute) {
   EXPECT_EQ(FieldAtFault(RecordUnit{}, {"sex", 1}), "nesting.group_column");
   EXPECT_EQ(FieldAtFault(RecordUnit{}, {"score", 1}), "nesting.group_column");

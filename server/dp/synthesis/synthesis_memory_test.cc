@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/testing/allocations.h"
+#include "dp/data/sealed_table.h"
 #include "dp/kernel/kernel.h"
 #include "dp/queries/marginals.h"
 #include "dp/synthesis/synthesis_workload.h"
@@ -32,6 +33,7 @@ struct MemoryCase {
   Settings settings = {};
   int rows = 2000;
   int prior_rows = 300;
+  bool describes_groups = false;  // which are the units, by all attributes but the first
 };
 
 std::vector<int64_t> Alike(size_t attributes, int64_t size) {
@@ -72,6 +74,15 @@ std::vector<MemoryCase> MemoryCases() {
   cases.push_back({"MwemAverage", "mwem", Alike(18, 2), 2, {{"iterate", "average"}, {"last_sweeps", "2"}}});
   cases.push_back(
       {"MwemFactored", "mwem", Alike(40, 3), 2, {{"max_cells", "1000000"}, {"last_sweeps", "2"}}});
+void AddCasesOfDescribedGroups(std::vector<MemoryCase>& cases) {
+  const Settings quick = {{"nu_points", "5"}, {"tau_points", "3"}, {"sigma_points", "3"}};
+  cases.push_back({"NestedDescribed", "nested", {60, 3, 4, 5}, 2, quick, 2000, 300, true});
+  Settings alone = quick;
+  alone["join"] = "none";
+  cases.push_back({"NestedDescribedByMany", "nested", Alike(40, 3), 2, alone, 2000, 300, true});
+  cases.push_back({"NestedDescribedWidely", "nested", {60, 50'000, 3}, 1, alone, 2000, 300, true});
+}
+
   cases.push_back({"MwemLargeMarginals",
                    "mwem",
                    {700, 700, 2, 2},
@@ -137,14 +148,29 @@ class MemoryOfSyntheses : public testing::TestWithParam<MemoryCase> {
     world_->input.prior = PublicRows(world_->input.domain, RandomRows(given.sizes, given.prior_rows, 7));
   }
 
+  AddCasesOfDescribedGroups(cases);
   std::unique_ptr<World> world_;
   const Synthesizer& method_ = *FindSynthesizer(GetParam().method);
 };
+// Groups of ten rows, which do not agree.
+void DescribeGroups(World& world, const std::vector<std::vector<uint32_t>>& rows) {
+  SealedTableBuilder builder(world.input.domain, RowOwner::kUnit);
+  uint32_t number = 0;
+  for (const std::vector<uint32_t>& row : rows) (void)builder.AppendRow(row, number++ / 10);
+  world.table = std::move(builder).Build().value();
+  world.input.unit_bound.max_records = 10;
+  world.input.nested->unit = NestedUnit::kGroup;
+  world.input.nested->group_size_bound = 10;
+  for (uint32_t attribute = 1; attribute < world.input.domain.size(); ++attribute)
+    world.input.nested->group_attributes.push_back(attribute);
+}
+
 
 TEST_P(MemoryOfSyntheses, StaysWithinTheForecast) {
   const SynthesisInput& input = world_->input;
   StartCounting();
   const auto plan = method_.Plan(input);
+    if (given.describes_groups) DescribeGroups(*world_, RandomRows(given.sizes, given.rows, 11));
   ASSERT_TRUE(plan.ok()) << plan.status();
   const int64_t planning = MostHeld();
   EXPECT_LE(planning, method_.PlanningBytes(input));

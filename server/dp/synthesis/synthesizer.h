@@ -50,6 +50,7 @@ struct NestedFacts {
   double resolution = 1;                    // the distance of neighbouring responses, above 0
   std::optional<int64_t> group_size_bound;  // no group has more records, where import keeps to it
   NestedUnit unit = NestedUnit::kRecord;
+  AttributeSet group_attributes = {};  // that all records of a group share; not the response
 };
 
 // A request; everything in it is public.

@@ -117,7 +117,8 @@ std::optional<dp::NestedFacts> NestedFactsOf(const dp::Schema& schema) {
       .upper = response.high,
       .resolution = response.resolution,
       .group_size_bound = bound == dp::kNoRecordBound ? std::nullopt : std::optional<int64_t>(bound),
-      .unit = group == nullptr ? dp::NestedUnit::kRecord : dp::NestedUnit::kGroup};
+      .unit = group == nullptr ? dp::NestedUnit::kRecord : dp::NestedUnit::kGroup,
+      .group_attributes = schema.nesting->group_attributes};
 }
 
 // A prior by its identity instead of its name.

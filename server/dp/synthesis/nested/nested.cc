@@ -21,6 +21,40 @@ std::string Describe(const NestedParameters& point, bool is_binomial) {
   return absl::StrFormat("nu %.6g, tau %.4g, sigma %.4g", point.mean, point.between, point.within);
 }
 
+// Where in the order of the response's codes this number lies, in steps of 1 / kStepsOfACode, from 0 on.
+int64_t CodeStepOf(std::span<const double> numbers, double number) {
+  const auto above = std::ranges::upper_bound(numbers, number);
+  if (above == numbers.begin()) return 0;
+  const auto code = static_cast<int64_t>(above - numbers.begin()) - 1;
+  if (above == numbers.end()) return code * kStepsOfACode;
+  const double share = (number - *(above - 1)) / (*above - *(above - 1));
+  return code * kStepsOfACode + static_cast<int64_t>(share * static_cast<double>(kStepsOfACode));
+}
+
+// Bins that would have about the same number of groups each, if groups of `size` records were as the drawn
+// parameters say; which answers they depend on is public.
+std::vector<int64_t> EdgesOfMeans(std::span<const double> numbers, const GroupModel& model,
+                                  std::span<const NestedParameters> draws, double size, int64_t bins) {
+  // Where a standard normal distribution has its eighths.
+  constexpr double kEighths[] = {-1.1503, -0.6745, -0.3186, 0, 0.3186, 0.6745, 1.1503};
+  const bool is_binomial = std::holds_alternative<BinomialGroups>(model);
+  double mean = 0;
+  double variance = 0;
+  for (const NestedParameters& draw : draws) {
+    const double of_ones = draw.mean * (1 - draw.mean);
+    const double between = is_binomial ? of_ones * draw.between : draw.between * draw.between;
+    const double within = is_binomial ? of_ones * (1 - draw.between) : draw.within * draw.within;
+    mean += draw.mean / static_cast<double>(draws.size());
+    variance += (between + within / std::max(1.0, size)) / static_cast<double>(draws.size());
+  }
+  std::vector<int64_t> edges = {0};
+  for (int64_t bin = 1; bin < bins; ++bin) {
+    const double of_bin = mean + std::sqrt(variance) * kEighths[bin * 8 / bins - 1];
+    edges.push_back(std::max(edges.back() + 1, CodeStepOf(numbers, of_bin)));
+  }
+  return edges;
+}
+
 // One fit, draw by draw.
 class NestedRun {
  public:
@@ -37,6 +71,7 @@ class NestedRun {
         progress(own_share * static_cast<double>(i + 1) / static_cast<double>(schedule_.settings.draws));
       RETURN_IF_ERROR(pacer_.Check());
     }
+    RETURN_IF_ERROR(DescribeGroups());
     RETURN_IF_ERROR(Join(progress));
     EstimateGroupSizes();
     parts_.response = input_.nested->response;
@@ -82,6 +117,23 @@ class NestedRun {
     for (std::string& warning : WarningsOfEdges(model, point))
       parts_.transcript.push_back(std::move(warning));
     return absl::OkStatus();
+  }
+
+  absl::Status DescribeGroups() {
+    if (!schedule_.description) return absl::OkStatus();
+    const std::vector<SizeClass> sizes =
+        EstimateSizes(schedule_.settings.size_bins, schedule_.settings.largest_group, sizes_);
+    const NoisyRecords groups{.answer = GroupsIn(sizes),
+                              .standard_deviation = DeviationForFit(schedule_.size_noise) *
+                                                    std::sqrt(static_cast<double>(sizes.size()))};
+    const MeanBins bins{
+        .attribute = input_.nested->response,
+        .least = EdgesOfMeans(input_.nested->numbers, schedule_.settings.model, parts_.draws,
+                              RecordsIn(sizes) / GroupsIn(sizes), schedule_.description->bins)};
+    ASSIGN_OR_RETURN(parts_.description,
+                     GroupDescription::Measure(input_.domain, *schedule_.description, bins, groups, kernel_,
+                                               pacer_, parts_.transcript));
+    return pacer_.Check();
   }
 
   absl::Status Join(const Progress& progress) {

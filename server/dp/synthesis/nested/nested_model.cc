@@ -13,79 +13,17 @@
 #include "dp/domain/attribute_set.h"
 #include "dp/domain/row_major.h"
 #include "dp/kernel/utility/group_models.h"
+#include "dp/synthesis/models/clique_model.h"
+#include "dp/synthesis/models/product_component.h"
+#include "dp/synthesis/nested/joined_records.h"
 
 namespace curator::dp {
 namespace {
 
-// Records of the joined model, sorted by their response: what is joined to a synthetic response.
-class JoinedRecords {
- public:
-  // About `rows` records of `model`, which covers `response`, but no more than memory for 2^22 codes holds.
-  // Errors: the model's own.
-  static absl::StatusOr<JoinedRecords> Draw(const SynthesisModel& model, uint32_t response, int64_t rows,
-                                            BitSource& bits);
-
-  // The codes of a record with this response, or with the nearest that there is; valid while the object
-  // lives.
-  std::span<const uint32_t> Like(uint32_t response, UniformDoubles& uniform) const;
-
- private:
-  JoinedRecords() = default;
-
-  size_t width_ = 1;
-  std::vector<uint32_t> codes_;      // record by record, by rising response
-  std::vector<uint32_t> responses_;  // of each record
-};
-
-constexpr size_t kMostCodes = size_t{1} << 22;
-constexpr int64_t kFewest = 1 << 10;
-constexpr int64_t kMost = 1 << 16;
-
-absl::StatusOr<JoinedRecords> JoinedRecords::Draw(const SynthesisModel& model, uint32_t response,
-                                                  int64_t rows, BitSource& bits) {
-  const AttributeSet& attributes = model.attributes();
-  const std::optional<size_t> position = PositionIn(attributes, response);
-  if (!position) return absl::InvalidArgumentError("the joined model does not cover the response");
-  JoinedRecords records;
-  records.width_ = attributes.size();
-  const auto within_memory = static_cast<int64_t>(kMostCodes / records.width_);
-  std::vector<uint32_t> drawn;
-  RETURN_IF_ERROR(model.Sample(bits, std::clamp(rows, kFewest, std::min(kMost, within_memory)),
-                               [&](std::span<const uint32_t> codes) {
-                                 drawn.insert(drawn.end(), codes.begin(), codes.end());
-                                 return absl::OkStatus();
-                               }));
-  std::vector<size_t> order(drawn.size() / records.width_);
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {},
-                           [&](size_t record) { return drawn[record * records.width_ + *position]; });
-  for (const size_t record : order) {
-    const auto codes = std::span(drawn).subspan(record * records.width_, records.width_);
-    records.codes_.insert(records.codes_.end(), codes.begin(), codes.end());
-    records.responses_.push_back(codes[*position]);
-  }
-  return records;
-}
-
-std::span<const uint32_t> JoinedRecords::Like(uint32_t response, UniformDoubles& uniform) const {
-  auto [first, last] = std::ranges::equal_range(responses_, response);
-  if (first == last) {
-    const bool has_above = first != responses_.end();
-    const bool has_below = first != responses_.begin();
-    const bool takes_above = has_above && (!has_below || *first - response < response - *(first - 1));
-    const uint32_t nearest = takes_above ? *first : *(first - 1);
-    std::tie(first, last) = [&] {
-      const auto found = std::ranges::equal_range(responses_, nearest);
-      return std::pair(found.begin(), found.end());
-    }();
-  }
-  const auto record =
-      static_cast<size_t>(first - responses_.begin()) + uniform.Below(static_cast<size_t>(last - first));
-  return std::span(codes_).subspan(record * width_, width_);
-}
-
 constexpr std::string_view kNestedTag = "curator.nested_model";
 constexpr int64_t kNestedVersion = 1;
+// It ends with the description of groups. A model without one is written in the first version.
+constexpr int64_t kDescribedVersion = 2;
 constexpr int64_t kMostCellsWithResponse = int64_t{1} << 24;
 
 std::vector<SizeClass> ReadSizes(CanonicalReader& reader) {
@@ -140,6 +78,7 @@ NestedModelParts ReadParts(CanonicalReader& reader, const Domain& domain) {
 NestedModel::NestedModel(const Domain& domain, NestedModelParts parts)
     : domain_(domain), parts_(std::move(parts)), attributes_({parts_.response}) {
   if (parts_.joined != nullptr) attributes_ = Union(parts_.joined->attributes(), {parts_.response});
+  if (parts_.description) attributes_ = Union(attributes_, parts_.description->attributes());
   // What noise in large classes invents may exceed any table.
   records_ = std::llround(std::clamp(RecordsIn(parts_.sizes), 1.0, static_cast<double>(kMaxRows)));
   double groups = 0;
@@ -181,6 +120,62 @@ absl::StatusOr<std::vector<double>> NestedModel::WithOurResponses(const Attribut
   return cells;
 }
 
+bool NestedModel::IsOfGroups(const AttributeSet& set) const {
+  return parts_.description && set != AttributeSet{parts_.response} &&
+         IsSubset(set, Union(parts_.description->attributes(), {parts_.response}));
+}
+
+std::vector<double> NestedModel::SharesByBin() const {
+  constexpr int kPoints = 16;  // of the effects in a bin, each for the same share of groups
+  const auto bins = static_cast<size_t>(parts_.description->bins());
+  const size_t codes = shares_.size();
+  std::vector<double> shares(bins * codes);
+  std::vector<double> sums(codes);
+  for (size_t bin = 0; bin < bins; ++bin) {
+    const double below = parts_.description->Below(bin);
+    const double in_bin = parts_.description->Below(bin + 1) - below;
+    for (int point = 0; point < kPoints; ++point) {
+      for (const ResponseLaw& law : laws_) {
+        const std::vector<double> given =
+            law.SharesGiven(law.EffectAt(below + in_bin * (point + 0.5) / kPoints));
+        for (size_t code = 0; code < codes; ++code) {
+          shares[bin * codes + code] += given[code] / kPoints / static_cast<double>(laws_.size());
+          sums[code] += in_bin * given[code] / kPoints / static_cast<double>(laws_.size());
+        }
+      }
+    }
+  }
+  // Over all groups they are the response's own.
+  for (size_t i = 0; i < shares.size(); ++i) {
+    if (sums[i % codes] > 0) shares[i] *= shares_[i % codes] / sums[i % codes];
+  }
+  return shares;
+}
+
+absl::StatusOr<std::vector<double>> NestedModel::OfGroups(const AttributeSet& set) const {
+  const AttributeSet described = Difference(set, {parts_.response});
+  const bool has_response = described.size() < set.size();
+  ASSIGN_OR_RETURN(const std::vector<double> shares, parts_.description->Shares(described, has_response));
+  std::vector<double> cells(static_cast<size_t>(*domain_.CellCount(set)));
+  const auto records = static_cast<double>(records_);
+  if (!has_response) {
+    for (size_t cell = 0; cell < cells.size(); ++cell) cells[cell] = records * shares[cell];
+    return cells;
+  }
+  const std::vector<double> by_bin = SharesByBin();
+  const auto bins = static_cast<size_t>(parts_.description->bins());
+  const size_t codes = shares_.size();
+  const auto stride =
+      static_cast<size_t>(RowMajorStrides(domain_.SizesOf(set))[*PositionIn(set, parts_.response)]);
+  for (size_t cell = 0; cell < cells.size(); ++cell) {
+    const size_t code = cell / stride % codes;
+    const size_t other = cell / stride / codes * stride + cell % stride;
+    for (size_t bin = 0; bin < bins; ++bin)
+      cells[cell] += records * shares[other * bins + bin] * by_bin[bin * codes + code];
+  }
+  return cells;
+}
+
 absl::StatusOr<std::vector<double>> NestedModel::Marginal(const AttributeSet& set) const {
   RETURN_IF_ERROR(domain_.CheckSet(set));
   if (!IsSubset(set, attributes_))
@@ -192,6 +187,7 @@ absl::StatusOr<std::vector<double>> NestedModel::Marginal(const AttributeSet& se
     for (double& count : counts) count *= records;
     return counts;
   }
+  if (IsOfGroups(set)) return OfGroups(set);
   if (Contains(set, parts_.response)) return WithOurResponses(set);
   const AttributeSet with_response = Union(set, {parts_.response});
   if (domain_.CellCount(with_response).value_or(kMostCellsWithResponse + 1) > kMostCellsWithResponse) {
@@ -213,6 +209,14 @@ int64_t NestedModel::MarginalSteps(const AttributeSet& set) const {
   constexpr int64_t kPerCell = 32;  // three passes with divisions, and the sums over the responses
   const AttributeSet with_response = Union(set, {parts_.response});
   const int64_t cells = CellsUpTo(domain_, with_response, kMostCellsWithResponse + 1);
+  if (!set.empty() && IsOfGroups(set)) {
+    const bool has_response = Contains(set, parts_.response);
+    constexpr int64_t kPerCodeOfABin = 16 * 64;  // at each point the end of a normal distribution
+    const int64_t bins = parts_.description->bins();
+    return parts_.description->StepsOfShares(Difference(set, {parts_.response}), has_response) +
+           CellsUpTo(domain_, set, kMostCellsWithResponse) * (has_response ? 2 * bins : 2) +
+           (has_response ? bins * std::ssize(shares_) * std::ssize(laws_) * kPerCodeOfABin : 0);
+  }
   if (parts_.joined == nullptr) return cells;
   if (cells > kMostCellsWithResponse && !Contains(set, parts_.response))
     return parts_.joined->MarginalSteps(set) + CellsUpTo(domain_, set, kMostCellsWithResponse);
@@ -226,26 +230,87 @@ int64_t NestedModel::DrawSize(UniformDoubles& uniform) const {
   return drawn.least + static_cast<int64_t>(uniform.Below(static_cast<size_t>(drawn.most - drawn.least + 1)));
 }
 
+// Draws of synthetic groups. Not thread-safe.
+class NestedModel::GroupDraws {
+ public:
+  // All must outlive it.
+  GroupDraws(const NestedModel& model, BitSource& bits)
+      : model_(model), bits_(bits), uniform_(bits), response_place_(PlaceOf(model.parts_.response)) {}
+
+  // For about so many records. Errors: those of the joined model.
+  absl::Status Begin(int64_t rows) {
+    const NestedModelParts& parts = model_.parts_;
+    const AttributeSet described = parts.description ? parts.description->attributes() : AttributeSet();
+    if (parts.joined != nullptr && rows > 0) {
+      ASSIGN_OR_RETURN(joined_, JoinedRecords::Draw(*parts.joined, parts.response, described, rows, bits_));
+      for (const uint32_t attribute : parts.joined->attributes())
+        joined_places_.push_back(PlaceOf(attribute));
+    }
+    for (const uint32_t attribute : described) described_places_.push_back(PlaceOf(attribute));
+    if (parts.description) {
+      const double size = RecordsIn(parts.sizes) / GroupsIn(parts.sizes);
+      described_.emplace(*parts.description, std::llround(static_cast<double>(rows) / size), bits_);
+    }
+    codes_.resize(model_.attributes_.size());
+    return absl::OkStatus();
+  }
+
+  // The number of records of the next group, whose description and effect are drawn.
+  absl::StatusOr<int64_t> NextGroup(const ResponseLaw& law) {
+    const int64_t size = model_.DrawSize(uniform_);
+    if (!described_) {
+      effect_ = law.DrawEffect(uniform_);
+      return size;
+    }
+    ASSIGN_OR_RETURN(const std::span<const uint32_t> drawn, described_->Next());
+    description_.assign(drawn.begin(), drawn.end() - 1);
+    const double below = model_.parts_.description->Below(drawn.back());
+    const double end = model_.parts_.description->Below(drawn.back() + 1);
+    effect_ = law.EffectAt(below + (end - below) * uniform_.Next());
+    if (joined_) alike_ = joined_->Find(description_);
+    return size;
+  }
+
+  // A record of this group; valid until the next call.
+  std::span<const uint32_t> NextRecord(const ResponseLaw& law) {
+    const uint32_t code = law.DrawCode(effect_, uniform_);
+    if (joined_) {
+      const std::span<const uint32_t> like = joined_->Like(alike_, code, uniform_);
+      for (size_t i = 0; i < like.size(); ++i) codes_[joined_places_[i]] = like[i];
+    }
+    for (size_t i = 0; i < description_.size(); ++i) codes_[described_places_[i]] = description_[i];
+    codes_[response_place_] = code;
+    return codes_;
+  }
+
+ private:
+  size_t PlaceOf(uint32_t attribute) const { return *PositionIn(model_.attributes_, attribute); }
+
+  const NestedModel& model_;
+  BitSource& bits_;
+  UniformDoubles uniform_;
+  size_t response_place_;
+  std::optional<JoinedRecords> joined_;
+  std::vector<size_t> joined_places_;  // in a record
+  std::optional<DescribedGroups> described_;
+  std::vector<size_t> described_places_;
+  // Of the present group:
+  double effect_ = 0;
+  std::vector<uint32_t> description_;
+  JoinedRecords::Alike alike_;
+  std::vector<uint32_t> codes_;  // of the record
+};
+
 absl::Status NestedModel::SampleGroups(BitSource& bits, int64_t rows, const GroupedRecordSink& sink) const {
   if (rows < 0) return absl::InvalidArgumentError("the number of rows must not be negative");
-  std::optional<JoinedRecords> joined;
-  if (parts_.joined != nullptr && rows > 0) {
-    ASSIGN_OR_RETURN(joined, JoinedRecords::Draw(*parts_.joined, parts_.response, rows, bits));
-  }
-  const size_t place = *PositionIn(attributes_, parts_.response);
-  UniformDoubles uniform(bits);
-  std::vector<uint32_t> codes(attributes_.size());
+  GroupDraws draws(*this, bits);
+  RETURN_IF_ERROR(draws.Begin(rows));
   int64_t drawn = 0;
   for (int64_t group = 0; drawn < rows; ++group) {
     const ResponseLaw& law = laws_[static_cast<size_t>(group) % laws_.size()];
-    const int64_t size = DrawSize(uniform);
-    const double effect = law.DrawEffect(uniform);
-    for (int64_t member = 0; member < size && drawn < rows; ++member, ++drawn) {
-      const uint32_t code = law.DrawCode(effect, uniform);
-      if (joined) std::ranges::copy(joined->Like(code, uniform), codes.begin());
-      codes[place] = code;
-      RETURN_IF_ERROR(sink(group, codes));
-    }
+    ASSIGN_OR_RETURN(const int64_t size, draws.NextGroup(law));
+    for (int64_t member = 0; member < size && drawn < rows; ++member, ++drawn)
+      RETURN_IF_ERROR(sink(group, draws.NextRecord(law)));
   }
   return absl::OkStatus();
 }
@@ -256,7 +321,7 @@ absl::Status NestedModel::Sample(BitSource& bits, int64_t rows, const RecordSink
 }
 
 std::string NestedModel::Serialize() const {
-  CanonicalWriter writer(kNestedTag, kNestedVersion);
+  CanonicalWriter writer(kNestedTag, parts_.description ? kDescribedVersion : kNestedVersion);
   writer.Integer(parts_.response);
   writer.Integer(static_cast<int64_t>(parts_.numbers.size()));
   for (const double number : parts_.numbers) writer.Real(number);
@@ -277,26 +342,52 @@ std::string NestedModel::Serialize() const {
   writer.Text(parts_.joined == nullptr ? std::string() : parts_.joined->Serialize());
   writer.Integer(static_cast<int64_t>(parts_.transcript.size()));
   for (const std::string& line : parts_.transcript) writer.Text(line);
+  if (parts_.description) {
+    WriteSet(writer, parts_.description->attributes());
+    writer.Integer(parts_.description->bins());
+    writer.Text(parts_.description->model().Serialize());
+  }
   return std::move(writer).Take();
 }
 
 namespace {
 
-// A stored model, its joined one still in bytes.
+// A description of groups, still in bytes.
+struct StoredDescription {
+  AttributeSet attributes;
+  int64_t bins = 1;
+  std::string model;
+};
+
+// A stored model, its joined one and the description of groups still in bytes.
 struct StoredNested {
   NestedModelParts parts;
   std::string joined;
   const Synthesizer* method = nullptr;  // that made it; null without one
+  std::optional<StoredDescription> description;
 };
+
+StoredDescription ReadDescription(CanonicalReader& reader, const Domain& domain, uint32_t response) {
+  StoredDescription stored;
+  stored.attributes = ReadSet(reader, domain);
+  stored.bins = reader.Integer();
+  stored.model = reader.Text();
+  const bool is_sound = !stored.attributes.empty() && !Contains(stored.attributes, response) &&
+                        stored.bins >= 1 && stored.bins <= static_cast<int64_t>(kMostMeanBins);
+  if (!is_sound) reader.Refuse();
+  return stored;
+}
 
 absl::StatusOr<StoredNested> ReadNested(const Domain& domain, std::string_view bytes,
                                         std::span<const Synthesizer* const> joinable) {
-  CanonicalReader reader(bytes, kNestedTag, kNestedVersion);
-  StoredNested read{.parts = ReadParts(reader, domain), .joined = {}};
+  const bool is_described = CanonicalReader(bytes, kNestedTag, kDescribedVersion).ok();
+  CanonicalReader reader(bytes, kNestedTag, is_described ? kDescribedVersion : kNestedVersion);
+  StoredNested read{.parts = ReadParts(reader, domain), .joined = {}, .description = {}};
   read.parts.joined_method = reader.Text();
   read.joined = reader.Text();
   const int64_t lines = reader.Count();
   for (int64_t i = 0; i < lines && reader.ok(); ++i) read.parts.transcript.push_back(reader.Text());
+  if (is_described) read.description = ReadDescription(reader, domain, read.parts.response);
   RETURN_IF_ERROR(reader.Finish());
   if (read.parts.joined_method.empty()) {
     if (!read.joined.empty()) return absl::DataLossError("a model was joined by no method");
@@ -309,6 +400,17 @@ absl::StatusOr<StoredNested> ReadNested(const Domain& domain, std::string_view b
   return read;
 }
 
+absl::StatusOr<GroupDescription> RestoreDescription(const Domain& domain, const StoredDescription& stored,
+                                                    Pacer& pacer) {
+  const Domain of_groups = GroupDescription::DomainOf(domain, stored.attributes, stored.bins);
+  ASSIGN_OR_RETURN(std::unique_ptr<SynthesisModel> model,
+                   CliqueModel::Restore(of_groups, stored.model, pacer));
+  absl::StatusOr<GroupDescription> restored =
+      GroupDescription::Create(stored.attributes, stored.bins, std::move(model));
+  if (!restored.ok()) return absl::DataLossError(restored.status().message());
+  return restored;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> NestedModel::Restore(
@@ -318,6 +420,12 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> NestedModel::Restore(
   RETURN_IF_ERROR(pacer.Check());
   if (read.method != nullptr) {
     ASSIGN_OR_RETURN(read.parts.joined, read.method->RestoreWith(domain, read.joined, pacer));
+  }
+  if (read.description) {
+    const AttributeSet& described = read.description->attributes;
+    if (read.parts.joined != nullptr && !IsSubset(described, read.parts.joined->attributes()))
+      return absl::DataLossError("the joined model does not cover an attribute of groups");
+    ASSIGN_OR_RETURN(read.parts.description, RestoreDescription(domain, *read.description, pacer));
   }
   return std::make_unique<NestedModel>(domain, std::move(read.parts));
 }
@@ -329,23 +437,31 @@ absl::StatusOr<int64_t> NestedModel::ReadingBytes(const Domain& domain, std::str
   if (read.method != nullptr) {
     ASSIGN_OR_RETURN(joined, read.method->ReadingBytes(domain, read.joined));
   }
+  std::optional<int64_t> description;
+  if (read.description) {
+    const Domain of_groups =
+        GroupDescription::DomainOf(domain, read.description->attributes, read.description->bins);
+    ASSIGN_OR_RETURN(const int64_t model, CliqueModel::ReadingBytes(of_groups, read.description->model));
+    description = model + DescribedGroups::Bytes(std::ssize(read.description->attributes));
+  }
   return ReadingBytesOf(NestedModelMemory(domain, std::ssize(read.parts.numbers),
-                                          std::ssize(read.parts.draws), std::ssize(bytes), joined));
+                                          std::ssize(read.parts.draws), std::ssize(bytes), joined,
+                                          description));
 }
 
 MethodMemory NestedModelMemory(const Domain& domain, int64_t codes, int64_t draws, int64_t stored,
-                               int64_t joined) {
+                               int64_t joined, std::optional<int64_t> description) {
   constexpr int64_t kPerPointOfALaw = 32;
   // A law holds a number for each code, and points of a group's effect.
   const int64_t laws =
       draws * (16 * codes + kPerPointOfALaw * static_cast<int64_t>(kEffectPoints)) + 16 * codes;
-  // Records of the joined model: as drawn, in a vector that grows, in order, and sorted.
-  const auto width = std::max<int64_t>(1, static_cast<int64_t>(domain.size()));
-  const int64_t records = std::max(kFewest, std::min(kMost, static_cast<int64_t>(kMostCodes) / width));
+  const auto width = static_cast<int64_t>(domain.size());
+  // By bins of the description: the shares of a marginal with the response.
+  const int64_t by_bin = description ? 8 * codes * static_cast<int64_t>(kMostMeanBins) : 0;
   return {.working = 0,
-          .model = laws + joined + stored,
+          .model = laws + joined + stored + description.value_or(0),
           .stored = stored,
-          .sampling = records * (16 * width + 32)};
+          .sampling = JoinedRecords::Bytes(width, description.has_value()) + by_bin};
 }
 
 double UniformDoubles::Next() {
@@ -360,6 +476,21 @@ double UniformDoubles::NextNormal() {
   const double radius = std::sqrt(-2 * std::log1p(-Next()));  // of 1 - U, which is above 0
   return radius * std::cos(2 * std::numbers::pi * Next());
 }
+
+namespace {
+
+// What this share of a standard normal distribution lies below, within 2^-40, and within [-8, 8].
+double StandardNormalAt(double share) {
+  double below = -8;
+  double above = 8;
+  for (int i = 0; i < 44; ++i) {
+    const double middle = below + (above - below) / 2;
+    (std::erfc(-middle / std::numbers::sqrt2) / 2 < share ? below : above) = middle;
+  }
+  return below;
+}
+
+}  // namespace
 
 ResponseLaw::ResponseLaw(std::span<const double> numbers, double edge, const NestedParameters& parameters)
     : edge_(edge), parameters_(parameters) {
@@ -383,11 +514,14 @@ std::vector<double> ResponseLaw::Shares() const {
       successes += points_[q] * (cumulative_[q] - (q == 0 ? 0 : cumulative_[q - 1]));
     return {1 - successes, successes};
   }
-  const double deviation = std::hypot(parameters_.between, parameters_.within);
+  return SharesOfNormal(parameters_.mean, std::hypot(parameters_.between, parameters_.within));
+}
+
+std::vector<double> ResponseLaw::SharesOfNormal(double mean, double deviation) const {
   std::vector<double> shares;
   double below = 0;
   for (const double end : ends_) {
-    const double up_to = std::erfc((parameters_.mean - end) / deviation / std::numbers::sqrt2) / 2;
+    const double up_to = std::erfc((mean - end) / deviation / std::numbers::sqrt2) / 2;
     shares.push_back(std::max(0.0, up_to - below));
     below = up_to;
   }
@@ -400,6 +534,18 @@ double ResponseLaw::DrawEffect(UniformDoubles& uniform) const {
   const double aim = uniform.Next() * cumulative_.back();
   const auto found = static_cast<size_t>(std::ranges::upper_bound(cumulative_, aim) - cumulative_.begin());
   return points_[std::min(found, points_.size() - 1)];
+}
+
+double ResponseLaw::EffectAt(double share) const {
+  if (edge_ <= 0) return parameters_.mean + parameters_.between * StandardNormalAt(share);
+  const double aim = share * cumulative_.back();
+  const auto found = static_cast<size_t>(std::ranges::upper_bound(cumulative_, aim) - cumulative_.begin());
+  return points_[std::min(found, points_.size() - 1)];
+}
+
+std::vector<double> ResponseLaw::SharesGiven(double effect) const {
+  if (edge_ > 0) return {1 - effect, effect};
+  return SharesOfNormal(effect, parameters_.within);
 }
 
 uint32_t ResponseLaw::DrawCode(double effect, UniformDoubles& uniform) const {

@@ -4,11 +4,10 @@
 // Immutable and thread-safe.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,27 +16,13 @@
 #include "absl/status/statusor.h"
 #include "dp/domain/domain.h"
 #include "dp/noise/bit_source.h"
+#include "dp/synthesis/nested/group_description.h"
 #include "dp/synthesis/nested/nested_settings.h"
+#include "dp/synthesis/nested/uniform_doubles.h"
 #include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizer.h"
 
 namespace curator::dp {
-
-// Doubles, uniform in [0, 1), from blocks of words. Not thread-safe.
-class UniformDoubles {
- public:
-  explicit UniformDoubles(BitSource& bits) : bits_(bits) {}
-  double Next();
-  double NextNormal();  // of mean 0 and variance 1
-  size_t Below(size_t count) {
-    return std::min(count - 1, static_cast<size_t>(Next() * static_cast<double>(count)));
-  }
-
- private:
-  BitSource& bits_;
-  std::array<uint64_t, 256> words_{};
-  size_t next_ = words_.size();
-};
 
 // The distribution of synthetic responses under given parameters, which are public: draws need accuracy, not
 // exactness. Immutable and thread-safe. Normal: a member's code is that of the number nearest to mu + e.
@@ -52,9 +37,15 @@ class ResponseLaw {
 
   // The effect of a group: its mean, or its probability.
   double DrawEffect(UniformDoubles& uniform) const;
+  // That which this share of groups lies below: from 0 to 1.
+  double EffectAt(double share) const;
+  // The shares of each code among the members of a group with this effect.
+  std::vector<double> SharesGiven(double effect) const;
   uint32_t DrawCode(double effect, UniformDoubles& uniform) const;
 
  private:
+  std::vector<double> SharesOfNormal(double mean, double deviation) const;
+
   std::vector<double> ends_;  // of each code but the last: halfway to the next
   double edge_;
   NestedParameters parameters_;
@@ -90,12 +81,17 @@ struct NestedModelParts {
   std::vector<SizeClass> sizes;         // at least one group
   std::string joined_method;            // empty where no other attributes are covered
   std::unique_ptr<SynthesisModel> joined;
+  std::optional<GroupDescription> description;  // of groups, by attributes that the joined model covers, too
   std::vector<std::string> transcript;
 };
 
 // Synthetic groups take the drawn parameters in turn. Other attributes are drawn given the record's response
 // code, from the joined model's records with this response (or the nearest that it has); a marginal of them
 // is the joined model's, given the response, with the response distributed as here.
+//
+// Where groups have a description, all records of a group share it, and take their other attributes from
+// records of the joined model that have it, too. A marginal of attributes of groups, or of these and the
+// response, is then that of groups; one that has others as well is the joined model's.
 class NestedModel : public SynthesisModel {
  public:
   NestedModel(const Domain& domain, NestedModelParts parts);
@@ -121,8 +117,15 @@ class NestedModel : public SynthesisModel {
   std::vector<std::string> Transcript() const override { return parts_.transcript; }
 
  private:
+  class GroupDraws;
+
   // The joined model's counts of `set`, which has the response, scaled response by response to ours.
   absl::StatusOr<std::vector<double>> WithOurResponses(const AttributeSet& set) const;
+  // Counts of `set`, which is of attributes of groups and the response, from the description.
+  absl::StatusOr<std::vector<double>> OfGroups(const AttributeSet& set) const;
+  bool IsOfGroups(const AttributeSet& set) const;
+  // The share of each code in each bin of the description, bin by bin.
+  std::vector<double> SharesByBin() const;
   int64_t DrawSize(UniformDoubles& uniform) const;
 
   Domain domain_;
@@ -135,8 +138,8 @@ class NestedModel : public SynthesisModel {
 };
 
 // Of a model of `draws` draws over a response of `codes` codes, in `stored` bytes, whose joined model takes
-// `joined` to be read.
+// `joined` to be read, and whose description of groups takes `description` to be read; none without one.
 MethodMemory NestedModelMemory(const Domain& domain, int64_t codes, int64_t draws, int64_t stored,
-                               int64_t joined);
+                               int64_t joined, std::optional<int64_t> description);
 
 }  // namespace curator::dp

@@ -26,6 +26,7 @@ namespace {
 struct NestedShares {
   BudgetShare sizes;
   BudgetShare joined;
+  BudgetShare described;
   BudgetShare each_draw;
 };
 
@@ -34,13 +35,20 @@ absl::StatusOr<NestedShares> SplitBudget(const Budget& budget, const NestedSetti
   const int64_t sizes = PercentOf(whole.units, settings.size_percent);
   const bool joins = settings.join != "none";
   const int64_t joined = joins ? PercentOf(whole.units, settings.join_percent) : 0;
-  const int64_t each_draw = (whole.units - sizes - joined) / settings.draws;
-  if (sizes > 0 && each_draw > 0 && (!joins || joined > 0))
-    return NestedShares{
-        .sizes = whole.Of(sizes), .joined = whole.Of(joined), .each_draw = whole.Of(each_draw)};
-  return InvalidField(whole.field(),
-                      absl::StrCat("leaves nothing for some of sizes (size_percent), ", settings.draws,
-                                   " draws and the joined method (join_percent)"));
+  const int64_t described = PercentOf(whole.units, settings.group_percent);
+  const int64_t each_draw = (whole.units - sizes - joined - described) / settings.draws;
+  const bool has_all = (!joins || joined > 0) && (settings.group_attributes.empty() || described > 0);
+  if (sizes > 0 && each_draw > 0 && has_all) {
+    return NestedShares{.sizes = whole.Of(sizes),
+                        .joined = whole.Of(joined),
+                        .described = whole.Of(described),
+                        .each_draw = whole.Of(each_draw)};
+  }
+  return InvalidField(
+      whole.field(),
+      absl::StrCat("leaves nothing for some of sizes (size_percent), ", settings.draws, " draws, ",
+                   settings.group_attributes.empty() ? "" : "attributes of groups (group_percent) ",
+                   "and the joined method (join_percent)"));
 }
 
 absl::Status BuySizes(const SynthesisInput& input, const NestedShares& shares, NestedSchedule& schedule) {
@@ -62,6 +70,48 @@ absl::Status BuySizes(const SynthesisInput& input, const NestedShares& shares, N
 absl::Status BuyDraws(const NestedShares& shares, NestedSchedule& schedule) {
   ASSIGN_OR_RETURN(schedule.each_draw, SelectionEpsilonFor(shares.each_draw, "a draw of parameters"));
   schedule.draws.push_back({Event{ExponentialMechanismEvent{schedule.each_draw}}, schedule.settings.draws});
+  return absl::OkStatus();
+}
+
+// What is left as it was of the attributes that the schema names, and why.
+void ExplainOthersOfGroups(const SynthesisInput& input, NestedSchedule& schedule) {
+  const AttributeSet others =
+      Difference(Intersection(input.nested->group_attributes, Union(SetsOf(input.workload))),
+                 schedule.settings.group_attributes);
+  if (others.empty()) return;
+  schedule.lines.push_back(
+      absl::StrCat("attributes of groups that differ between the records of a synthetic group: ",
+                   NamesOf(input.domain, others),
+                   input.nested->unit == NestedUnit::kRecord
+                       ? "; they are counted by group only where the group is the privacy unit"
+                       : "; of more than 65536 values, or group_percent is 0"));
+}
+
+absl::Status BuyDescription(const SynthesisInput& input, const NestedShares& shares,
+                            NestedSchedule& schedule) {
+  ExplainOthersOfGroups(input, schedule);
+  if (schedule.settings.group_attributes.empty()) return absl::OkStatus();
+  const NeighbourRelation relation = input.unit_bound.relation;
+  const auto noise_of = [&](int64_t marginals) -> absl::StatusOr<NoiseSpec> {
+    ASSIGN_OR_RETURN(const Sensitivity sensitivity, GroupMarginalsSensitivity(relation, marginals));
+    return NoiseFor(shares.described, sensitivity);
+  };
+  absl::StatusOr<DescriptionPlan> plan = PlanDescription(input.domain, schedule.settings.group_attributes,
+                                                         ExpectedGroups(input, schedule.settings), noise_of);
+  if (!plan.ok()) return InvalidField(shares.described.field(), std::string(plan.status().message()));
+  schedule.description = *std::move(plan);
+  const DescriptionPlan& counted = *schedule.description;
+  ASSIGN_OR_RETURN(const Sensitivity sensitivity, GroupMarginalsSensitivity(relation, counted.marginals()));
+  schedule.draws.push_back({NoiseEvent(counted.noise, sensitivity), 1});
+  std::vector<AttributeSet> sets;
+  for (const uint32_t attribute : counted.attributes) sets.push_back({attribute});
+  sets.insert(sets.end(), counted.pairs.begin(), counted.pairs.end());
+  schedule.drawn_from.push_back(WholeMarginals(sets));
+  schedule.lines.push_back(
+      absl::StrCat("once: the numbers of groups by each of ", NamesOf(input.domain, counted.attributes),
+                   " and ", counted.bins, " bins of the mean response, and by ", counted.pairs.size(),
+                   counted.pairs.size() == 1 ? " pair" : " pairs", " of attributes, ",
+                   Describe(schedule.draws.back().event), "; all records of a synthetic group share these"));
   return absl::OkStatus();
 }
 
@@ -165,8 +215,8 @@ absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares,
                        std::span<const Synthesizer* const> joinable, NestedSchedule& schedule,
                        SynthesisMemory& joined, Pacer& pacer) {
   if (schedule.settings.join == "none") {
-    schedule.lines.push_back(absl::StrCat("attributes other than ",
-                                          input.domain.attributes()[input.nested->response].name(),
+    const AttributeSet kept = Union(schedule.settings.group_attributes, {input.nested->response});
+    schedule.lines.push_back(absl::StrCat("attributes other than ", NamesOf(input.domain, kept),
                                           " are left out of the synthetic records"));
     return absl::OkStatus();
   }
@@ -182,7 +232,7 @@ absl::Status AddJoined(const SynthesisInput& input, const NestedShares& shares,
                                      std::string(plan.status().message()), "; join=none leaves them out"));
   }
   schedule.draws.insert(schedule.draws.end(), plan->draws.begin(), plan->draws.end());
-  schedule.drawn_from = plan->drawn_from;
+  schedule.drawn_from.insert(schedule.drawn_from.end(), plan->drawn_from.begin(), plan->drawn_from.end());
   schedule.model_cells = std::max(schedule.model_cells, plan->model_cells);
   joined = plan->memory;
   schedule.cpu_seconds = plan->cpu_seconds;
@@ -201,13 +251,20 @@ SynthesisMemory MemoryOfNested(const SynthesisInput& input, const NestedSchedule
   const bool is_binomial = std::holds_alternative<BinomialGroups>(schedule.settings.model);
   const int64_t shares = is_binomial ? 2 * 8 * static_cast<int64_t>(kEffectPoints) * points : 0;
   const int64_t codes = std::ssize(input.nested->numbers);
-  const int64_t stored = joined.stored + 8 * codes + 24 * schedule.settings.draws +
-                         24 * std::ssize(schedule.settings.size_bins) +
-                         BytesOfLines(input.domain, 4 * schedule.settings.draws + 4, 1);
-  MethodMemory memory =
-      NestedModelMemory(input.domain, codes, schedule.settings.draws, stored, joined.reading);
-  memory.working = memory.model + kPerPoint * points + shares + kPerCode * codes + joined.fitting +
-                   SynthesisPlanningBytes(input.domain, input.workload);
+  int64_t stored = joined.stored + 8 * codes + 24 * schedule.settings.draws +
+                   24 * std::ssize(schedule.settings.size_bins) +
+                   BytesOfLines(input.domain, 4 * schedule.settings.draws + 4, 1);
+  MethodMemory described;
+  std::optional<int64_t> reading_description;
+  if (schedule.description) {
+    described = DescriptionMemory(input.domain, *schedule.description);
+    stored += described.stored + BytesOfLines(input.domain, schedule.description->marginals(), 2);
+    reading_description = ReadingBytesOf(described);
+  }
+  MethodMemory memory = NestedModelMemory(input.domain, codes, schedule.settings.draws, stored,
+                                          joined.reading, reading_description);
+  memory.working = memory.model + described.working + kPerPoint * points + shares + kPerCode * codes +
+                   joined.fitting + SynthesisPlanningBytes(input.domain, input.workload);
   return MemoryOf(memory);
 }
 
@@ -239,10 +296,12 @@ absl::StatusOr<NestedSchedule> MakeNestedSchedule(const SynthesisInput& input, s
   RETURN_IF_ERROR(BuySizes(input, shares, schedule));
   RETURN_IF_ERROR(BuyDraws(shares, schedule));
   RETURN_IF_ERROR(DefineUtility(input, schedule));
+  RETURN_IF_ERROR(BuyDescription(input, shares, schedule));
   SynthesisMemory joined;
   RETURN_IF_ERROR(AddJoined(input, shares, joinable, schedule, joined, pacer));
   schedule.memory = MemoryOfNested(input, schedule, joined);
   schedule.cpu_seconds += SecondsOfDraws(input, schedule.settings);
+  if (schedule.description) schedule.cpu_seconds += DescriptionSeconds(*schedule.description);
   return schedule;
 }
 

@@ -1,7 +1,8 @@
 // The draws of a synthesis of nested data and their price.
 //
-// Three parts, paid for one after the other (they compose): the noisy numbers of groups by size, some draws
-// of the model's parameters, and, where the workload has other attributes, another method for those.
+// Up to four parts, paid for one after the other (they compose): the noisy numbers of groups by size, some
+// draws of the model's parameters, where the schema names attributes of groups the noisy numbers of groups by
+// these, and, where the workload has other attributes, another method for those.
 // Thread-safe: plain values and pure functions.
 #pragma once
 
@@ -14,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "dp/accounting/event.h"
 #include "dp/noise/noise_spec.h"
+#include "dp/synthesis/nested/group_description.h"
 #include "dp/synthesis/nested/nested_settings.h"
 #include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesizer.h"
@@ -24,6 +26,7 @@ struct NestedSchedule {
   NestedSettings settings;
   GroupRole role = GroupRole::kUnit;
   NoiseSpec size_noise;
+  std::optional<DescriptionPlan> description;  // of groups
   Utility question;
   std::vector<double> bonuses;  // of the prior; none where it is flat on the grid
   Epsilon each_draw{0};

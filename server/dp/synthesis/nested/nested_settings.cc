@@ -9,10 +9,13 @@
 #include "absl/strings/str_cat.h"
 #include "base/errors.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/kernel/utility/group_models.h"
 #include "dp/kernel/utility/record_influence.h"
 #include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/nested/group_description.h"
 #include "dp/synthesis/synthesis_forecast.h"
+#include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
 namespace {
@@ -51,6 +54,7 @@ constexpr Choices<ScalePrior, 2> kScalePriors = {
 enum class ModelKind { kAuto, kNormal, kBinomial };
 constexpr Choices<ModelKind, 3> kModels = {
     {{"auto", ModelKind::kAuto}, {"normal", ModelKind::kNormal}, {"binomial", ModelKind::kBinomial}}};
+constexpr std::string_view kGroupPercent = "group_percent";
 constexpr std::string_view kJoinNone = "none";
 constexpr std::string_view kJoinAuto = "auto";
 
@@ -280,7 +284,7 @@ std::optional<double> EpsilonOfADraw(const SynthesisInput& input, const NestedSe
   if (!budget.ok()) return std::nullopt;
   const BudgetShare whole = WholeOf(*budget);
   const int64_t joined = settings.join == kJoinNone ? 0 : settings.join_percent;
-  const int64_t percent = std::max<int64_t>(0, 100 - settings.size_percent - joined);
+  const int64_t percent = std::max<int64_t>(0, 100 - settings.size_percent - joined - settings.group_percent);
   const absl::StatusOr<Epsilon> epsilon =
       SelectionEpsilonFor(whole.Of(PercentOf(whole.units, percent) / settings.draws), "a draw");
   if (!epsilon.ok()) return std::nullopt;
@@ -294,15 +298,12 @@ std::optional<double> EpsilonOfADraw(const SynthesisInput& input, const NestedSe
 double UsualClip(const SynthesisInput& input, const NestedSettings& settings) {
   constexpr double kMuchForAGroup = 2;
   if (settings.group != GroupWeight::kOne) return kUsualClip;
-  const double size = DeclaredGroupSize(input, settings).value_or(kGuessedGroupSize);
-  const double groups = DeclaredRecords(input.assume_records.value_or(kNestedGuessedRecords)) / size;
+  const double groups = ExpectedGroups(input, settings);
   // Around a record two groups may change.
   const double of_group =
       (input.nested->unit == NestedUnit::kGroup ? 1 : 0.5) * EpsilonOfADraw(input, settings).value_or(1);
   double clip = 4;
-  for (double enough = 100; std::max(1.0, groups) * of_group >= enough && clip < kLargestClip / 2;
-       enough *= 10)
-    clip *= 2;
+  for (double enough = 100; groups * of_group >= enough && clip < kLargestClip / 2; enough *= 10) clip *= 2;
   return of_group >= kMuchForAGroup ? std::max(clip, kUsualClip) : clip;
 }
 
@@ -371,6 +372,35 @@ absl::Status ReadJoin(const SynthesisInput& input, const std::string& first_join
   }
   if (settings.join == kJoinAuto)
     settings.join = has_others && can_count ? first_joinable : std::string(kJoinNone);
+  return absl::OkStatus();
+}
+
+// What the workload has of what the schema says about groups, without attributes of too many codes.
+AttributeSet CountedOfGroups(const SynthesisInput& input) {
+  const AttributeSet wanted = Intersection(input.nested->group_attributes, Union(SetsOf(input.workload)));
+  AttributeSet counted;
+  for (const uint32_t attribute : wanted) {
+    if (input.domain.attributes()[attribute].size() <= kMostCodesOfGroups) counted.push_back(attribute);
+  }
+  return counted;
+}
+
+// Where there is nothing to count by group the setting is not read: such requests are what they were before
+// groups could have attributes.
+absl::Status ReadGroupAttributes(const SynthesisInput& input, SettingsReader& reader,
+                                 NestedSettings& settings) {
+  const AttributeSet counted = CountedOfGroups(input);
+  const bool by_group = input.nested->unit == NestedUnit::kGroup;
+  if (!by_group || counted.empty()) {
+    if (!input.settings.contains(std::string(kGroupPercent))) return absl::OkStatus();
+    return InvalidField(absl::StrCat("settings.", std::string(kGroupPercent)),
+                        by_group ? "the schema names no attribute of groups that the workload has, and that "
+                                   "has at most 65536 values"
+                                 : "groups are counted by their attributes only where the group is the "
+                                   "privacy unit; here it is the record");
+  }
+  ASSIGN_OR_RETURN(settings.group_percent, reader.Integer(kGroupPercent));
+  if (settings.group_percent > 0) settings.group_attributes = counted;
   return absl::OkStatus();
 }
 
@@ -444,12 +474,18 @@ absl::StatusOr<NestedSettings> ReadNestedSettings(const SynthesisInput& input,
                      " points (2^26 in all draws): take fewer draws, or fewer points"));
   }
   RETURN_IF_ERROR(ReadJoin(input, FirstJoinable(table), reader, settings));
+  RETURN_IF_ERROR(ReadGroupAttributes(input, reader, settings));
   ASSIGN_OR_RETURN(settings.clip, reader.Real("clip", UsualClip(input, settings)));
   RETURN_IF_ERROR(reader.Finish());
   settings.used = reader.used();
   settings.used["join"] = settings.join;
   settings.used["model"] = std::holds_alternative<BinomialGroups>(settings.model) ? "binomial" : "normal";
   return settings;
+}
+
+double ExpectedGroups(const SynthesisInput& input, const NestedSettings& settings) {
+  const double size = DeclaredGroupSize(input, settings).value_or(kGuessedGroupSize);
+  return std::max(1.0, DeclaredRecords(input.assume_records.value_or(kNestedGuessedRecords)) / size);
 }
 
 Utility QuestionFor(const NestedFacts& facts, const NestedSettings& settings) {
@@ -526,7 +562,12 @@ std::vector<Setting> NestedSettingsTable(const std::vector<std::string>& joinabl
                        "response; or none: they are left out; auto: ",
                        first, " where there are such attributes and records can be counted, else none"),
           std::move(joins)),
-      IntegerSetting("join_percent", "the share of the budget for the other attributes", 50, {1, 95})};
+      IntegerSetting("join_percent", "the share of the budget for the other attributes", 50, {1, 95}),
+      IntegerSetting(
+          std::string(kGroupPercent),
+          "where the group is the privacy unit and the schema names attributes of groups: the share "
+          "of the budget for numbers of groups by these; 0: they differ between a group's records",
+          15, {0, 90})};
   const std::vector<Setting> axes = AxisSettings();
   settings.insert(std::ranges::find(settings, "sizes", &Setting::key), axes.begin(), axes.end());
   return settings;

@@ -45,6 +45,9 @@ struct NestedSettings {
   int64_t size_percent = 0;
   std::string join;  // a method, or "none"
   int64_t join_percent = 0;
+  // Those that the workload has, where they are counted by group; then group_percent is above 0.
+  AttributeSet group_attributes;
+  int64_t group_percent = 0;
   std::map<std::string, std::string> used;
 };
 
@@ -55,6 +58,9 @@ absl::StatusOr<NestedSettings> ReadNestedSettings(const SynthesisInput& input,
 
 // The utility of each draw of parameters.
 Utility QuestionFor(const NestedFacts& facts, const NestedSettings& settings);
+
+// About how many groups there are, from what is declared; at least 1. For defaults alone.
+double ExpectedGroups(const SynthesisInput& input, const NestedSettings& settings);
 
 // One point of the grid: of the normal model mean, between and within; of the binomial one mean and
 // correlation (as `between`).

@@ -135,14 +135,16 @@ class Missing(_message.Message):
     def __init__(self, tokens: _Optional[_Iterable[str]] = ..., bin: _Optional[str] = ...) -> None: ...
 
 class Nesting(_message.Message):
-    __slots__ = ["group_column", "max_group_size", "response"]
+    __slots__ = ["group_attributes", "group_column", "max_group_size", "response"]
+    GROUP_ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
     GROUP_COLUMN_FIELD_NUMBER: _ClassVar[int]
     MAX_GROUP_SIZE_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
+    group_attributes: _containers.RepeatedScalarFieldContainer[str]
     group_column: str
     max_group_size: int
     response: str
-    def __init__(self, group_column: _Optional[str] = ..., response: _Optional[str] = ..., max_group_size: _Optional[int] = ...) -> None: ...
+    def __init__(self, group_column: _Optional[str] = ..., response: _Optional[str] = ..., max_group_size: _Optional[int] = ..., group_attributes: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Numeric(_message.Message):
     __slots__ = ["edges", "max", "min", "step"]
