@@ -5,6 +5,7 @@
 //   bench_nested slides              sensitivities on data simulated as in the slides
 //   bench_nested real [file.svg]     hsb82, exam, radon, sleepstudy (CURATOR_SHARED), and the plot
 //   bench_nested grid                CPU seconds of a million points
+//   bench_nested records             what synthetic records of hsb82 are good for
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "bench/nested_data.h"
 #include "bench/nested_plot.h"
 #include "bench/nested_posterior.h"
+#include "bench/nested_records.h"
 #include "bench/nested_slides.h"
 #include "dp/kernel/utility/lattice_utility.h"
 #include "dp/noise/drbg.h"
@@ -146,8 +148,10 @@ int main(int argc, char** argv) {
     curator::bench::PrintReal(argc > 2 ? argv[2] : nullptr);
   } else if (what == "grid") {
     curator::bench::PrintGridTimes();
+  } else if (what == "records") {
+    curator::bench::PrintRecords();
   } else {
-    std::fprintf(stderr, "usage: bench_nested slides | real [file.svg] | grid\n");
+    std::fprintf(stderr, "usage: bench_nested slides | real [file.svg] | grid | records\n");
     return 2;
   }
   return 0;
