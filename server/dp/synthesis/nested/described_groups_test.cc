@@ -264,7 +264,7 @@ TEST(DescribedGroups, ASchemaWithoutAttributesOfGroupsIsPlannedAsItWas) {
   SynthesisInput input = DescribedInput(NestedUnit::kGroup, 1);
   input.nested->group_attributes.clear();
   const SynthesisPlan plan = NestedWithMwem().Plan(input).value();
-  EXPECT_FALSE(plan.settings.contains("group_percent"));
+  EXPECT_EQ(plan.settings.at("group_percent"), "0");
   EXPECT_THAT(absl::StrJoin(plan.schedule, "\n"), Not(HasSubstr("share")));
 }
 
@@ -280,6 +280,8 @@ TEST(DescribedGroups, AShareOfTheBudgetIsRefusedWhereThereIsNothingToCount) {
     EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(refused.message()), HasSubstr("group"));
   }
+  record.settings["group_percent"] = "0";
+  EXPECT_TRUE(NestedWithMwem().Plan(record).ok());
   SynthesisInput too_much = DescribedInput(NestedUnit::kGroup, 1);
   too_much.settings["group_percent"] = "40";
   EXPECT_FALSE(NestedWithMwem().Plan(too_much).ok()) << "10 for sizes, 50 for others, none for draws";

@@ -55,6 +55,7 @@ enum class ModelKind { kAuto, kNormal, kBinomial };
 constexpr Choices<ModelKind, 3> kModels = {
     {{"auto", ModelKind::kAuto}, {"normal", ModelKind::kNormal}, {"binomial", ModelKind::kBinomial}}};
 constexpr std::string_view kGroupPercent = "group_percent";
+constexpr int64_t kUsualGroupPercent = 15;
 constexpr std::string_view kJoinNone = "none";
 constexpr std::string_view kJoinAuto = "auto";
 
@@ -385,23 +386,21 @@ AttributeSet CountedOfGroups(const SynthesisInput& input) {
   return counted;
 }
 
-// Where there is nothing to count by group the setting is not read: such requests are what they were before
-// groups could have attributes.
 absl::Status ReadGroupAttributes(const SynthesisInput& input, SettingsReader& reader,
                                  NestedSettings& settings) {
   const AttributeSet counted = CountedOfGroups(input);
   const bool by_group = input.nested->unit == NestedUnit::kGroup;
-  if (!by_group || counted.empty()) {
-    if (!input.settings.contains(std::string(kGroupPercent))) return absl::OkStatus();
-    return InvalidField(absl::StrCat("settings.", std::string(kGroupPercent)),
-                        by_group ? "the schema names no attribute of groups that the workload has, and that "
-                                   "has at most 65536 values"
-                                 : "groups are counted by their attributes only where the group is the "
-                                   "privacy unit; here it is the record");
-  }
-  ASSIGN_OR_RETURN(settings.group_percent, reader.Integer(kGroupPercent));
-  if (settings.group_percent > 0) settings.group_attributes = counted;
-  return absl::OkStatus();
+  const bool can_count = by_group && !counted.empty();
+  ASSIGN_OR_RETURN(settings.group_percent, reader.Integer(kGroupPercent, can_count ? kUsualGroupPercent : 0));
+  if (settings.group_percent == 0) return absl::OkStatus();
+  settings.group_attributes = counted;
+  if (can_count) return absl::OkStatus();
+  return InvalidField(absl::StrCat("settings.", std::string(kGroupPercent)),
+                      by_group
+                          ? "the schema names no attribute of groups that the workload has, and that has "
+                            "at most 65536 values"
+                          : "groups are counted by their attributes only where the group is the privacy "
+                            "unit; here it is the record");
 }
 
 // How far an axis may reach.
@@ -567,7 +566,7 @@ std::vector<Setting> NestedSettingsTable(const std::vector<std::string>& joinabl
           std::string(kGroupPercent),
           "where the group is the privacy unit and the schema names attributes of groups: the share "
           "of the budget for numbers of groups by these; 0: they differ between a group's records",
-          15, {0, 90})};
+          absl::StrCat(kUsualGroupPercent, " where there are such attributes, else 0"), IntegerRange{0, 90})};
   const std::vector<Setting> axes = AxisSettings();
   settings.insert(std::ranges::find(settings, "sizes", &Setting::key), axes.begin(), axes.end());
   return settings;
