@@ -124,7 +124,19 @@ std::optional<dp::NestedFacts> NestedFactsOf(const dp::Schema& schema) {
 // A prior by its identity instead of its name.
 std::map<std::string, std::string> WithPriorIdentity(std::map<std::string, std::string> settings,
                                                      const std::string& identity) {
-  if (!identity.empty()) settings["prior"] = identity;
+  if (identity.empty()) {
+    settings.erase("prior");
+  } else {
+    settings["prior"] = identity;
+  }
+  return settings;
+}
+
+// Counts of groups by what describes them, of which there are none, are left out: a nested synthesis then
+// draws what it drew before there were such counts.
+std::map<std::string, std::string> WithoutNoGroups(std::map<std::string, std::string> settings) {
+  const auto share = settings.find("group_percent");
+  if (share != settings.end() && share->second == "0") settings.erase(share);
   return settings;
 }
 
@@ -146,8 +158,12 @@ absl::StatusOr<std::string> FingerprintOf(const DatasetView& dataset, const Requ
 }
 
 std::string EarlierFingerprintOf(const SynthesisEstimate& estimate, const SynthesisRequest& request) {
-  std::map<std::string, std::string> settings = estimate.plan.settings;
-  if (!estimate.identity.prior.empty()) settings["prior.identity"] = estimate.identity.prior;
+  std::map<std::string, std::string> settings = WithoutNoGroups(estimate.plan.settings);
+  if (estimate.identity.prior.empty()) {
+    settings.erase("prior");
+  } else {
+    settings["prior.identity"] = estimate.identity.prior;
+  }
   // Its default was the same for all domains.
   if (request.method == "dpsyn" && !request.settings.contains("max_records"))
     settings["max_records"] = "4000000";
@@ -338,7 +354,7 @@ absl::StatusOr<SynthesisEstimate> PlanAndPrice(Services& services, const Synthes
                                .method_version = synthesizer->version(),
                                .draws = plan.draws,
                                .drawn_from = std::move(plan.drawn_from),
-                               .settings = WithPriorIdentity(plan.settings, prior.identity),
+                               .settings = WithPriorIdentity(WithoutNoGroups(plan.settings), prior.identity),
                                .workload = input.workload,
                                .spend = request.spend,
                                .assume_records = request.assume_records,
