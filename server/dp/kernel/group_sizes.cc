@@ -12,6 +12,13 @@ namespace {
 
 constexpr size_t kRowsAtOnce = 1024;
 
+// The smaller one, without a branch: which it is depends on records.
+template <typename Number>
+Number Smaller(Number one, Number other) {
+  const auto takes_other = static_cast<Number>(0) - static_cast<Number>(other < one);
+  return one ^ ((one ^ other) & takes_other);
+}
+
 // Calls take(row, cell) for each row of the readable table, with its cell among those of `set`.
 template <typename Take>
 void ForEachCell(const ReadableScope& readable, const AttributeSet& set, const Take& take) {
@@ -34,7 +41,7 @@ std::vector<uint32_t> LeastCells(const ReadableScope& readable, const AttributeS
   std::vector<uint32_t> least(readable.group_of_row().size(), kNoCell);
   ForEachCell(readable, set, [&](size_t row, uint32_t cell) {
     uint32_t& of_group = least[readable.group_of_row()[row]];
-    of_group = std::min(of_group, cell);
+    of_group = Smaller(of_group, cell);
   });
   return least;
 }
@@ -50,9 +57,9 @@ std::vector<uint32_t> BinsOfMeans(const ReadableScope& readable, const MeanBins&
   std::vector<uint32_t> bins(sums.size());
   for (size_t group = 0; group < sums.size(); ++group) {
     // The whole codes, and what is left of them: fewer than 2^31 records have codes of at most 2^24.
-    const auto size = std::max<int64_t>(1, records[group]);
+    const int64_t size = int64_t{records[group]} + static_cast<int64_t>(records[group] == 0);
     const int64_t of_group = sums[group] / size * kStepsOfACode + sums[group] % size * kStepsOfACode / size;
-    for (const int64_t least : mean.least) bins[group] += of_group >= least ? 1 : 0;
+    for (const int64_t least : mean.least) bins[group] += static_cast<uint32_t>(of_group >= least);
     --bins[group];  // the first bin is that of a single edge
   }
   return bins;
@@ -67,7 +74,7 @@ std::vector<int64_t> CountGroups(const ReadableScope& readable, const Domain& do
       marginal.mean ? BinsOfMeans(readable, *marginal.mean) : std::vector<uint32_t>(least.size());
   std::vector<int64_t> counts(cells + 1);  // the last one: of no group
   for (size_t group = 0; group < least.size(); ++group)
-    ++counts[std::min(cells, least[group] * bins + bin_of[group])];
+    ++counts[Smaller(cells, least[group] * bins + bin_of[group])];
   counts.pop_back();
   return counts;
 }
