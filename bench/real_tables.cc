@@ -68,6 +68,7 @@ RealTable ReadTable(const std::string& folder, const std::string& csv, const std
 
 RealTable ReadNamedTable(const std::string& name) {
   if (name == "acs") return ReadAcsTable();
+  if (name == "adult_split") return ReadTable("adult_pub_split", "priv.csv", "domain.json");
   if (name == "adult") return ReadTable("adult_pgm", "adult.csv", "domain.json");
   if (name == "retail64") return ReadTable("retail", "retail_top64.csv.gz", "domain.json");
   if (name == "msnbc") return ReadTable("msnbc", "msnbc_binary.csv.gz", "domain_binary.json");

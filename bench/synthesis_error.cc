@@ -4,9 +4,11 @@
 //
 // TABLES: names of real_tables.h, separated by commas. EPSILONS: the same; a promise of (epsilon, 1e-9), kept
 // under zCDP. METHOD: a name, followed by settings: mwem:rounds=40:selection_percent=15; "declared" among
-// them declares the table's number of records, and "one_ways" asks for the one-way marginals alone. The
-// workload is all three-way marginals, without the largest ones where all have more than 2^26 cells together,
-// and errors are always theirs.
+// them declares the table's number of records, "one_ways" asks for the one-way marginals alone, and "public"
+// gives the public part of adult_pub_split as the prior of adult_split: as it is; "public_uniform", as many
+// records drawn evenly from the domain; "public_turned", with the codes of every second column in reverse
+// order, so that what rises together there falls together here. The workload is all three-way marginals,
+// without the largest ones where all have more than 2^26 cells together, and errors are always theirs.
 //
 // Prints for each, over the seeds: the mean L1 distance between normalised marginals of the table and of the
 // model, with its standard error; the same of as many records as the model says, drawn from it; the largest
@@ -18,6 +20,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -48,6 +51,22 @@ PublicTable Published(const Domain& domain, const std::vector<std::vector<uint32
   CodedColumns columns(SizesOf(domain));
   for (const auto& row : rows) (void)columns.AppendRow(row);
   return PublicTable::Create(std::move(columns)).value();
+}
+
+// The prior of that name, of records over `domain`; null for no name.
+std::shared_ptr<const PublicTable> PriorOf(const Domain& domain, const std::string& name) {
+  if (name.empty()) return nullptr;
+  std::vector<std::vector<uint32_t>> rows =
+      bench::ReadTable("adult_pub_split", "pub.csv", "domain.json").rows;
+  std::mt19937_64 random(1);
+  for (std::vector<uint32_t>& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      const auto size = static_cast<uint32_t>(domain.attributes()[i].size());
+      if (name == "public_uniform") row[i] = static_cast<uint32_t>(random() % size);
+      if (name == "public_turned" && i % 2 == 1) row[i] = size - 1 - row[i];
+    }
+  }
+  return std::make_shared<const PublicTable>(Published(domain, rows));
 }
 
 Drbg BitsOf(int seed) {
@@ -162,6 +181,7 @@ struct Method {
   std::string name;
   bool declares_records = false;
   bool asks_for_one_ways = false;
+  std::string prior;  // PriorOf()
   std::map<std::string, std::string> settings;
 };
 
@@ -175,6 +195,11 @@ Method MethodOf(const std::string& text) {
     }
     if (parts[i] == "one_ways") {
       method.asks_for_one_ways = true;
+      continue;
+    }
+    if (parts[i].starts_with("public") && parts[i].find('=') == std::string::npos) {
+      method.prior = parts[i];
+      method.settings["prior"] = parts[i];
       continue;
     }
     const std::pair<std::string, std::string> setting = absl::StrSplit(parts[i], absl::MaxSplits('=', 1));
@@ -193,7 +218,8 @@ void Run(const std::string& table_name, const RealTable& table, const SealedTabl
       .spend = {},
       .workload = WholeMarginals(method.asks_for_one_ways ? OneWaysOf(table.domain) : truth.sets()),
       .settings = method.settings,
-      .assume_records = std::nullopt};
+      .assume_records = std::nullopt,
+      .prior = PriorOf(table.domain, method.prior)};
   if (method.declares_records) input.assume_records = std::ssize(table.rows);
   SetBudget(epsilon, input);
   Series l1;

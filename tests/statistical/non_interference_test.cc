@@ -100,6 +100,20 @@ TEST(NonInterference, AModelOfGroupsIsAFunctionOfTheDraws) {
   EXPECT_EQ(InterferenceOf(grouped, {SmallDomain(), kRecord, method.Plan(input).value().draws}, 1), "");
 }
 
+TEST(NonInterference, AModelOfAPublicTableIsAFunctionOfTheDraws) {
+  dp::SynthesisInput input = SynthesisOver(SmallDomain());
+  input.settings = {{"prior", "public"}, {"rounds", "2"}};
+  const dp::Synthesizer& method = *dp::FindSynthesizer("aim");
+  const Release release = [&](dp::PrivateQueries& kernel,
+                              const dp::SealedTable&) -> absl::StatusOr<std::string> {
+    dp::Pacer pacer{std::stop_token()};
+    const auto model = method.Fit(input, kernel, pacer, NoProgress());
+    if (!model.ok()) return model.status();
+    return (*model)->Serialize();
+  };
+  EXPECT_EQ(InterferenceOf(release, {SmallDomain(), kRecord, method.Plan(input).value().draws}, 1), "");
+}
+
 TEST(NonInterferenceCanary, ANumberOfRowsThatIsTheExactNumberOfRecordsIsCaught) {
   const dp::Synthesizer& method = *dp::Synthesizers().front();
   const Release broken = SyntheticPopulation(

@@ -122,6 +122,8 @@ TEST(SynthesizerVersion, IsRaisedWhereTheSameBitsDrawSomethingElse) {
       {"mwem", {{"rounds", "3"}}, 3, 10708207839765905700U},
       {"aim", {}, 2, 7234087112765902681U},
       {"aim", {{"rounds", "3"}, {"candidates", "both"}, {"weights", "overlap"}}, 2, 3640786490204631194U},
+      {"aim", {{"prior", "public"}}, 2, 7234087112765902681U},
+      {"aim", {{"prior", "public"}, {"rounds", "3"}}, 2, 1185236618751038520U},
       {"swift", {}, 1, 7234087112765902681U},
       {"swift", {{"measurements", "3"}, {"looks", "2"}, {"candidates", "both"}}, 1, 8544779113878836772U},
       {"mst", {}, 1, 7050874011294858887U},

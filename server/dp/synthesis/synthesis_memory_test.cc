@@ -48,6 +48,18 @@ void AddCasesOfCliques(std::vector<MemoryCase>& cases) {
   cases.push_back({"AimManyCandidates", "aim", Alike(60, 2), 2, {{"rounds", "3"}, {"last_sweeps", "2"}}});
   cases.push_back(
       {"AimTheSameAgain", "aim", {500, 500, 100, 100}, 2, {{"rounds", "6"}, {"last_sweeps", "2"}}});
+  cases.push_back({"AimPublicManyCliques",
+                   "aim",
+                   Alike(40, 3),
+                   2,
+                   {{"rounds", "30"}, {"last_sweeps", "2"}, {"prior", "public"}}});
+  cases.push_back({"AimPublicLargeCliques",
+                   "aim",
+                   {100, 90, 80, 4, 4, 4},
+                   2,
+                   {{"last_sweeps", "2"}, {"prior", "public"}},
+                   2000,
+                   50'000});
   cases.push_back(
       {"SwiftOneTable", "swift", Alike(16, 2), 3, {{"measurements", "40"}, {"last_sweeps", "2"}}});
   cases.push_back(

@@ -121,7 +121,8 @@ std::optional<dp::NestedFacts> NestedFactsOf(const dp::Schema& schema) {
       .group_attributes = schema.nesting->group_attributes};
 }
 
-// A prior by its identity instead of its name.
+// A prior by its identity instead of its name. Without one the key is absent: a method that takes a prior,
+// and needs none, asks and draws without it what it did before it took one.
 std::map<std::string, std::string> WithPriorIdentity(std::map<std::string, std::string> settings,
                                                      const std::string& identity) {
   if (identity.empty()) {

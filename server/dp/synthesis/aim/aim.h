@@ -7,6 +7,9 @@
 // fixed before; one-way marginals are projected onto the counts that a table can have; and the fit is
 // penalised, and follows noise only as far as it has to (models/clique_fit.h).
 //
+// With a public table a round may take a marginal from it in place of a measurement (after Fuentes, Mullins,
+// McKenna, Miklau, Sheldon 2024), which is then trusted as far as noisy answers agree (ADR 0090).
+//
 // Stateless and thread-safe.
 #pragma once
 

@@ -3,17 +3,25 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "base/errors.h"
 #include "base/status_macros.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/loop/fit_settings.h"
 #include "dp/synthesis/loop/purse.h"
 #include "dp/synthesis/loop/usual_shares.h"
+#include "dp/synthesis/prior/prior_records.h"
 
 namespace curator::dp {
 namespace {
 
 constexpr Choices<CandidateWeights, 2> kAimWeights = {
     {{"none", CandidateWeights::kNone}, {"overlap", CandidateWeights::kOverlap}}};
+
+absl::Status CheckNamedPrior(const SynthesisInput& input, const std::string& name) {
+  if (name.empty()) return absl::OkStatus();
+  if (input.prior == nullptr) return InvalidField("settings.prior", "names no public data");
+  return CheckPrior(input.domain, *input.prior);
+}
 
 // Reads what the candidates follow from, then what follows from them.
 absl::Status ReadAimSettings(const SynthesisInput& input, const BudgetShare& budget, AimSchedule& schedule) {
@@ -30,7 +38,10 @@ absl::Status ReadAimSettings(const SynthesisInput& input, const BudgetShare& bud
   ASSIGN_OR_RETURN(settings.selection_percent, reader.Integer("selection_percent"));
   ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps"));
   ASSIGN_OR_RETURN(loop.fit.slack, ReadSlack(settings.rounds, reader));
+  ASSIGN_OR_RETURN(const std::string prior, reader.Text("prior"));
   RETURN_IF_ERROR(reader.Finish());
+  RETURN_IF_ERROR(CheckNamedPrior(input, prior));
+  schedule.uses_public = !prior.empty() && !loop.candidates.empty();
   loop.used_settings = reader.used();
   loop.used_settings["candidates"] = NameOfCandidates(settings.candidates);
   return absl::OkStatus();
@@ -73,7 +84,11 @@ const std::vector<Setting>& AimSettingsTable() {
       MaxCellsSetting(),
       IntegerSetting("sweeps", "how often all measurements are fitted in a round at most", 10, {1, 1000}),
       LastSweepsSetting(),
-      SlackSetting()};
+      SlackSetting(),
+      TextSetting("prior",
+                  "public data from which marginals may be taken instead of measured: a public dataset's "
+                  "name, or the id of a synthetic release",
+                  "", "none: all are measured")};
   return *settings;
 }
 
@@ -85,7 +100,7 @@ absl::StatusOr<AimSchedule> MakeAimSchedule(const SynthesisInput& input) {
   RETURN_IF_ERROR(BuyFirstDraws(schedule.settings.one_way_percent, purse, schedule.loop));
   RETURN_IF_ERROR(BuyRounds(input.domain, purse, schedule));
   RETURN_IF_ERROR(CheckNumberOf(schedule.loop.candidates, "aim"));
-  if (schedule.selection) {
+  if (schedule.selection || schedule.uses_public) {
     RETURN_IF_ERROR(CheckCellsOf(input.domain, schedule.loop.candidates, "settings.candidates",
                                  "candidates=pairs, or the method dpsyn"));
   }
@@ -99,23 +114,39 @@ std::vector<std::string> DescribeSchedule(const AimSchedule& schedule) {
   size_t next = lines.size();
   if (schedule.selection) {
     lines.push_back(absl::StrCat(loop.measurements, " times: choose among ", loop.candidates.size(),
-                                 " marginals the one that is approximated worst, ",
+                                 schedule.uses_public
+                                     ? " marginals what improves the model most, to measure it or to take "
+                                       "it from the public data, "
+                                     : " marginals the one that is approximated worst, ",
                                  Describe(loop.draws[next++].event)));
   }
   if (loop.measurements > 0) {
     lines.push_back(absl::StrCat(loop.measurements, " times: the counts of one of the marginals, ",
                                  Describe(loop.draws[next].event)));
   }
+  if (schedule.uses_public) {
+    lines.push_back(absl::StrCat("without a draw: at most ", WorkOfAim(schedule).public_marginals,
+                                 " marginals from the public data, trusted as far as noisy answers agree"));
+  }
   lines.push_back(DescribeCells(loop));
   return lines;
 }
 
 LoopWork WorkOfAim(const AimSchedule& schedule) {
-  if (!schedule.selection) return {};
   const int64_t rounds = schedule.loop.measurements;
-  return {.estimates = rounds,
-          .checks = rounds,
-          .early_sweeps = static_cast<double>(rounds) / 2 * static_cast<double>(schedule.settings.sweeps)};
+  const auto sweeps = static_cast<double>(schedule.settings.sweeps);
+  LoopWork work;
+  if (schedule.selection)
+    work = {.estimates = rounds, .checks = rounds, .early_sweeps = static_cast<double>(rounds) / 2 * sweeps};
+  if (!schedule.uses_public) return work;
+  const int64_t forests = 2 * kPublicForests;
+  const auto attributes = std::ssize(schedule.loop.attributes);
+  const int64_t taken = forests * (attributes - 1) + (schedule.selection ? rounds : 0);
+  work.public_marginals = std::min(std::ssize(schedule.loop.candidates), taken);
+  work.estimates = 2 * work.estimates + forests;
+  work.checks = 2 * work.checks + forests;
+  work.early_sweeps = 2 * work.early_sweeps + static_cast<double>(forests) * sweeps;
+  return work;
 }
 
 }  // namespace curator::dp

@@ -28,12 +28,18 @@ struct AimSettings {
 };
 
 // One noisy count of the records, then every one-way marginal, then as many times as there are measurements a
-// selection (when there is more to choose from than is measured) and the counts of one candidate.
+// selection (when there is more to choose from than is measured) and the counts of one candidate. A round
+// that takes a public marginal leaves its counts for after the last round.
 struct AimSchedule {
   AimSettings settings;
   LoopSchedule loop;
   std::optional<Epsilon> selection;
+  // Whether the request names a public table, from which marginals may be taken instead.
+  bool uses_public = false;
 };
+
+// How many forests of marginals are taken from a public table before the rounds, and after them again.
+inline constexpr int64_t kPublicForests = 3;
 
 const std::vector<Setting>& AimSettingsTable();
 

@@ -83,11 +83,18 @@ void CliqueRun::Note(std::string step, const AttributeSet& set, size_t cells, do
                                      cells, " cells, each within about ", std::llround(2 * deviation)));
 }
 
-absl::Status CliqueRun::Measure(const AttributeSet& set, std::string step) {
-  ASSIGN_OR_RETURN(const std::vector<int64_t> counts, Draw(set));
+absl::StatusOr<std::vector<int64_t>> CliqueRun::Measure(const AttributeSet& set, std::string step) {
+  ASSIGN_OR_RETURN(std::vector<int64_t> counts, Draw(set));
   const double deviation = DeviationForFit(schedule_.noise);
   Note(std::move(step), set, counts.size(), deviation);
-  return Add(set, RealsOf(counts), deviation);
+  RETURN_IF_ERROR(Add(set, RealsOf(counts), deviation));
+  return counts;
+}
+
+absl::Status CliqueRun::AddPublic(const AttributeSet& set, std::vector<double> counts, double deviation,
+                                  const std::string& step) {
+  Note(absl::StrCat(step, ", from the public table"), set, counts.size(), deviation);
+  return Add(set, std::move(counts), deviation);
 }
 
 absl::Status CliqueRun::MeasureInTurn(std::span<const AttributeSet> sets, int64_t draws) {

@@ -41,7 +41,11 @@ class CliqueRun {
   CliqueFit& fit() { return *fit_; }
 
   // Draws the counts of `set`, which fits, and adds them to the fit. `step`: for the transcript.
-  absl::Status Measure(const AttributeSet& set, std::string step);
+  absl::StatusOr<std::vector<int64_t>> Measure(const AttributeSet& set, std::string step);
+
+  // Adds public counts of `set`, which fits, to the fit, as if they had noise of `deviation`.
+  absl::Status AddPublic(const AttributeSet& set, std::vector<double> counts, double deviation,
+                         const std::string& step);
 
   // Draws `draws` times the counts of one of `sets`, in turn, and then adds the mean of each one's to the
   // fit. The sets fit together; where there are none, nothing is drawn.

@@ -26,6 +26,9 @@ constexpr int64_t kPerRepeatedCell = 24;
 // Of each cell of the candidates, beside its count: its estimate, as a marginal, in the family and rounded.
 constexpr int64_t kPerCandidateCell = 32;
 constexpr int64_t kPerCandidate = 500;
+// Of each cell of the candidates where there is a public table: its public count, and what is made of it for
+// the fit, for the selection and rounded.
+constexpr int64_t kPerPublicCell = 40;
 // The cliques' marginals that CliqueTables holds while it assembles others from them, with the last of a
 // batch; and the tables on the way.
 constexpr int64_t kMostHeldCells = int64_t{1} << 23;
@@ -34,12 +37,13 @@ constexpr int64_t kTablesOfAnEstimate = 3;
 struct LoopCells {
   int64_t candidates = 0;
   int64_t largest = 0;
-  // Of the largest candidates, as many as there are measurements, and of all one-way marginals.
+  // Of the largest candidates, as many as there are measurements and public marginals, and of all one-way
+  // marginals.
   int64_t measured = 0;
   int64_t repeated = 0;  // beyond these, where the largest candidate is measured each time
 };
 
-LoopCells CellsOf(const Domain& domain, const LoopSchedule& schedule) {
+LoopCells CellsOf(const Domain& domain, const LoopSchedule& schedule, const LoopWork& work) {
   std::vector<int64_t> cells;
   LoopCells sums;
   for (const MarginalCandidate& candidate : schedule.candidates) {
@@ -48,9 +52,10 @@ LoopCells CellsOf(const Domain& domain, const LoopSchedule& schedule) {
     sums.largest = std::max(sums.largest, cells.back());
   }
   std::ranges::sort(cells, std::greater<>());
-  cells.resize(static_cast<size_t>(std::min(schedule.measurements, std::ssize(cells))));
+  const int64_t fitted = schedule.measurements + work.public_marginals;
+  cells.resize(static_cast<size_t>(std::min(fitted, std::ssize(cells))));
   for (const int64_t each : cells) sums.measured += each;
-  sums.repeated = schedule.measurements * sums.largest - sums.measured;
+  sums.repeated = fitted * sums.largest - sums.measured;
   for (const int64_t size : domain.SizesOf(schedule.attributes)) sums.measured += size;
   return sums;
 }
@@ -66,19 +71,22 @@ int64_t BytesOfEstimates(const LoopSchedule& schedule, const LoopCells& cells) {
 
 SynthesisMemory MemoryOfLoop(const SynthesisInput& input, const LoopSchedule& schedule,
                              const LoopWork& work) {
-  const LoopCells cells = CellsOf(input.domain, schedule);
+  const LoopCells cells = CellsOf(input.domain, schedule, work);
   const auto candidates = std::ssize(schedule.candidates);
   const auto attributes = std::ssize(schedule.attributes);
-  const int64_t sets = schedule.measurements + attributes + 1;
+  const int64_t fitted = schedule.measurements + work.public_marginals;
+  const int64_t sets = fitted + attributes + 1;
   const int64_t largest = std::ranges::max(input.domain.SizesOf(schedule.attributes));
   const int64_t stored = 8 * cells.measured + sets * 8 * (3 + attributes) +
                          attributes * 8 * (3 + attributes) +
-                         BytesOfLines(input.domain, schedule.measurements + 3, attributes);
+                         BytesOfLines(input.domain, fitted + 3, attributes);
   MethodMemory memory = CliqueModelMemory(input.domain, schedule.attributes, schedule.all_cells, stored);
   memory.working = memory.model + kPerCliqueCell * schedule.all_cells + kPerMeasuredCell * cells.measured +
                    kPerRepeatedCell * cells.repeated +
                    (sets + 2 * attributes) * IndexBytes(schedule.model_cells, largest) +
-                   (work.estimates > 0 ? BytesOfEstimates(schedule, cells) : 0) + kPerCandidate * candidates +
+                   (work.estimates > 0 ? BytesOfEstimates(schedule, cells) : 0) +
+                   (work.public_marginals > 0 ? kPerPublicCell * cells.candidates : 0) +
+                   kPerCandidate * candidates +
                    CountingBytes(std::max(candidates, attributes), std::max(cells.candidates, cells.measured),
                                  std::max(cells.largest, largest));
   return MemoryOf(memory);
@@ -92,8 +100,11 @@ double SecondsOfLoop(const SynthesisInput& input, const LoopSchedule& schedule, 
   constexpr double kSecondsPerMeasuredCell = 40e-9;
   constexpr double kSecondsPerCandidateCell = 60e-9;
   constexpr double kSecondsPerCheckedAttribute = 0.3e-6;
-  const LoopCells cells = CellsOf(input.domain, schedule);
-  const auto measurements = static_cast<double>(schedule.measurements);
+  // Of a candidate's cell that is raked; and of a public record that is counted for a candidate.
+  constexpr double kSecondsPerRakedCell = 90e-9;
+  constexpr double kSecondsPerPublicRecord = 2e-9;
+  const LoopCells cells = CellsOf(input.domain, schedule, work);
+  const auto measurements = static_cast<double>(schedule.measurements + work.public_marginals);
   const auto candidates = static_cast<double>(schedule.candidates.size());
   const auto attributes = static_cast<double>(schedule.attributes.size());
   const auto estimates = static_cast<double>(work.estimates);
@@ -102,7 +113,13 @@ double SecondsOfLoop(const SynthesisInput& input, const LoopSchedule& schedule, 
   // Each clique has some of the measurements: a few, or in small domains all.
   const double measured_of_a_clique =
       std::min(measurements + attributes, 8 + (measurements + attributes) / 2);
-  return sweeps * (kSecondsPerSweptCell * measured_of_a_clique * static_cast<double>(schedule.all_cells) +
+  const double of_public =
+      work.public_marginals == 0
+          ? 0
+          : estimates * kSecondsPerRakedCell * static_cast<double>(cells.candidates) +
+                kSecondsPerPublicRecord * candidates * static_cast<double>(input.prior->rows());
+  return of_public +
+         sweeps * (kSecondsPerSweptCell * measured_of_a_clique * static_cast<double>(schedule.all_cells) +
                    kSecondsPerMeasuredCell * static_cast<double>(cells.measured)) +
          estimates * (kSecondsPerCandidateCell * static_cast<double>(cells.candidates) +
                       kSecondsPerSweptCell * static_cast<double>(schedule.all_cells) * attributes) +
