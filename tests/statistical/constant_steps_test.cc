@@ -251,9 +251,10 @@ TEST(ConstantSteps, NumbersOfGroupsByWhatDescribesThem) {
     EXPECT_TRUE(trace.has_value());
     return trace.value_or(Trace{});
   };
-  const Trace first = trace_of(RandomRows(), 10);
+  const std::vector<Rows> tables = TablesOfOneSize();
+  const Trace first = trace_of(tables[0], 10);
   EXPECT_GT(first.instructions, 1000u);
-  for (const Rows& rows : TablesOfOneSize()) {
+  for (const Rows& rows : tables) {
     for (const size_t groups : {1, 8, 40}) EXPECT_EQ(trace_of(rows, groups), first) << groups;
   }
 }
