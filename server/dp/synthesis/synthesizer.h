@@ -5,8 +5,10 @@
 // the laws of this contract for every method in Synthesizers().
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -82,7 +84,8 @@ struct SynthesisPlan {
   std::vector<CountedEvent> draws;              // what the kernel's meter admits
   Event event;                                  // what is charged and recorded
   std::map<std::string, std::string> settings;  // every key, defaults filled in
-  std::vector<std::string> schedule;            // for display
+  std::vector<std::string> schedule;            // for display; Plan() adds `constraints`
+  std::vector<std::string> constraints = {};    // for display: those that records keep to, or may break
   int64_t model_cells = 0;                      // cells of the largest table that the method holds in memory
   SynthesisMemory memory = {};                  // what the fit and the model take at most
   double cpu_seconds = 0;                       // of the fit, predicted (synthesis_forecast.h)
@@ -185,7 +188,9 @@ class Synthesizer {
   absl::StatusOr<SynthesisPlan> Plan(const SynthesisInput& input, std::stop_token stop = {}) const {
     Pacer pacer(std::move(stop));
     if (absl::Status go_on = pacer.Check(); !go_on.ok()) return go_on;
-    return PlanWith(input, pacer);
+    absl::StatusOr<SynthesisPlan> plan = PlanWith(input, pacer);
+    if (plan.ok()) std::ranges::copy(plan->constraints, std::back_inserter(plan->schedule));
+    return plan;
   }
 
   // What Plan() does, within other work: counts its steps on `pacer`, as Fit() does.

@@ -68,6 +68,16 @@ class StatesOnlyItsFirstStep : public Altered {
   }
 };
 
+class ForgetsConstraints : public Altered {
+ public:
+  ModelOr Fit(const SynthesisInput& input, PrivateQueries& kernel, Pacer& pacer,
+              const Progress& progress) const override {
+    SynthesisInput without = input;
+    without.domain = input.domain.WithConstraints({}).value();
+    return sound().Fit(without, kernel, pacer, progress);
+  }
+};
+
 class PricesByWhatItSaw : public Altered {
  public:
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override {
@@ -245,6 +255,7 @@ const std::vector<Broken>& AllBroken() {
       {"StopsRestoring", std::make_shared<RestoresOn>()},
       {"CountsTheStepsOfItsAnswers", faulty(Fault::kNoSteps, always)},
       {"SamplesWhatItAnswers", faulty(Fault::kOneRecordForEver, always)},
+      {"KeepsConstraintsOrWarns", std::make_shared<ForgetsConstraints>()},
       {"CopesWithNoRecords", faulty(Fault::kNoRecords, small)},
       {"CopesWithNoRecords", faulty(Fault::kNotANumber, small)},
       {"CopesWithOneRecord", faulty(Fault::kNegativeCell, small)},

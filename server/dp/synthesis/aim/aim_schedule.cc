@@ -51,7 +51,6 @@ absl::Status BuyRounds(const Domain& domain, Purse& purse, AimSchedule& schedule
   LoopSchedule& loop = schedule.loop;
   if (loop.candidates.empty()) return absl::OkStatus();
   loop.measurements = schedule.settings.rounds;
-  loop.max_separator = MostOfASeparator(domain, loop);
   const int64_t round = purse.left() / loop.measurements;
   const bool selects = HasToChoose(domain, loop);
   const int64_t selection = selects ? PercentOf(round, schedule.settings.selection_percent) : 0;

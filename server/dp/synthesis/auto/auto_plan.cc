@@ -131,6 +131,9 @@ class Accumulated {
     memory_.reading = std::max(memory_.reading, plan.memory.reading);
     if (records <= kUsualRecords) seconds_ = std::max(seconds_, plan.cpu_seconds);
     drawn_from_.Add(plan.drawn_from);
+    for (const std::string& line : plan.constraints) {
+      if (std::ranges::find(constraints_, line) == constraints_.end()) constraints_.push_back(line);
+    }
     ASSIGN_OR_RETURN(const std::optional<int64_t> part, PartUnits(branch));
     is_linear_ = is_linear_ && part.has_value();
     most_part_units_ = std::max(most_part_units_, part.value_or(0));
@@ -159,6 +162,7 @@ class Accumulated {
             .event = std::move(event),
             .settings = {},
             .schedule = std::move(lines),
+            .constraints = std::move(constraints_),
             .model_cells = model_cells_,
             .memory = AroundAModel(memory_),
             .cpu_seconds = seconds_,
@@ -175,6 +179,7 @@ class Accumulated {
   int64_t most_part_units_ = 0;
   std::string_view last_method_;
   std::vector<std::string> lines_;
+  std::vector<std::string> constraints_;
 };
 
 }  // namespace

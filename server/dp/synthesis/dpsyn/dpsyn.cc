@@ -17,6 +17,7 @@
 #include "dp/synthesis/dpsyn/views_memory.h"
 #include "dp/synthesis/dpsyn/views_model.h"
 #include "dp/synthesis/models/nearest_non_negative.h"
+#include "dp/synthesis/models/structural_zeros.h"
 #include "dp/synthesis/synthesis_forecast.h"
 #include "dp/synthesis/synthesis_workload.h"
 
@@ -133,6 +134,7 @@ absl::StatusOr<SynthesisPlan> PlanOf(const SynthesisInput& input, ViewSchedule s
                        .event = std::move(event),
                        .settings = reader.used(),
                        .schedule = std::move(schedule.lines),
+                       .constraints = DescribeConstraints(input.domain, schedule.attributes, {}),
                        .model_cells = schedule.largest_view,
                        .memory = memory,
                        .cpu_seconds = cpu_seconds,

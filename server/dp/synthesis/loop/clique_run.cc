@@ -12,6 +12,7 @@
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/models/clique_model.h"
 #include "dp/synthesis/models/nearest_non_negative.h"
+#include "dp/synthesis/models/structural_zeros.h"
 
 namespace curator::dp {
 namespace {
@@ -54,6 +55,7 @@ absl::Status CliqueRun::CountRecords() {
                              .standard_deviation = DeviationForFit(schedule_.record_noise)};
   fit_ = std::make_unique<CliqueFit>(input_.domain, schedule_.attributes, records, schedule_.all_cells,
                                      schedule_.max_separator);
+  RETURN_IF_ERROR(fit_->SetBase(ZerosOf(input_.domain, schedule_.constraints), pacer_));
   return Add({}, {records.answer}, records.standard_deviation);
 }
 

@@ -11,6 +11,7 @@
 #include "dp/synthesis/loop/clique_run.h"
 #include "dp/synthesis/models/clique_model.h"
 #include "dp/synthesis/models/dense_layout.h"
+#include "dp/synthesis/models/structural_zeros.h"
 #include "dp/synthesis/synthesis_forecast.h"
 #include "dp/synthesis/synthesis_workload.h"
 
@@ -23,6 +24,8 @@ constexpr int64_t kPerCliqueCell = 16;
 constexpr int64_t kPerMeasuredCell = 72;
 // Of each cell that is measured again: answer, lambda and fit.
 constexpr int64_t kPerRepeatedCell = 24;
+// Of each pair of codes of a constraint: its factor, in the fit, while weights are computed and in the model.
+constexpr int64_t kPerConstrainedCell = 24;
 // Of each cell of the candidates, beside its count: its estimate, as a marginal, in the family and rounded.
 constexpr int64_t kPerCandidateCell = 32;
 constexpr int64_t kPerCandidate = 500;
@@ -40,7 +43,8 @@ struct LoopCells {
   // Of the largest candidates, as many as there are measurements and public marginals, and of all one-way
   // marginals.
   int64_t measured = 0;
-  int64_t repeated = 0;  // beyond these, where the largest candidate is measured each time
+  int64_t repeated = 0;     // beyond these, where the largest candidate is measured each time
+  int64_t constrained = 0;  // of the pairs of constraints
 };
 
 LoopCells CellsOf(const Domain& domain, const LoopSchedule& schedule, const LoopWork& work) {
@@ -57,6 +61,8 @@ LoopCells CellsOf(const Domain& domain, const LoopSchedule& schedule, const Loop
   for (const int64_t each : cells) sums.measured += each;
   sums.repeated = fitted * sums.largest - sums.measured;
   for (const int64_t size : domain.SizesOf(schedule.attributes)) sums.measured += size;
+  for (const AttributeSet& pair : PairsOf(domain, schedule.constraints))
+    sums.constrained += CellsUpTo(domain, pair, schedule.all_cells);
   return sums;
 }
 
@@ -75,14 +81,14 @@ SynthesisMemory MemoryOfLoop(const SynthesisInput& input, const LoopSchedule& sc
   const auto candidates = std::ssize(schedule.candidates);
   const auto attributes = std::ssize(schedule.attributes);
   const int64_t fitted = schedule.measurements + work.public_marginals;
-  const int64_t sets = fitted + attributes + 1;
+  const int64_t sets = fitted + attributes + 1 + std::ssize(schedule.constraints);
   const int64_t largest = std::ranges::max(input.domain.SizesOf(schedule.attributes));
-  const int64_t stored = 8 * cells.measured + sets * 8 * (3 + attributes) +
+  const int64_t stored = 8 * (cells.measured + cells.constrained) + sets * 8 * (3 + attributes) +
                          attributes * 8 * (3 + attributes) +
                          BytesOfLines(input.domain, fitted + 3, attributes);
   MethodMemory memory = CliqueModelMemory(input.domain, schedule.attributes, schedule.all_cells, stored);
   memory.working = memory.model + kPerCliqueCell * schedule.all_cells + kPerMeasuredCell * cells.measured +
-                   kPerRepeatedCell * cells.repeated +
+                   kPerRepeatedCell * cells.repeated + kPerConstrainedCell * cells.constrained +
                    (sets + 2 * attributes) * IndexBytes(schedule.model_cells, largest) +
                    (work.estimates > 0 ? BytesOfEstimates(schedule, cells) : 0) +
                    (work.public_marginals > 0 ? kPerPublicCell * cells.candidates : 0) +
@@ -137,6 +143,7 @@ absl::StatusOr<SynthesisPlan> PlanOf(const SynthesisInput& input, const LoopSche
       .event = std::move(event),
       .settings = schedule.used_settings,
       .schedule = std::move(lines),
+      .constraints = DescribeConstraints(input.domain, schedule.attributes, schedule.constraints),
       .model_cells = schedule.model_cells,
       .memory = MemoryOfLoop(input, schedule, work),
       .cpu_seconds = SecondsOfLoop(input, schedule, work),

@@ -8,6 +8,7 @@
 #include "dp/domain/attribute_set.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/models/clique_tree.h"
+#include "dp/synthesis/models/structural_zeros.h"
 #include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
@@ -17,6 +18,12 @@ int64_t CellsOfOneWays(const Domain& domain, const LoopSchedule& schedule) {
   int64_t cells = 0;
   for (const int64_t size : domain.SizesOf(schedule.attributes)) cells += size;
   return cells;
+}
+
+// The largest separator that cliques may have: in a small domain every set fits, because what lies on two
+// sides of any separator is small.
+int64_t MostOfASeparator(const Domain& domain, const AttributeSet& attributes, int64_t max_cells) {
+  return CellsUpTo(domain, attributes, max_cells + 1) <= max_cells ? max_cells : kMostSeparatorCells;
 }
 
 }  // namespace
@@ -44,17 +51,16 @@ absl::StatusOr<CandidateSets> ReadFitAndCandidates(const SynthesisInput& input, 
   RETURN_IF_ERROR(CheckOneWays(input.domain, schedule));
   ASSIGN_OR_RETURN(const CandidateSets kind, ReadCandidates(input.domain, sets, reader));
   schedule.candidates = CandidatesOf(input.domain, sets, kind, weights, schedule.fit.max_cells);
+  schedule.max_separator = MostOfASeparator(input.domain, schedule.attributes, schedule.fit.max_cells);
+  schedule.constraints =
+      HeldConstraints(input.domain, schedule.attributes, schedule.fit.max_cells, schedule.max_separator);
   return kind;
-}
-
-int64_t MostOfASeparator(const Domain& domain, const LoopSchedule& schedule) {
-  const int64_t most = schedule.fit.max_cells;
-  return CellsUpTo(domain, schedule.attributes, most + 1) <= most ? most : kMostSeparatorCells;
 }
 
 bool HasToChoose(const Domain& domain, const LoopSchedule& schedule) {
   if (schedule.measurements < std::ssize(schedule.candidates)) return true;
   CliqueGraph graph(domain, schedule.attributes);
+  for (const AttributeSet& pair : PairsOf(domain, schedule.constraints)) graph.Connect(pair);
   for (const MarginalCandidate& candidate : schedule.candidates) graph.Connect(candidate.attributes);
   return !graph.HasRoomFor({}, schedule.fit.max_cells, schedule.max_separator);
 }
@@ -72,7 +78,7 @@ void FinishSchedule(const SynthesisInput& input, const Purse& purse, LoopSchedul
   schedule.linear = purse.linear();
   schedule.model_cells = std::ranges::max(input.domain.SizesOf(schedule.attributes));
   schedule.all_cells = CellsOfOneWays(input.domain, schedule);
-  if (schedule.measurements > 0) {
+  if (schedule.measurements > 0 || !schedule.constraints.empty()) {
     schedule.model_cells = CellsUpTo(input.domain, schedule.attributes, schedule.fit.max_cells);
     schedule.all_cells = schedule.fit.max_cells;
   }

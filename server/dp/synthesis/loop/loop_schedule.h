@@ -28,16 +28,17 @@ struct LoopSchedule {
   std::map<std::string, std::string> used_settings;
   AttributeSet attributes;  // of the workload
   std::vector<MarginalCandidate> candidates;
+  std::vector<size_t> constraints;  // positions among those of the domain: what the cliques keep to
   NoiseSpec record_noise;
   std::vector<AttributeSet> one_ways;
   NoiseSpec one_way_noise;
   int64_t measurements = 0;  // beside the one-way marginals; none where there are no candidates
   NoiseSpec noise;           // of each of them
   std::vector<CountedEvent> draws;
-  std::optional<LinearDraws> linear;  // for the accounts of parts, as in SynthesisPlan
-  int64_t model_cells = 1;            // of the largest clique that may be held in memory
-  int64_t all_cells = 1;              // of all cliques together
-  int64_t max_separator = kMostSeparatorCells;
+  std::optional<LinearDraws> linear;            // for the accounts of parts, as in SynthesisPlan
+  int64_t model_cells = 1;                      // of the largest clique that may be held in memory
+  int64_t all_cells = 1;                        // of all cliques together
+  int64_t max_separator = kMostSeparatorCells;  // of the cliques
 };
 
 // The attributes of the workload and their one-way marginals. Errors: those of ValidateWorkload().
@@ -46,14 +47,10 @@ absl::StatusOr<LoopSchedule> StartSchedule(const SynthesisInput& input);
 // INVALID_ARGUMENT ("settings.max_cells") unless the one-way marginals, from which cliques grow, fit.
 absl::Status CheckOneWays(const Domain& domain, const LoopSchedule& schedule);
 
-// Reads how measurements are fitted and what may be measured, and fills in the candidates. Returns the kind
-// of candidates in use. Errors: those of SettingsReader and CheckOneWays().
+// Reads how measurements are fitted and what may be measured, and fills in the candidates and constraints.
+// Returns the kind of candidates in use. Errors: those of SettingsReader and CheckOneWays().
 absl::StatusOr<CandidateSets> ReadFitAndCandidates(const SynthesisInput& input, CandidateWeights weights,
                                                    SettingsReader& reader, LoopSchedule& schedule);
-
-// The largest separator that cliques may have: in a small domain every set fits, because what lies on two
-// sides of any separator is small.
-int64_t MostOfASeparator(const Domain& domain, const LoopSchedule& schedule);
 
 // Whether what is measured has to be chosen: there are fewer measurements than candidates, or no cliques hold
 // all candidates.

@@ -57,6 +57,16 @@ absl::Status CliqueFit::Join(const AttributeSet& set) {
   return absl::OkStatus();
 }
 
+absl::Status CliqueFit::SetBase(std::vector<LogFactor> base, Pacer& pacer) {
+  for (const LogFactor& factor : base) RETURN_IF_ERROR(Join(factor.set));
+  base_ = std::move(base);
+  if (base_.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(CliqueTables tables, CliqueTables::Create(domain_, graph_.Tree(), pacer));
+  RETURN_IF_ERROR(tables.Calibrate(log_base_, base_, pacer));
+  log_base_ += PortableLog(std::max(1.0, count_.answer)) - PortableLog(tables.total());
+  return absl::OkStatus();
+}
+
 absl::Status CliqueFit::Add(NoisyAnswers measurement, Pacer& pacer) {
   const AttributeSet set = measurement.group.attributes;
   RETURN_IF_ERROR(Join(set));
@@ -84,7 +94,7 @@ absl::Status CliqueFit::MakeTables(Pacer& pacer) {
 }
 
 std::vector<LogFactor> CliqueFit::factors() const {
-  std::vector<LogFactor> factors;
+  std::vector<LogFactor> factors = base_;
   for (const MeasuredSet& set : sets_) factors.push_back(set.factor());
   return factors;
 }

@@ -3,9 +3,10 @@
 //
 // The fit is the minimiser of
 //
-//   prior_weight * KL(weights | uniform) + sum over answers ((answer - q(weights)) / sigma)^2 / 2:
+//   prior_weight * KL(weights | base) + sum over answers ((answer - q(weights)) / sigma)^2 / 2:
 //
-// close to every answer as far as its noise lets it be known, and otherwise as near to uniform as possible.
+// close to every answer as far as its noise lets it be known, and otherwise as near as possible to a base,
+// which is uniform, or uniform where the base's own factors do not forbid a cell.
 // Its dual has one number for each answer, lambda = (answer - q(weights)) / (prior_weight sigma^2), and the
 // weights are base * exp(sum of lambda q). One update maximises over one answer's lambda exactly (over all
 // cells of a marginal at once: they are disjoint), so it never overshoots, and stale or contradicting answers
@@ -44,8 +45,8 @@ struct NoisyRecords {
 
 class CliqueFit {
  public:
-  // Uniform over `attributes`. `domain` must outlive it. `max_cells`: of all cliques together;
-  // `max_separator`: of each separator.
+  // Uniform over `attributes`, until SetBase(). `domain` must outlive it. `max_cells`: of all cliques
+  // together; `max_separator`: of each separator.
   CliqueFit(const Domain& domain, AttributeSet attributes, NoisyRecords records, int64_t max_cells,
             int64_t max_separator = kMostSeparatorCells);
 
@@ -56,6 +57,10 @@ class CliqueFit {
   // Has a clique hold `set`, from the next replay on. Errors: INVALID_ARGUMENT when it does not fit, or for a
   // set that is not within the attributes.
   absl::Status Join(const AttributeSet& set);
+
+  // Multiplies the weights that everything starts from by these factors, each of one set. Before the first
+  // replay. Errors: those of Join(); CANCELLED as in Pacer.
+  absl::Status SetBase(std::vector<LogFactor> base, Pacer& pacer);
 
   // Adds a measurement, which counts from the next replay on. Errors: those of Join(); CANCELLED as in Pacer.
   absl::Status Add(NoisyAnswers measurement, Pacer& pacer);
@@ -75,7 +80,7 @@ class CliqueFit {
   // The number of records, as of the last replay; before, the noisy one. At least 1.
   double records() const;
 
-  // The factors that the weights are the product of, with e^log_base().
+  // The factors that the weights are the product of, with e^log_base(): those of the base first.
   std::vector<LogFactor> factors() const;
   double log_base() const { return log_base_; }
   CliqueTree tree() const { return graph_.Tree(); }
@@ -102,6 +107,7 @@ class CliqueFit {
   const int64_t max_separator_;
   double log_base_ = 0;
   CliqueGraph graph_;
+  std::vector<LogFactor> base_;
   std::vector<MeasuredSet> sets_;
   mutable std::set<AttributeSet> unfit_;
   // Of the present graph, when there are any:

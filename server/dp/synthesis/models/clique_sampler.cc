@@ -32,12 +32,14 @@ void Allot(std::span<const uint32_t> cells, std::span<const float> weights, int6
   const bool is_uniform = !(total > 0);
   const double each = is_uniform ? static_cast<double>(rows) / static_cast<double>(cells.size())
                                  : static_cast<double>(rows) / total;
+  // What rounding errors leave goes to the last cell that may have records.
+  size_t last = cells.size() - 1;
+  while (!is_uniform && !(weights[cells[last]] > 0)) --last;
   double expected = offset;
   int64_t given = 0;
-  for (size_t i = 0; i < cells.size(); ++i) {
+  for (size_t i = 0; i <= last; ++i) {
     expected += is_uniform ? each : each * static_cast<double>(weights[cells[i]]);
-    const int64_t up_to =
-        i + 1 == cells.size() ? rows : std::min(rows, static_cast<int64_t>(std::floor(expected)));
+    const int64_t up_to = i == last ? rows : std::min(rows, static_cast<int64_t>(std::floor(expected)));
     for (; given < up_to; ++given) allotted.push_back(cells[i]);
   }
 }

@@ -17,6 +17,8 @@ namespace {
 constexpr double kMostLogTotal = 60;
 constexpr int64_t kMostEffort = int64_t{1} << 50;
 constexpr int64_t kMostSteps = int64_t{1} << 60;
+// Between kLogOfZero and every logarithm that measurements make.
+constexpr double kMostLogOfZero = kLogOfZero / 2;
 // Of the cliques' marginals that are held at once for the marginals that are assembled from them.
 constexpr int64_t kMostHeldCells = int64_t{1} << 22;
 
@@ -102,8 +104,10 @@ absl::Status CliqueTables::Collect(const DenseMarginal& above, std::vector<doubl
   RETURN_IF_ERROR(above.AddTo(largest, 0, logarithms, pacer));
   clique.weights.resize(logarithms.size());
   RETURN_IF_ERROR(pacer.InPieces(logarithms.size(), [&](size_t start, size_t length) {
-    ExpBlock(1, std::span<const double>(logarithms).subspan(start, length),
-             std::span(clique.weights).subspan(start, length));
+    const auto piece = std::span<const double>(logarithms).subspan(start, length);
+    const auto weights = std::span(clique.weights).subspan(start, length);
+    ExpBlock(1, piece, weights);
+    for (size_t i = 0; i < length; ++i) weights[i] = piece[i] < kMostLogOfZero ? 0.0F : weights[i];
   }));
   ASSIGN_OR_RETURN(clique.separator, above.Sum(clique.weights, pacer));
   for (size_t i = 0; i < largest.size(); ++i)
@@ -125,7 +129,9 @@ absl::Status CliqueTables::Calibrate(double log_base, std::span<const LogFactor>
     RETURN_IF_ERROR(Collect(above, std::move(logarithms), *cliques_[i], pacer));
   }
   Clique& root = *cliques_[0];
-  total_ = PortableExp(std::clamp(log_base + root.separator[0], -kMostLogTotal, kMostLogTotal));
+  double log_total = root.separator[0];
+  while (log_total < kMostLogOfZero) log_total -= kLogOfZero;
+  total_ = PortableExp(std::clamp(log_base + log_total, -kMostLogTotal, kMostLogTotal));
   ASSIGN_OR_RETURN(const std::vector<double> sums, whole.Sum(root.weights, pacer));
   const std::vector<float> to_total = {static_cast<float>(total_ / sums[0])};
   RETURN_IF_ERROR(whole.Scale(to_total, root.weights, pacer));

@@ -32,6 +32,9 @@ namespace curator::dp {
 // largest clique has; where they would be larger, for one code of an attribute after the other.
 inline constexpr int64_t kMostCellsOfATable = int64_t{1} << 22;
 
+// In a factor: of a cell that no record has. Measurements move no logarithm so far.
+inline constexpr double kLogOfZero = -1e6;
+
 class CliqueTables {
  public:
   // The weights are undefined before Calibrate(). `domain` must outlive it. Errors: CANCELLED as in Pacer.
@@ -39,7 +42,8 @@ class CliqueTables {
 
   // Makes the weight of each cell of the domain e^(log_base + the sum of its factors' logarithms), and the
   // tables consistent. A weight that is less than e^-60 of the largest of its separator's cell counts as
-  // that. Errors: INVALID_ARGUMENT for a factor that no clique holds; CANCELLED as in Pacer.
+  // that, and one with kLogOfZero as 0, unless all have it. Errors: INVALID_ARGUMENT for a factor that no
+  // clique holds; CANCELLED as in Pacer.
   absl::Status Calibrate(double log_base, std::span<const LogFactor> factors, Pacer& pacer);
 
   const CliqueTree& tree() const { return tree_; }

@@ -36,6 +36,7 @@ absl::StatusOr<std::vector<CandidateFamily>> FamiliesOf(const MstSchedule& sched
 
 // Whether every spanning tree fits, so that no pair needs to be checked by itself.
 bool EveryTreeFits(const Domain& domain, const LoopSchedule& loop) {
+  if (!loop.constraints.empty()) return false;
   std::vector<int64_t> cells;
   for (const MarginalCandidate& candidate : loop.candidates)
     cells.push_back(CellsUpTo(domain, candidate.attributes, loop.fit.max_cells));

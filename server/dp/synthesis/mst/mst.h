@@ -19,6 +19,7 @@ class Mst final : public Synthesizer {
  public:
   std::string_view name() const override { return "mst"; }
   std::string_view summary() const override;
+  int64_t version() const override { return 2; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,

@@ -32,6 +32,7 @@
 #include "dp/synthesis/models/portable_math.h"
 #include "dp/synthesis/models/product_component.h"
 #include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/models/structural_zeros.h"
 #include "dp/synthesis/mwem/mwem_memory.h"
 #include "dp/synthesis/mwem/mwem_schedule.h"
 #include "dp/synthesis/pacer.h"
@@ -220,6 +221,7 @@ class MwemRun {
     fit_ = std::make_unique<CliqueFit>(input_.domain, schedule_.attributes, records,
                                        schedule_.settings.max_cells);
     if (schedule_.settings.form == MwemForm::kDense) RETURN_IF_ERROR(fit_->Join(schedule_.attributes));
+    RETURN_IF_ERROR(fit_->SetBase(ZerosOf(input_.domain, schedule_.constraints), pacer_));
     return fit_->Add({.group = {.attributes = {}, .queries = EveryCell()},
                       .answers = {records.answer},
                       .standard_deviation = records.standard_deviation},
@@ -352,15 +354,17 @@ absl::StatusOr<SynthesisPlan> Mwem::PlanWith(const SynthesisInput& input, Pacer&
   const SynthesisMemory memory = MemoryOfMwem(input, schedule);
   const double cpu_seconds = SecondsOfMwem(input, schedule);
   std::vector<std::vector<QueryGroup>> drawn_from = {std::move(schedule.initial), input.workload};
-  return SynthesisPlan{.draws = std::move(schedule.draws),
-                       .event = std::move(event),
-                       .settings = std::move(schedule.used_settings),
-                       .schedule = std::move(lines),
-                       .model_cells = schedule.model_cells,
-                       .memory = memory,
-                       .cpu_seconds = cpu_seconds,
-                       .linear = std::move(schedule.linear),
-                       .drawn_from = std::move(drawn_from)};
+  return SynthesisPlan{
+      .draws = std::move(schedule.draws),
+      .event = std::move(event),
+      .settings = std::move(schedule.used_settings),
+      .schedule = std::move(lines),
+      .constraints = DescribeConstraints(input.domain, schedule.attributes, schedule.constraints),
+      .model_cells = schedule.model_cells,
+      .memory = memory,
+      .cpu_seconds = cpu_seconds,
+      .linear = std::move(schedule.linear),
+      .drawn_from = std::move(drawn_from)};
 }
 
 absl::StatusOr<std::unique_ptr<SynthesisModel>> Mwem::Fit(const SynthesisInput& input, PrivateQueries& kernel,

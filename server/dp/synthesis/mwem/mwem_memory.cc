@@ -11,6 +11,7 @@
 #include "dp/synthesis/models/clique_model.h"
 #include "dp/synthesis/models/dense_layout.h"
 #include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/models/structural_zeros.h"
 #include "dp/synthesis/synthesis_forecast.h"
 #include "dp/synthesis/synthesis_workload.h"
 
@@ -24,6 +25,8 @@ constexpr int64_t kPerMeasuredCell = 72;
 // Of each cell that is measured again: answer, lambda and fit.
 constexpr int64_t kPerRepeatedCell = 24;
 constexpr int64_t kPerBoxCell = 24;
+// Of each pair of codes of a constraint: its factor, in the fit, while weights are computed and in the model.
+constexpr int64_t kPerConstrainedCell = 24;
 // Of each cell of the candidates, beside its count: its sum, its estimate, and that as a marginal or rounded.
 constexpr int64_t kPerFamilyCell = 24;
 // Of each query that is a candidate by itself: estimate, the same rounded, answer, score, name, gap and
@@ -85,6 +88,8 @@ struct MwemMeasured {
   int64_t cells = 0;
   int64_t repeated = 0;  // where the largest one is measured in each round
   int64_t box_cells = 0;
+  int64_t constraints = 0;
+  int64_t constrained = 0;  // pairs of codes of constraints
 };
 
 // The most cells that distinct sets which lie in tables of `most_cells` cells together can have. A table over
@@ -119,6 +124,10 @@ MwemMeasured MeasuredBy(const SynthesisInput& input, const MwemSchedule& schedul
   for (const AttributeSet& set : sets)
     largest = std::max(largest, CellsUpTo(input.domain, set, schedule.settings.max_cells));
   measured.repeated = std::max<int64_t>(0, stages * schedule.settings.rounds - rounds) * largest;
+  for (const AttributeSet& pair : PairsOf(input.domain, schedule.constraints)) {
+    ++measured.constraints;
+    measured.constrained += CellsUpTo(input.domain, pair, kMostDenseCells);
+  }
   for (const QueryGroup& group : schedule.initial)
     measured.cells += CellsUpTo(input.domain, group.attributes, kMostDenseCells);
   return measured;
@@ -141,8 +150,8 @@ MethodMemory ModelMemory(const SynthesisInput& input, const MwemSchedule& schedu
   const auto attributes = std::ssize(schedule.attributes);
   const int64_t names = 8 * (3 + attributes);  // of a factor's set, or of a clique
   const int64_t lines = rounds + std::ssize(schedule.initial) + 2;
-  const int64_t stored = 8 * measured.cells * iterates +
-                         (iterates * (measured.sets + 1) + attributes) * names +
+  const int64_t stored = 8 * (measured.cells * iterates + measured.constrained) +
+                         (iterates * (measured.sets + 1) + measured.constraints + attributes) * names +
                          BytesOfLines(input.domain, lines, attributes);
   return is_average ? DenseModelMemory(input.domain, schedule.attributes, schedule.all_cells, 16,
                                        measured.sets + 1, stored)
@@ -155,10 +164,11 @@ SynthesisMemory MemoryOfMwem(const SynthesisInput& input, const MwemSchedule& sc
   const MwemCandidateCells candidates = CandidateCellsOf(input, schedule);
   const MwemMeasured measured = MeasuredBy(input, schedule);
   const int64_t largest = std::ranges::max(input.domain.SizesOf(schedule.attributes));
-  const int64_t indices = measured.sets + 1 + 2 * std::ssize(schedule.attributes);
+  const int64_t indices = measured.sets + measured.constraints + 1 + 2 * std::ssize(schedule.attributes);
   MethodMemory memory = ModelMemory(input, schedule, measured);
   memory.working = memory.model + kPerCliqueCell * schedule.all_cells + kPerMeasuredCell * measured.cells +
                    kPerRepeatedCell * measured.repeated + kPerBoxCell * measured.box_cells +
+                   kPerConstrainedCell * measured.constrained +
                    indices * IndexBytes(schedule.model_cells, largest) + kPerFamilyCell * candidates.cells +
                    BytesOfAssembling(schedule, candidates) +
                    CountingBytes(std::max(candidates.sets, measured.sets),

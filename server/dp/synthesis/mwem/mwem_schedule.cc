@@ -1,6 +1,7 @@
 #include "dp/synthesis/mwem/mwem_schedule.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 #include <tuple>
@@ -16,6 +17,7 @@
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/models/clique_tree.h"
 #include "dp/synthesis/models/product_model.h"
+#include "dp/synthesis/models/structural_zeros.h"
 #include "dp/synthesis/mwem/mwem_memory.h"
 #include "dp/synthesis/synthesis_workload.h"
 
@@ -203,7 +205,9 @@ void FillInCells(const SynthesisInput& input, MwemSchedule& schedule) {
     single += input.domain.attributes()[attribute].size();
     schedule.model_cells = std::max(schedule.model_cells, input.domain.attributes()[attribute].size());
   }
-  for (AttributeSet joined : SetsOf(input.workload)) {
+  std::vector<AttributeSet> sets = PairsOf(input.domain, schedule.constraints);
+  std::ranges::move(SetsOf(input.workload), std::back_inserter(sets));
+  for (AttributeSet joined : sets) {
     std::erase_if(components, [&joined](const AttributeSet& component) {
       if (Intersection(component, joined).empty()) return false;
       joined = Union(joined, component);
@@ -225,6 +229,7 @@ void FillInCells(const SynthesisInput& input, MwemSchedule& schedule) {
 bool HoldsAll(const SynthesisInput& input, const MwemSchedule& schedule) {
   if (schedule.settings.form == MwemForm::kDense || input.is_of_version_1) return true;
   CliqueGraph graph(input.domain, schedule.attributes);
+  for (const AttributeSet& pair : PairsOf(input.domain, schedule.constraints)) graph.Connect(pair);
   for (const AttributeSet& set : SetsOf(input.workload)) {
     if (graph.Connects(set)) continue;
     if (graph.SizeWith(set).cliques > schedule.settings.max_cells) return false;
@@ -305,6 +310,10 @@ absl::StatusOr<MwemSchedule> MakeMwemSchedule(const SynthesisInput& input) {
   schedule.settings = read.settings;
   schedule.used_settings = std::move(read.used);
   RETURN_IF_ERROR(CheckDenseFits(input, schedule));
+  if (schedule.settings.iterate == MwemIterate::kLast) {
+    schedule.constraints =
+        HeldConstraints(input.domain, schedule.attributes, schedule.settings.max_cells, kMostSeparatorCells);
+  }
   const bool adaptive = schedule.settings.adaptive == MwemRounds::kAdaptive;
   schedule.initial = InitialGroups(schedule.settings, schedule.attributes);
   ASSIGN_OR_RETURN(const Sensitivities sensitivities,

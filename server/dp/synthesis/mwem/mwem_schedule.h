@@ -34,6 +34,7 @@ struct MwemSchedule {
   std::map<std::string, std::string> used_settings;
   AttributeSet attributes;  // of the workload
   int64_t candidates = 0;
+  std::vector<size_t> constraints;  // positions among those of the domain: what the cliques keep to
   NoiseSpec record_noise;
   std::vector<QueryGroup> initial;  // empty: nothing is measured beforehand
   NoiseSpec initial_noise;

@@ -8,10 +8,13 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "dp/domain/attribute_set.h"
 #include "dp/sensitivity/spend.h"
 #include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/models/structural_zeros.h"
 #include "dp/synthesis/nested/nested_model.h"
 #include "dp/synthesis/nested/nested_schedule.h"
+#include "dp/synthesis/synthesis_workload.h"
 
 namespace curator::dp {
 namespace {
@@ -191,10 +194,13 @@ absl::StatusOr<SynthesisPlan> Nested::PlanWith(const SynthesisInput& input, Pace
   ASSIGN_OR_RETURN(NestedSchedule schedule, MakeNestedSchedule(input, settings_, joinable_, pacer));
   RETURN_IF_ERROR(pacer.Check());
   ASSIGN_OR_RETURN(Event event, EventToCharge(input, schedule.draws));
+  // A record's attributes come from several draws.
+  const AttributeSet covered = Union(Union(SetsOf(input.workload)), {input.nested->response});
   return SynthesisPlan{.draws = std::move(schedule.draws),
                        .event = std::move(event),
                        .settings = std::move(schedule.settings.used),
                        .schedule = std::move(schedule.lines),
+                       .constraints = DescribeConstraints(input.domain, covered, {}),
                        .model_cells = schedule.model_cells,
                        .memory = schedule.memory,
                        .cpu_seconds = schedule.cpu_seconds,

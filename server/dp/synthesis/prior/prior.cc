@@ -13,6 +13,7 @@
 #include "dp/noise/noise_spec.h"
 #include "dp/queries/marginals.h"
 #include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/models/structural_zeros.h"
 #include "dp/synthesis/prior/iterative_estimation.h"
 #include "dp/synthesis/prior/prior_model.h"
 #include "dp/synthesis/prior/prior_records.h"
@@ -308,6 +309,7 @@ absl::StatusOr<SynthesisPlan> PriorAware::PlanWith(const SynthesisInput& input, 
       .event = std::move(event),
       .settings = std::move(schedule.settings.used),
       .schedule = std::move(schedule.lines),
+      .constraints = DescribeConstraints(input.domain, schedule.covered, {}),
       .model_cells = schedule.records * static_cast<int64_t>(schedule.region_of_group.size()),
       .memory = schedule.memory,
       .cpu_seconds = schedule.cpu_seconds,

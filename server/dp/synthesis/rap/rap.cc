@@ -11,6 +11,7 @@
 #include "dp/data/coded_columns.h"
 #include "dp/queries/marginals.h"
 #include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/models/structural_zeros.h"
 #include "dp/synthesis/rap/cpu_projector.h"
 #include "dp/synthesis/rap/projection.h"
 #include "dp/synthesis/rap/rap_candidates.h"
@@ -384,6 +385,7 @@ absl::StatusOr<SynthesisPlan> Rap::PlanWith(const SynthesisInput& input, Pacer& 
       .event = std::move(event),
       .settings = std::move(schedule.used_settings),
       .schedule = std::move(lines),
+      .constraints = DescribeConstraints(input.domain, schedule.attributes, {}),
       .model_cells = schedule.settings.rows * OneHotColumns(input.domain, schedule.attributes),
       .memory = schedule.memory,
       .cpu_seconds = schedule.cpu_seconds,

@@ -42,7 +42,6 @@ absl::Status BuyLooksAndCounts(const Domain& domain, Purse& purse, SwiftSchedule
   LoopSchedule& loop = schedule.loop;
   if (loop.candidates.empty()) return absl::OkStatus();
   loop.measurements = schedule.settings.measurements;
-  loop.max_separator = MostOfASeparator(domain, loop);
   if (HasToChoose(domain, loop)) {
     schedule.looks = std::min(schedule.settings.looks, loop.measurements);
     const int64_t looks = PercentOf(purse.left(), schedule.settings.look_percent);

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "dp/accounting/rule.h"
 #include "dp/data/sealed_table.h"
@@ -355,6 +356,48 @@ Violations SamplesWhatItAnswers(const Synthesizer& synthesizer) {
   return found;
 }
 
+// Attribute 1 is at most attribute 2, of which noise at epsilon 1 knows nothing.
+World ConstrainedWorld() {
+  const std::vector<int64_t> sizes = {2, 5, 5, 3};
+  Rows rows = RandomRows(sizes, 300, 5);
+  for (std::vector<uint32_t>& row : rows) {
+    if (row[1] > row[2]) std::swap(row[1], row[2]);
+  }
+  World world = WorldOf(sizes, 2, rows);
+  world.input.domain = world.input.domain.WithConstraints({OrderRule{.lower = 1, .upper = 2}}).value();
+  return world;
+}
+
+Violations KeepsConstraintsOrWarns(const Synthesizer& synthesizer) {
+  const World world = ConstrainedWorld();
+  const auto plan = synthesizer.Plan(world.input);
+  if (!plan.ok()) return {plan.status().ToString()};
+  const bool warns = std::ranges::any_of(plan->schedule, [](const std::string& line) {
+    return absl::StrContains(line, "records may break the constraints between:");
+  });
+  if (warns) return {};
+  const Fitted fitted = FitOn(synthesizer, world, plan->draws);
+  if (!fitted.status.ok()) return {fitted.status.ToString()};
+  const auto restored = synthesizer.Restore(world.input.domain, fitted.bytes());
+  if (!restored.ok()) return {restored.status().ToString()};
+  const AttributeSet& attributes = (*restored)->attributes();
+  const auto lower = static_cast<size_t>(std::ranges::find(attributes, 1) - attributes.begin());
+  const auto upper = static_cast<size_t>(std::ranges::find(attributes, 2) - attributes.begin());
+  int64_t broken = 0;
+  seeded::SeededBits bits(3);
+  const absl::Status sampled = (*restored)->Sample(bits, 5000, [&](std::span<const uint32_t> codes) {
+    if (codes[lower] > codes[upper]) ++broken;
+    return absl::OkStatus();
+  });
+  if (!sampled.ok()) return {sampled.ToString()};
+  const auto cells = (*restored)->Marginal({1, 2});
+  if (!cells.ok()) return {cells.status().ToString()};
+  double forbidden = 0;
+  for (size_t cell = 0; cell < cells->size(); ++cell) forbidden += cell / 5 > cell % 5 ? (*cells)[cell] : 0;
+  if (broken == 0 && forbidden == 0) return {};
+  return {absl::StrCat(broken, " of 5000 records break a constraint, ", forbidden, " in its marginal")};
+}
+
 }  // namespace
 
 World WorldOf(const std::vector<int64_t>& sizes, int k, const Rows& rows) {
@@ -406,6 +449,7 @@ const std::vector<Law>& SynthesizerLaws() {
       {"StopsRestoring", StopsRestoring},
       {"CountsTheStepsOfItsAnswers", CountsTheStepsOfItsAnswers},
       {"SamplesWhatItAnswers", SamplesWhatItAnswers},
+      {"KeepsConstraintsOrWarns", KeepsConstraintsOrWarns},
       {"CopesWithNoRecords", CopesWithNoRecords},
       {"CopesWithOneRecord", CopesWithOneRecord},
       {"CopesWithEqualRecords", CopesWithEqualRecords},
