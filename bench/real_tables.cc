@@ -66,6 +66,18 @@ RealTable ReadTable(const std::string& folder, const std::string& csv, const std
   return table;
 }
 
+namespace {
+
+RealTable FirstAttributes(const std::string& name, size_t count) {
+  RealTable table = ReadNamedTable(name);
+  std::vector<dp::Attribute> first = table.domain.attributes();
+  first.erase(first.begin() + static_cast<ptrdiff_t>(count), first.end());
+  for (auto& row : table.rows) row.resize(count);
+  return {.domain = dp::Domain::Create(std::move(first)).value(), .rows = std::move(table.rows)};
+}
+
+}  // namespace
+
 RealTable ReadNamedTable(const std::string& name) {
   if (name == "acs") return ReadAcsTable();
   if (name == "adult_split") return ReadTable("adult_pub_split", "priv.csv", "domain.json");
@@ -76,11 +88,10 @@ RealTable ReadNamedTable(const std::string& name) {
   if (name == "mildew" || name == "czech") return ReadTable(name, "micro.csv", "domain.json");
   if (name == "titanic") return ReadTable("titanic", "titanic.csv", "domain.json");
   if (name == "nltcs") return ReadTable("nltcs", "micro.csv", "domain.json");
-  if (name != "retail32") Fail("there is no table \"" + name + "\"");
-  RealTable wide = ReadTable("retail", "retail_top64.csv.gz", "domain.json");
-  std::vector<dp::Attribute> first(wide.domain.attributes().begin(), wide.domain.attributes().begin() + 32);
-  for (auto& row : wide.rows) row.resize(32);
-  return {.domain = dp::Domain::Create(std::move(first)).value(), .rows = std::move(wide.rows)};
+  if (name == "retail32") return FirstAttributes("retail64", 32);
+  const size_t slash = name.find('/');
+  if (slash == std::string::npos) Fail("there is no table \"" + name + "\"");
+  return FirstAttributes(name.substr(0, slash), std::stoul(name.substr(slash + 1)));
 }
 
 }  // namespace curator::bench

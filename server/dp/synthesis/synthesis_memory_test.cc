@@ -74,6 +74,15 @@ void AddCasesOfCliques(std::vector<MemoryCase>& cases) {
   cases.push_back({"MstLargePairs", "mst", {300, 290, 280, 4, 4, 4}, 2, {{"last_sweeps", "2"}}});
 }
 
+void AddCasesOfDescribedGroups(std::vector<MemoryCase>& cases) {
+  const Settings quick = {{"nu_points", "5"}, {"tau_points", "3"}, {"sigma_points", "3"}};
+  cases.push_back({"NestedDescribed", "nested", {60, 3, 4, 5}, 2, quick, 2000, 300, true});
+  Settings alone = quick;
+  alone["join"] = "none";
+  cases.push_back({"NestedDescribedByMany", "nested", Alike(40, 3), 2, alone, 2000, 300, true});
+  cases.push_back({"NestedDescribedWidely", "nested", {60, 50'000, 3}, 1, alone, 2000, 300, true});
+}
+
 // Small ones, and for each method some in which another part of its memory is the largest.
 std::vector<MemoryCase> MemoryCases() {
   std::vector<MemoryCase> cases;
@@ -86,15 +95,6 @@ std::vector<MemoryCase> MemoryCases() {
   cases.push_back({"MwemAverage", "mwem", Alike(18, 2), 2, {{"iterate", "average"}, {"last_sweeps", "2"}}});
   cases.push_back(
       {"MwemFactored", "mwem", Alike(40, 3), 2, {{"max_cells", "1000000"}, {"last_sweeps", "2"}}});
-void AddCasesOfDescribedGroups(std::vector<MemoryCase>& cases) {
-  const Settings quick = {{"nu_points", "5"}, {"tau_points", "3"}, {"sigma_points", "3"}};
-  cases.push_back({"NestedDescribed", "nested", {60, 3, 4, 5}, 2, quick, 2000, 300, true});
-  Settings alone = quick;
-  alone["join"] = "none";
-  cases.push_back({"NestedDescribedByMany", "nested", Alike(40, 3), 2, alone, 2000, 300, true});
-  cases.push_back({"NestedDescribedWidely", "nested", {60, 50'000, 3}, 1, alone, 2000, 300, true});
-}
-
   cases.push_back({"MwemLargeMarginals",
                    "mwem",
                    {700, 700, 2, 2},
@@ -148,22 +148,10 @@ void AddCasesOfDescribedGroups(std::vector<MemoryCase>& cases) {
   cases.push_back({"NestedBinomial", "nested", {2, 3, 4}, 2, {{"nu_points", "200"}, {"rho_points", "50"}}});
   cases.push_back(
       {"NestedLaws", "nested", {3000, 3}, 1, {{"draws", "100"}, {"nu_points", "5"}, {"join", "mwem"}}});
+  AddCasesOfDescribedGroups(cases);
   return cases;
 }
 
-class MemoryOfSyntheses : public testing::TestWithParam<MemoryCase> {
- protected:
-  MemoryOfSyntheses() {
-    const MemoryCase& given = GetParam();
-    world_ = std::make_unique<World>(WorldOf(given.sizes, given.k, RandomRows(given.sizes, given.rows, 11)));
-    world_->input.settings = given.settings;
-    world_->input.prior = PublicRows(world_->input.domain, RandomRows(given.sizes, given.prior_rows, 7));
-  }
-
-  AddCasesOfDescribedGroups(cases);
-  std::unique_ptr<World> world_;
-  const Synthesizer& method_ = *FindSynthesizer(GetParam().method);
-};
 // Groups of ten rows, which do not agree.
 void DescribeGroups(World& world, const std::vector<std::vector<uint32_t>>& rows) {
   SealedTableBuilder builder(world.input.domain, RowOwner::kUnit);
@@ -177,12 +165,24 @@ void DescribeGroups(World& world, const std::vector<std::vector<uint32_t>>& rows
     world.input.nested->group_attributes.push_back(attribute);
 }
 
+class MemoryOfSyntheses : public testing::TestWithParam<MemoryCase> {
+ protected:
+  MemoryOfSyntheses() {
+    const MemoryCase& given = GetParam();
+    world_ = std::make_unique<World>(WorldOf(given.sizes, given.k, RandomRows(given.sizes, given.rows, 11)));
+    if (given.describes_groups) DescribeGroups(*world_, RandomRows(given.sizes, given.rows, 11));
+    world_->input.settings = given.settings;
+    world_->input.prior = PublicRows(world_->input.domain, RandomRows(given.sizes, given.prior_rows, 7));
+  }
+
+  std::unique_ptr<World> world_;
+  const Synthesizer& method_ = *FindSynthesizer(GetParam().method);
+};
 
 TEST_P(MemoryOfSyntheses, StaysWithinTheForecast) {
   const SynthesisInput& input = world_->input;
   StartCounting();
   const auto plan = method_.Plan(input);
-    if (given.describes_groups) DescribeGroups(*world_, RandomRows(given.sizes, given.rows, 11));
   ASSERT_TRUE(plan.ok()) << plan.status();
   const int64_t planning = MostHeld();
   EXPECT_LE(planning, method_.PlanningBytes(input));

@@ -12,6 +12,7 @@ namespace curator::dp {
 namespace {
 
 constexpr int64_t kFewCells = 256;
+constexpr double kMostNoise = 0.5;
 constexpr int64_t kCellsOfOneTable = int64_t{1} << 18;
 
 bool IsOfWholeMarginals(const std::vector<QueryGroup>& workload) {
@@ -49,19 +50,21 @@ double NoiseOfPairs(const std::vector<double>& cells_of_pairs, const BudgetShare
 }
 
 // Whether marginals of all pairs, measured with as little noise as there is money for, are worth more than a
-// few that are selected. Of many attributes each depends on a smaller share of the others, so pairs that are
-// nothing but noise do more harm. Where one table holds the whole domain, a fit to what is selected uses all
-// that is known, and loses only to pairs that are hardly noisy; unless there are few of them.
+// few that are selected. The more attributes there are, the smaller is the share of the others that each
+// depends on, so pairs that are nothing but noise do more harm. Where one table holds the whole domain, a fit
+// to what is selected uses all that is known, and loses only to pairs that are hardly noisy; unless there are
+// few of them.
 bool MeasuresAllPairs(int64_t cells, double attributes, double noise) {
   if (cells <= kFewCells) return noise <= 0.25;
   if (cells <= kCellsOfOneTable) return noise <= 0.004;
-  const double crowd = std::max(1.0, attributes / 14);
-  return noise <= 0.4 / (crowd * crowd * crowd);
+  const double crowd = attributes / 14;
+  return noise <= std::min(kMostNoise, 0.4 / (crowd * crowd * crowd));
 }
 
-// Making more records than this takes longer, and hardly comes closer to the views.
+// All pairs, also where the method by itself would select some. Making more records than this takes longer,
+// and hardly comes closer to the views.
 MethodChoice Views() {
-  return {.method = "priview", .settings = {{"max_records", "262144"}}};
+  return {.method = "priview", .settings = {{"max_records", "262144"}, {"views", "design"}}};
 }
 
 }  // namespace
@@ -72,6 +75,7 @@ std::vector<MethodChoice> ChooseMethods(const SynthesisInput& input, const Budge
     return {{.method = "mwem", .settings = {}}, {.method = "rap", .settings = {}}};
   }
   const MethodChoice selected{.method = "aim", .settings = {}};
+  if (!input.domain.constraints().empty()) return {selected};
   const std::vector<AttributeSet> sets = SetsOf(input.workload);
   const std::vector<double> pairs = CellsOfPairs(input.domain, sets);
   if (pairs.empty()) return {selected};
@@ -79,7 +83,9 @@ std::vector<MethodChoice> ChooseMethods(const SynthesisInput& input, const Budge
   const double noise = NoiseOfPairs(pairs, whole, records);
   const int64_t cells = CellsUpTo(input.domain, attributes, kCellsOfOneTable + 1);
   if (MeasuresAllPairs(cells, static_cast<double>(attributes.size()), noise)) return {Views(), selected};
-  if (cells <= kFewCells && noise >= 0.9) return {{.method = "mwem", .settings = {}}, selected};
+  // One table of few cells follows what little is measured best where it starts from nothing.
+  if (cells <= kCellsOfOneTable && (cells > kFewCells || noise >= 0.9))
+    return {{.method = "mwem", .settings = {}}, selected};
   return {selected, Views()};
 }
 

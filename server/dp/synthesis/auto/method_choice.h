@@ -21,8 +21,9 @@ struct MethodChoice {
 };
 
 // The methods for `input`, best first; a later one is for where an earlier one refuses the request. `whole`
-// is the amount to spend, `records` about the number of records, from 1 on. Square roots at most, so that
-// every machine finds the same. The workload is valid.
+// is the amount to spend, `records` about the number of records, from 1 on. Where the schema has constraints,
+// methods that keep to them. Square roots at most, so that every machine finds the same. The workload is
+// valid.
 std::vector<MethodChoice> ChooseMethods(const SynthesisInput& input, const BudgetShare& whole,
                                         int64_t records);
 

@@ -37,8 +37,15 @@ TEST(ChooseMethods, MeasuresAllPairsOnlyWhereNoiseLeavesMostOfThemLegible) {
 
 TEST(ChooseMethods, MoreRecordsDoWhatMoreBudgetDoes) {
   const SynthesisInput input = InputOver(std::vector<int64_t>(17, 2), 3);
-  EXPECT_EQ(FirstChoice(input, kRho / 5000, 16'384), "aim");
+  EXPECT_EQ(FirstChoice(input, kRho / 5000, 16'384), "mwem");
   EXPECT_EQ(FirstChoice(input, kRho / 5000, 1'048'576), "priview");
+}
+
+TEST(ChooseMethods, ConstraintsAreLeftToMethodsThatKeepToThem) {
+  SynthesisInput input = InputOver(std::vector<int64_t>(17, 2), 3);
+  input.domain = input.domain.WithConstraints({OrderRule{.lower = 0, .upper = 1}}).value();
+  for (const MethodChoice& choice : ChooseMethods(input, {.is_pure = false, .units = kRho}, 1'048'576))
+    EXPECT_EQ(choice.method, "aim");
 }
 
 // With pairs that are nothing but noise a hundred attributes are answered worse than by independence.

@@ -144,10 +144,10 @@ absl::Status BuyNoise(const SynthesisInput& input, const Budget& budget, const V
                       const ViewSettings& settings, ViewSchedule& schedule) {
   BudgetShare whole = WholeOf(budget);
   const auto* zcdp = std::get_if<ZcdpBudget>(&budget);
-  if (zcdp != nullptr && zcdp->promise && plan.candidates.empty()) {
+  if (zcdp != nullptr && zcdp->promise) {
     const ApproximateEvent& promise = *zcdp->promise;
     const int64_t most = LargestGaussianRho(promise.epsilon, promise.delta).units();
-    for (const int halvings : {26, 16, 12, 9, 7}) {
+    for (const int halvings : {26, 16, 12, 9, 7, 5, 4}) {
       whole.units = most - (most >> halvings);
       if (whole.units <= zcdp->rho.units()) break;
       RETURN_IF_ERROR(BuyGroups(input, plan, settings, whole, schedule));

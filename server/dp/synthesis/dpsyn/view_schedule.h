@@ -54,9 +54,9 @@ struct ViewSchedule {
 // every view's total; `single_percent` of the rest for the counts of single attributes, all with the same
 // noise; what is left for the views, by `split`; of selected views `selection_percent` of it for the choices.
 // What does not divide is not spent. A pure budget buys discrete Laplace noise, a zCDP budget discrete
-// Gaussian noise. Under a promise of (epsilon, delta), the schedule without selections is scaled up from what
-// zCDP allows to the most that composes, numerically and certified, to the promise. Errors: INVALID_ARGUMENT
-// with a field ("workload", "settings...", "spend..."); CANCELLED as in Pacer.
+// Gaussian noise. Under a promise of (epsilon, delta), the schedule is scaled up from what zCDP allows to the
+// most that composes, numerically and certified, to the promise. Errors: INVALID_ARGUMENT with a field
+// ("workload", "settings...", "spend..."); CANCELLED as in Pacer.
 absl::StatusOr<ViewSchedule> MakeViewSchedule(const SynthesisInput& input, SettingsReader& reader,
                                               Pacer& pacer);
 

@@ -361,6 +361,9 @@ TEST(Rap, MeasuresWhatHoldsEachPairOfAttributesAboutTwiceByItself) {
   EXPECT_EQ(DefaultRounds(Union(triples), triples, 50).per_round, 10);
   EXPECT_EQ(DefaultRounds(Union(triples), triples, 119).per_round, 18);
   EXPECT_EQ(DefaultRounds(Union(triples), triples, 120).rounds, 1);
+  // Where noise leaves fewer legible, these are chosen.
+  EXPECT_EQ(DefaultRounds(Union(triples), triples, 120, 64).rounds, 5);
+  EXPECT_EQ(DefaultRounds(Union(triples), triples, 120, 64).per_round, 13);
 }
 
 TEST(Rap, TakesItsScheduleFromPublicFactsAlone) {

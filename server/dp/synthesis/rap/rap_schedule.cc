@@ -299,15 +299,36 @@ int64_t MarginalsWorked(const Domain& domain, const std::vector<AttributeSet>& s
   return std::min({worked, held, kMostMeasured});
 }
 
+// How many marginals the budget measures so that noise moves a sixth of the records at most, in marginals of
+// up to 64 cells; at least 64. Where there are hundreds of pairs, and each is mostly noise, a fit to all of
+// them is worse than independence.
+int64_t LegibleMarginals(const SynthesisInput& input, const Budget& budget,
+                         const std::vector<AttributeSet>& sets) {
+  constexpr int64_t kCellsAtMost = 64;
+  constexpr int64_t kAlwaysMeasured = 64;
+  const BudgetShare whole = WholeOf(budget);
+  const double amount = static_cast<double>(whole.units) / 1e12;
+  double cells = 0;
+  for (const AttributeSet& set : sets)
+    cells +=
+        static_cast<double>(CellsUpTo(input.domain, set, kCellsAtMost)) / static_cast<double>(sets.size());
+  const double moved = DeclaredRecords(input.assume_records.value_or(kRapGuessedRecords)) / 6 / cells;
+  const double legible = whole.is_pure ? moved * amount : 2 * amount * moved * moved / 0.64;
+  return std::max(kAlwaysMeasured,
+                  static_cast<int64_t>(std::min(legible, static_cast<double>(kMostMeasured))));
+}
+
 // Of a request that names neither rounds nor what each measures; one that names either gets the simplest of
 // the other.
-RapRounds AutomaticRounds(const SynthesisInput& input, const RapSchedule& schedule, int64_t most) {
+RapRounds AutomaticRounds(const SynthesisInput& input, const Budget& budget, const RapSchedule& schedule,
+                          int64_t most) {
   if (schedule.settings.measure == RapMeasure::kQueries)
     return {.rounds = std::min<int64_t>(10, most), .per_round = 10};
   if (input.settings.contains("rounds") || input.settings.contains("per_round"))
     return {.rounds = 1, .per_round = most};
   return DefaultRounds(schedule.attributes, schedule.sets,
-                       MarginalsWorked(input.domain, schedule.sets, schedule.settings.rows));
+                       MarginalsWorked(input.domain, schedule.sets, schedule.settings.rows),
+                       LegibleMarginals(input, budget, schedule.sets));
 }
 
 // The least share that leaves the one-way marginals more signal than noise, as far as 10,000 records or the
@@ -355,7 +376,7 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   const int64_t candidates =
       marginals ? static_cast<int64_t>(schedule.sets.size()) : CountQueries(input.domain, schedule.queries);
   const int64_t most = std::min(candidates, kMostMeasured);
-  const RapRounds automatic = AutomaticRounds(input, schedule, most);
+  const RapRounds automatic = AutomaticRounds(input, budget, schedule, most);
   ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", automatic.rounds, IntegerRange{1, most}));
   const int64_t most_per_round = std::max<int64_t>(1, most / settings.rounds);
   ASSIGN_OR_RETURN(settings.per_round,
@@ -444,13 +465,16 @@ bool AreShadowed(const RapSchedule& schedule) {
   return schedule.queries.empty() && schedule.settings.work < INT64_MAX;
 }
 
-RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<AttributeSet>& sets,
-                        int64_t worked) {
+RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<AttributeSet>& sets, int64_t worked,
+                        int64_t legible) {
   constexpr size_t kMostAttributes = 8192;  // a bit for each pair of them
   constexpr int64_t kMostRounds = 5;
   const auto all_at_once =
       RapRounds{.rounds = 1, .per_round = std::min<int64_t>(std::ssize(sets), kMostMeasured)};
-  if (attributes.size() > kMostAttributes || worked >= std::ssize(sets)) return all_at_once;
+  const bool all_are_legible = legible >= std::ssize(sets);
+  if (all_are_legible && (attributes.size() > kMostAttributes || worked >= std::ssize(sets)))
+    return all_at_once;
+  if (attributes.size() > kMostAttributes) return {.rounds = 5, .per_round = (legible + 2) / 5};
   std::vector<bool> seen(attributes.size() * attributes.size());
   int64_t pairs = 0;
   int64_t distinct = 0;
@@ -469,9 +493,9 @@ RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<Attrib
   if (pairs == 0) return all_at_once;
   // 2.2 times each, by experiment: marginals that are chosen share pairs more often than others.
   const int64_t worth = (22 * distinct * std::ssize(sets) + 10 * pairs - 1) / (10 * pairs);
-  if (4 * worth >= 3 * all_at_once.per_round) return all_at_once;
+  if (all_are_legible && 4 * worth >= 3 * all_at_once.per_round) return all_at_once;
   const int64_t six_times = std::min(6 * distinct * std::ssize(sets) / pairs, all_at_once.per_round);
-  const int64_t measured = std::clamp(worked, worth, std::max(worth, six_times));
+  const int64_t measured = std::min(legible, std::clamp(worked, worth, std::max(worth, six_times)));
   const int64_t rounds = std::min(measured, kMostRounds);
   return {.rounds = rounds, .per_round = (measured + rounds / 2) / rounds};
 }

@@ -79,14 +79,15 @@ struct RapSchedule {
 // pair of attributes about twice, and at most as many as hold it six times, if there is work for so many:
 // each then has more noise, but where marginals overlap it is averaged out, and less is left out. Where there
 // is work for all, or the least is most of them, all are measured at once, and nothing is spent on choosing;
-// else they are chosen in up to five rounds, because later choices profit from earlier measurements.
+// else they are chosen in up to five rounds, because later choices profit from earlier measurements. No more
+// are measured than noise leaves legible.
 struct RapRounds {
   int64_t rounds = 1;
   int64_t per_round = 1;
 };
-// `worked`: how many there is work for.
+// `worked`: how many there is work for. `legible`: how many the budget measures well enough.
 RapRounds DefaultRounds(const AttributeSet& attributes, const std::vector<AttributeSet>& sets,
-                        int64_t worked = 0);
+                        int64_t worked = 0, int64_t legible = INT64_MAX);
 
 // Whether its rounds end by what a shadow shows (ProjectionRule::least_gain), if there is work for it.
 bool AreShadowed(const RapSchedule& schedule);
