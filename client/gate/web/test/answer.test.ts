@@ -5,7 +5,7 @@ import { remarkOf } from "../src/answer-chart.ts";
 import { answerCsv, tableCsv } from "../src/answer-files.ts";
 import type { AnswerChunk, AnswerHeader, Attribute, Noise, Schema, Strategy } from "../src/api/types.ts";
 import { csvOf } from "../src/csv.ts";
-import { attributeWords } from "../src/pages/dataset/attribute-words.ts";
+import { attributeWords, constraintWords } from "../src/pages/dataset/attribute-words.ts";
 import { header } from "./answers.ts";
 
 const AGE: Attribute = { name: "age", integer: { min: "18", max: "97", bin_width: "10" } };
@@ -95,6 +95,16 @@ test("missing values have the last bin, which is in no run, and neither is the c
   assert.equal(runSizeOf({ name: "pain", categorical: { ...pain, ordered: false } }), 3);
   assert.equal(binsOf({ name: "rejected", coded: { size: "2" }, missing: { tokens: [""] } }), 2);
   assert.equal(attributeWords(ordered), "ordered categories: none, low, other, or missing: unknown");
+});
+
+test("constraints are said as what records keep to", () => {
+  assert.equal(constraintWords({ order: { lower: "start", upper: "end", strict: false } }), "start ≤ end");
+  assert.equal(constraintWords({ order: { lower: "start", upper: "end", strict: true } }), "start < end");
+  const pairs = ["a", "b", "c", "d", "e"].map((value) => ({ values: [value, "1"] }));
+  assert.equal(
+    constraintWords({ allowed_pairs: { attributes: ["city", "state"], pairs } }),
+    "city, state: a, 1; b, 1; c, 1; d, 1 and 1 more pair",
+  );
 });
 
 test("a marginal's last attribute varies fastest, and its slices are joined", () => {

@@ -199,8 +199,15 @@ export interface Measure {
   resolution: number;
 }
 
+export interface Constraint {
+  order?: { lower: string; upper: string; strict: boolean };
+  allowed_pairs?: { attributes: string[]; pairs: { values: string[] }[] };
+}
+
 export interface Schema {
   attributes: Attribute[];
+  // What no record has; rows that break one are rejected at import.
+  constraints?: Constraint[];
   // Columns of numbers that statistics are of; their values are clipped.
   measures?: Measure[];
   // A record, when absent.

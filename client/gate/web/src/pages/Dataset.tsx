@@ -23,7 +23,7 @@ import { DATASET_STATES, RULES, shortAccount } from "../words.ts";
 import { Comparison } from "./dataset/Comparison.tsx";
 import { Spending } from "./dataset/Spending.tsx";
 import { LimitButton } from "./inbox/LimitButton.tsx";
-import { attributeWords, measureWords } from "./dataset/attribute-words.ts";
+import { attributeWords, constraintWords, measureWords } from "./dataset/attribute-words.ts";
 
 function custodyWords(budget: Budget): string {
   if (budget.custody === "CUSTODY_SINGLE") return "one person: the owner approves changes of limits";
@@ -238,6 +238,21 @@ function Measures({ dataset }: { dataset: Dataset }) {
   );
 }
 
+function Constraints({ dataset }: { dataset: Dataset }) {
+  const constraints = dataset.schema?.constraints ?? [];
+  if (constraints.length === 0) return null;
+  return (
+    <Table
+      caption={`Constraints of ${dataset.name}: every record keeps to them, and rows that do not are rejected at import`}
+      rows={constraints}
+      rowKey={constraintWords}
+      columns={[
+        { key: "constraint", title: "Constraint", value: constraintWords, cell: constraintWords },
+      ]}
+    />
+  );
+}
+
 function Parts({ dataset }: { dataset: Dataset }) {
   return (
     <Table
@@ -351,6 +366,7 @@ export function DatasetPage({ params }: PageProps) {
         <Card title="Attributes">
           <Attributes dataset={dataset} />
           <Measures dataset={dataset} />
+          <Constraints dataset={dataset} />
           {dataset.partition && <Parts dataset={dataset} />}
         </Card>
       )}

@@ -1,4 +1,4 @@
-import type { Attribute, Measure } from "../../api/types.ts";
+import type { Attribute, Constraint, Measure } from "../../api/types.ts";
 import { dateWords } from "../../dates.ts";
 import { exactText, roundedText } from "../../numbers.ts";
 
@@ -25,6 +25,18 @@ function valueWords({ categorical, integer, numeric, coded, date }: Attribute): 
   }
   if (date) return dateWords(date);
   return `code from 0 to ${Number(coded?.size ?? 1) - 1}`;
+}
+
+const MOST_PAIRS = 4;
+
+// "start ≤ end", "city, state: Bonn, NRW; Ulm, BW and 40 more pairs"
+export function constraintWords({ order, allowed_pairs }: Constraint): string {
+  if (order) return `${order.lower} ${order.strict ? "<" : "≤"} ${order.upper}`;
+  const { attributes, pairs } = allowed_pairs ?? { attributes: [], pairs: [] };
+  const shown = pairs.slice(0, MOST_PAIRS).map((pair) => pair.values.join(", "));
+  const rest = pairs.length - shown.length;
+  const more = rest > 0 ? ` and ${rest} more ${rest === 1 ? "pair" : "pairs"}` : "";
+  return `${attributes.join(", ")}: ${shown.join("; ")}${more}`;
 }
 
 // "0 to 200000 by 100"
