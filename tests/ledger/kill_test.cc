@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 
 class Kill : public LedgerConformance {
  protected:
-  static int Cycles() { return static_cast<int>(nightly::Cases(GetParam() == "sqlite" ? 100 : 10)); }
+  static int Cycles() { return static_cast<int>(nightly::Cases(GetParam() == "sqlite" ? 50 : 6)); }
   std::vector<std::string> Arguments(uint64_t seed, const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {url(), anchor_dir(), absl::StrCat(seed)};
     arguments.insert(arguments.end(), more.begin(), more.end());

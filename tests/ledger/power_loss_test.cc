@@ -57,7 +57,7 @@ class PowerLoss : public LedgerConformance {
 
 TEST_P(PowerLoss, WhatWasAcknowledgedIsThereAfterTheLossOfEverythingThatWasNotSynced) {
   ForgetfulDisk disk;
-  const uint64_t losses = nightly::Cases(300);
+  const uint64_t losses = nightly::Cases(150);
   constexpr uint64_t kLossesOfOneLedger = 30;
   for (uint64_t loss = 0; loss < losses; ++loss) {
     if (loss % kLossesOfOneLedger == 0) {

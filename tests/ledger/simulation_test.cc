@@ -17,7 +17,7 @@ class RandomHistories : public LedgerConformance {};
 
 TEST_P(RandomHistories, AnswerAsTheModelDoesAndHoldWhatItHolds) {
   constexpr uint64_t kHistoriesOfOneLedger = 16;
-  const uint64_t histories = nightly::Cases(GetParam() == "sqlite" ? 10'000 : 40);
+  const uint64_t histories = nightly::Cases(GetParam() == "sqlite" ? 3'000 : 20);
   std::unique_ptr<Simulation> simulation;
   for (uint64_t history = 0; history < histories; ++history) {
     if (history % kHistoriesOfOneLedger == 0) {
