@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "dp/synthesis/budget_split.h"
+#include "dp/synthesis/loop/components.h"
 
 namespace curator::dp {
 namespace {
@@ -15,32 +15,6 @@ namespace {
 constexpr double kConvergedInRounds = 0.05;
 // Of a measurement's deviation: answers that are trusted far more than that take very many sweeps to fit.
 constexpr double kLeastOfNoise = 1.0 / 16;
-
-// Which attributes are joined to one another.
-class Components {
- public:
-  explicit Components(size_t attributes) : parents_(attributes) {
-    std::iota(parents_.begin(), parents_.end(), size_t{0});
-  }
-
-  // Whether no two attributes of the set are joined; then they are.
-  bool Join(const AttributeSet& set) {
-    std::vector<size_t> roots;
-    for (const uint32_t attribute : set) roots.push_back(RootOf(attribute));
-    std::ranges::sort(roots);
-    if (std::ranges::adjacent_find(roots) != roots.end()) return false;
-    for (const size_t root : roots) parents_[root] = roots.front();
-    return true;
-  }
-
- private:
-  size_t RootOf(size_t attribute) const {
-    while (parents_[attribute] != attribute) attribute = parents_[attribute];
-    return attribute;
-  }
-
-  std::vector<size_t> parents_;
-};
 
 double Distance(const std::vector<double>& one, const std::vector<double>& other) {
   double distance = 0;
@@ -192,9 +166,10 @@ absl::Status AimRounds::TakeForest(const std::string& step) {
     if (public_->Contradicts(estimates.candidates[i], said[i], estimates.cells[i])) order.push_back(i);
   }
   std::ranges::stable_sort(order, [&](size_t a, size_t b) { return distances[a] > distances[b]; });
-  Components components(input_.domain.size());
+  Components components(schedule_.loop.attributes);
   for (const size_t i : order) {
-    if (!run_.fit().Fits(estimates.sets[i]) || !components.Join(estimates.sets[i])) continue;
+    if (!run_.fit().Fits(estimates.sets[i]) || !components.Separates(estimates.sets[i])) continue;
+    components.Join(estimates.sets[i]);
     RETURN_IF_ERROR(Take(estimates.candidates[i], std::move(said[i]), step));
   }
   return absl::OkStatus();

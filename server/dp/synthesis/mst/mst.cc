@@ -8,6 +8,7 @@
 #include "dp/kernel/private_queries.h"
 #include "dp/queries/marginals.h"
 #include "dp/synthesis/loop/clique_run.h"
+#include "dp/synthesis/loop/components.h"
 #include "dp/synthesis/loop/loop_forecast.h"
 #include "dp/synthesis/models/clique_model.h"
 #include "dp/synthesis/mst/mst_schedule.h"

@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
-#include "dp/domain/attribute_set.h"
 #include "dp/synthesis/budget_split.h"
 #include "dp/synthesis/loop/candidates.h"
 #include "dp/synthesis/loop/clique_run.h"
+#include "dp/synthesis/loop/components.h"
 #include "dp/synthesis/loop/fit_settings.h"
 #include "dp/synthesis/loop/purse.h"
 #include "dp/synthesis/synthesis_workload.h"
@@ -61,21 +61,6 @@ absl::Status BuyTree(const MstShares& shares, Purse& purse, MstSchedule& schedul
 }
 
 }  // namespace
-
-Components::Components(AttributeSet attributes)
-    : attributes_(std::move(attributes)), component_(attributes_.size()) {
-  for (size_t i = 0; i < component_.size(); ++i) component_[i] = i;
-}
-
-bool Components::Separates(const AttributeSet& pair) const {
-  return component_[*PositionIn(attributes_, pair[0])] != component_[*PositionIn(attributes_, pair[1])];
-}
-
-void Components::Join(const AttributeSet& pair) {
-  const size_t from = component_[*PositionIn(attributes_, pair[0])];
-  const size_t to = component_[*PositionIn(attributes_, pair[1])];
-  std::ranges::replace(component_, from, to);
-}
 
 const std::vector<Setting>& MstSettingsTable() {
   static const auto* const settings = new std::vector<Setting>{

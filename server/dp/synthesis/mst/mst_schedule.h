@@ -17,20 +17,6 @@
 
 namespace curator::dp {
 
-// Which attributes edges have joined so far.
-class Components {
- public:
-  explicit Components(AttributeSet attributes);
-
-  // Whether the two attributes of `pair`, which are among the attributes, lie in different components.
-  bool Separates(const AttributeSet& pair) const;
-  void Join(const AttributeSet& pair);
-
- private:
-  AttributeSet attributes_;
-  std::vector<size_t> component_;  // of each of attributes_
-};
-
 // One noisy count of the records, then every one-way marginal, then as many selections as a spanning tree has
 // pairs (when there are more pairs than that), then as many counts of one pair.
 struct MstSchedule {
