@@ -119,7 +119,8 @@ absl::StatusOr<SubstitutionChoice> AimRounds::Choose(Estimates& estimates,
                              .estimate = std::move(estimates.cells[i]),
                              .penalty = penalty,
                              .weight = candidates_[candidate].weight});
-    if (!public_->is_taken(candidate)) substitutable.back().substitute = said[i];
+    if (!public_->is_taken(candidate) && IsBetterThanAMeasurement(candidate, said[i]))
+      substitutable.back().substitute = said[i];
   }
   if (!said.empty()) return kernel_.SelectMeasuredOrPublic(substitutable, *schedule_.selection);
   ASSIGN_OR_RETURN(const FamilyChoice choice, kernel_.SelectWorstCandidate(families, *schedule_.selection));
@@ -150,6 +151,10 @@ absl::Status AimRounds::Take(size_t candidate, std::vector<double> said, const s
   return run_.AddPublic(candidates_[candidate].attributes, std::move(said), deviation, step);
 }
 
+bool AimRounds::IsBetterThanAMeasurement(size_t candidate, const std::vector<double>& said) const {
+  return public_->DeviationOf(candidate, said) < DeviationForFit(schedule_.loop.noise);
+}
+
 absl::Status AimRounds::TakeForest(const std::string& step) {
   std::vector<size_t> left;
   for (size_t i = 0; i < candidates_.size(); ++i) {
@@ -163,6 +168,7 @@ absl::Status AimRounds::TakeForest(const std::string& step) {
   for (size_t i = 0; i < said.size(); ++i) {
     RETURN_IF_ERROR(pacer_.Advance(std::ssize(said[i])));
     distances.push_back(Distance(said[i], estimates.cells[i]));
+    if (!IsBetterThanAMeasurement(estimates.candidates[i], said[i])) continue;
     if (public_->Contradicts(estimates.candidates[i], said[i], estimates.cells[i])) order.push_back(i);
   }
   std::ranges::stable_sort(order, [&](size_t a, size_t b) { return distances[a] > distances[b]; });

@@ -65,8 +65,11 @@ class AimRounds {
   absl::Status Measure(size_t candidate, const std::vector<double>* said, const std::string& step);
   absl::Status Take(size_t candidate, std::vector<double> said, const std::string& step);
 
+  // Whether what the public table says of a candidate is thought to be nearer than a measurement would be.
+  bool IsBetterThanAMeasurement(size_t candidate, const std::vector<double>& said) const;
+
   // Takes those candidates from the public table that say most against the model, at most one path between
-  // any two attributes.
+  // any two attributes; none that a measurement would say better.
   absl::Status TakeForest(const std::string& step);
 
   // The one of `estimates` from which the public table is furthest, beyond what a measurement would leave.
