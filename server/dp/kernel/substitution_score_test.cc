@@ -1,4 +1,6 @@
 // Selections between measuring a marginal and taking public counts: by the exact loss on neighbours.
+#include "dp/kernel/substitution_score.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include "dp/data/testing/seal_rows.h"
 #include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
-#include "dp/kernel/substitution_score.h"
 #include "dp/kernel/testing/likelihood.h"
 #include "dp/kernel/testing/transcript.h"
 #include "dp/kernel/testing/units.h"
