@@ -123,7 +123,7 @@ TEST(SynthesizerVersion, IsRaisedWhereTheSameBitsDrawSomethingElse) {
       {"aim", {}, 3, 7234087112765902681U},
       {"aim", {{"rounds", "3"}, {"candidates", "both"}, {"weights", "overlap"}}, 3, 3640786490204631194U},
       {"aim", {{"prior", "public"}}, 3, 7234087112765902681U},
-      {"aim", {{"prior", "public"}, {"rounds", "3"}}, 3, 1185236618751038520U},
+      {"aim", {{"prior", "public"}, {"rounds", "3"}}, 3, 13878091538483678092U},
       {"swift", {}, 2, 7234087112765902681U},
       {"swift", {{"measurements", "3"}, {"looks", "2"}, {"candidates", "both"}}, 2, 8544779113878836772U},
       {"mst", {}, 2, 7050874011294858887U},
