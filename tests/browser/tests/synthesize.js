@@ -11,13 +11,6 @@ const SOURCES = join(ROOT, "client/gate/web/src");
 const OWN_CHOICE = "auto";
 const METHOD = "How the model is learned";
 
-// A stay ends on the day on which it begins, or later.
-const STAYS = {
-  attributes: ["admitted", "discharged"].map((name) => ({ name, integer: { min: 1, max: 9 } })),
-  constraints: [{ order: { lower: "admitted", upper: "discharged" } }],
-};
-const DAYS = `admitted,discharged\n${Array.from({ length: 300 }, (_, i) => `${1 + (i % 4)},${4 + (i % 6)}\n`).join("")}`;
-
 async function arrive(query = "") {
   const { url } = await development();
   const ana = await Person.arrive(url);
@@ -77,20 +70,6 @@ function sourcesOf(folder) {
 
 export const suite = () => describe("makes synthetic data", () => {
   before(async () => (await development()).makeDataset("synthesized", { seed: "7" }));
-
-  it("that keep to the constraints of the schema, or says that they may not", async () => {
-    const world = await development();
-    await world.makeTable("stays", STAYS, DAYS);
-    const ana = await Person.arrive(world.url);
-    await ana.signInByName("ana", "/datasets/stays");
-    await ana.sees("admitted ≤ discharged", "main table");
-    await ana.go("/datasets/stays/synthesize");
-    await ana.control(METHOD, "combobox");
-    await ana.sees("no record breaks the constraints between: admitted", ".schedule");
-    await choose(ana, "dpsyn");
-    await ana.sees("warning: records may break the constraints between: admitted", ".schedule");
-    await ana.leave();
-  });
 
   it("by every method that the server has, in its order, none of which the page knows", async () => {
     const ana = await arrive();
