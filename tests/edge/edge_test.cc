@@ -402,8 +402,8 @@ TEST_F(Edge, HostileClientsEndNothingAndDelayNobodyForASecond) {
     ASSERT_TRUE(attacker.is_open());
     attack(std::move(attacker));
   }
-  // Those that are refused are closed at once, the others stay and do nothing. Where this takes longer than an
-  // idle connection may, the first ones end, and others take their places.
+  // Those that are refused are closed at once, the others stay and do nothing. Where this takes longer than
+  // an idle connection may, the first ones end, and others take their places.
   std::list<RawHttp2> idle;
   for (int i = 0; i < 10'000; ++i) {
     RawHttp2 connection = Attacker();
