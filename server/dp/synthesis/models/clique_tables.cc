@@ -30,6 +30,12 @@ std::vector<float> RatiosOf(std::span<const double> after, std::span<const doubl
   return ratios;
 }
 
+// What is left of a logarithm when every cell has kLogOfZero, as often as each of them has it.
+double WithoutZeros(double logarithm) {
+  const double times = std::round(logarithm / kLogOfZero);
+  return logarithm < kMostLogOfZero && std::isfinite(times) ? logarithm - times * kLogOfZero : logarithm;
+}
+
 bool ChangesAnything(std::span<const float> ratios) {
   constexpr float kNothing = 1e-6F;
   return std::ranges::any_of(ratios, [](float ratio) { return !(std::abs(ratio - 1) <= kNothing); });
@@ -129,9 +135,7 @@ absl::Status CliqueTables::Calibrate(double log_base, std::span<const LogFactor>
     RETURN_IF_ERROR(Collect(above, std::move(logarithms), *cliques_[i], pacer));
   }
   Clique& root = *cliques_[0];
-  double log_total = root.separator[0];
-  while (log_total < kMostLogOfZero) log_total -= kLogOfZero;
-  total_ = PortableExp(std::clamp(log_base + log_total, -kMostLogTotal, kMostLogTotal));
+  total_ = PortableExp(std::clamp(log_base + WithoutZeros(root.separator[0]), -kMostLogTotal, kMostLogTotal));
   ASSIGN_OR_RETURN(const std::vector<double> sums, whole.Sum(root.weights, pacer));
   const std::vector<float> to_total = {static_cast<float>(total_ / sums[0])};
   RETURN_IF_ERROR(whole.Scale(to_total, root.weights, pacer));

@@ -20,11 +20,24 @@ AttributeSet PairOf(const Constraint& constraint) {
 
 std::vector<size_t> HeldConstraints(const Domain& domain, const AttributeSet& attributes, int64_t max_cells,
                                     int64_t max_separator) {
-  std::vector<size_t> held;
-  CliqueGraph graph(domain, attributes);
+  std::vector<size_t> between;
+  AttributeSet constrained;
   for (size_t i = 0; i < domain.constraints().size(); ++i) {
     const AttributeSet pair = PairOf(domain.constraints()[i]);
-    if (!IsSubset(pair, attributes) || !graph.HasRoomFor(pair, max_cells, max_separator)) continue;
+    if (!IsSubset(pair, attributes)) continue;
+    between.push_back(i);
+    constrained = Union(constrained, pair);
+  }
+  if (between.empty()) return {};
+  // All other attributes are cliques by themselves: only the constrained ones, of which there are few, take
+  // steps.
+  int64_t cells = max_cells;
+  for (const int64_t size : domain.SizesOf(Difference(attributes, constrained))) cells -= size;
+  CliqueGraph graph(domain, constrained);
+  std::vector<size_t> held;
+  for (const size_t i : between) {
+    const AttributeSet pair = PairOf(domain.constraints()[i]);
+    if (!graph.HasRoomFor(pair, cells, max_separator)) continue;
     graph.Connect(pair);
     held.push_back(i);
   }

@@ -23,6 +23,9 @@ constexpr int64_t kFewMeanBins = 4;
 
 constexpr int64_t kMostCliqueCells = int64_t{1} << 20;
 
+// Of more attributes no pairs are counted: to look at all of them would take long, and each adds noise.
+constexpr size_t kMostAttributesInPairs = 64;
+
 // As much as the fit of records has.
 constexpr double kSlackOfGroups = 0.3;
 constexpr int64_t kSweepsOfGroups = 300;
@@ -45,9 +48,10 @@ AttributeSet PositionsIn(const AttributeSet& attributes, const AttributeSet& set
   return positions;
 }
 
-// All pairs, those of the fewest cells first.
+// All pairs, those of the fewest cells first; none of more attributes than are looked at.
 std::vector<AttributeSet> PairsByCells(const Domain& domain, const AttributeSet& attributes) {
   std::vector<AttributeSet> pairs;
+  if (attributes.size() > kMostAttributesInPairs) return pairs;
   for (size_t i = 0; i < attributes.size(); ++i) {
     for (size_t j = i + 1; j < attributes.size(); ++j) pairs.push_back({attributes[i], attributes[j]});
   }
