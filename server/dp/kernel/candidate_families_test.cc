@@ -11,6 +11,7 @@
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/selection_score.h"
 #include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/selection_loss.h"
 #include "dp/kernel/testing/transcript.h"
 #include "dp/kernel/testing/units.h"
 #include "dp/noise/drbg.h"
@@ -57,45 +58,23 @@ std::vector<CandidateFamily> CellsAndThresholds() {
           {cells, {-100, 100, -100, 100, -100, 100}, 0, {}, 1}};
 }
 
-struct Loss {
-  bool exceeds = false;  // a likelihood ratio of two choices certainly spans more than epsilon = 1
-  double largest = 0;
-};
-
 // Of every choice on neighbouring tables, when the scores are divided by `range`.
-Loss LossOfSelection(const std::vector<CandidateFamily>& families, const UnitBound& unit, int64_t range) {
-  const auto log_probabilities = [&](const Units& units) {
-    const SealedTableHandle table = SealUnits(Questions(), units);
+SelectionLoss LossOf(const std::vector<CandidateFamily>& families, const UnitBound& unit, int64_t range) {
+  return LossOfSelection(Questions(), unit, kOne, range, [&](const SealedTable& table) {
     ScoredCandidates scored;
     for (size_t i = 0; i < families.size(); ++i) {
-      const auto counts = CountMarginal(*table, Questions(), families[i].group.attributes).value();
+      const auto counts = CountMarginal(table, Questions(), families[i].group.attributes).value();
       AddScores(i, families[i], AnswersOf(Questions(), families[i], counts),
                 RoundFamily(Questions(), families[i]).value(), scored);
     }
-    std::vector<Interval> result;
-    for (size_t i = 0; i < scored.scores.size(); ++i)
-      result.push_back(SelectionLogProbability(scored.scores, FactorForRange(kOne, range), i));
-    return result;
-  };
-  Loss loss;
-  for (const NeighbouringUnits& pair : NeighboursInOneUnit(Questions(), unit, 20, 4)) {
-    const std::vector<Interval> one = log_probabilities(pair.one);
-    const std::vector<Interval> other = log_probabilities(pair.other);
-    for (size_t i = 0; i < one.size(); ++i) {
-      for (size_t j = 0; j < one.size(); ++j) {
-        const Interval span = (one[i] - other[i]) - (one[j] - other[j]);
-        loss.exceeds = loss.exceeds || span.CertainlyAbove(Interval::Of(kOne));
-        loss.largest = std::max(loss.largest, span.Upper());
-      }
-    }
-  }
-  return loss;
+    return scored.scores;
+  });
 }
 
 TEST(SelectWorstCandidate, SpansNoMoreThanEpsilonAndNearlyAllOfIt) {
   for (const UnitBound& unit : kUnits) {
     for (const auto& families : {Families(), Marginals(), WeightedMarginals(), CellsAndThresholds()}) {
-      const Loss loss = LossOfSelection(families, unit, CandidateRange(Questions(), unit, families).value());
+      const SelectionLoss loss = LossOf(families, unit, CandidateRange(Questions(), unit, families).value());
       EXPECT_FALSE(loss.exceeds);
       EXPECT_GT(loss.largest, 0.5);
     }
@@ -107,9 +86,9 @@ TEST(SelectWorstCandidateCanary, AddRemoveSensitivityUsedUnderReplacementIsCaugh
   // and lowers those of the second.
   const int64_t add_remove = CandidateRange(Questions(), kUnits[0], Marginals()).value();
   const int64_t replace = CandidateRange(Questions(), kUnits[2], Marginals()).value();
-  EXPECT_TRUE(LossOfSelection(Marginals(), kUnits[2], add_remove).exceeds);
-  EXPECT_FALSE(LossOfSelection(Marginals(), kUnits[2], replace).exceeds);
-  EXPECT_GT(LossOfSelection(Marginals(), kUnits[2], replace).largest, 0.999);
+  EXPECT_TRUE(LossOf(Marginals(), kUnits[2], add_remove).exceeds);
+  EXPECT_FALSE(LossOf(Marginals(), kUnits[2], replace).exceeds);
+  EXPECT_GT(LossOf(Marginals(), kUnits[2], replace).largest, 0.999);
 }
 
 TEST(CandidateRange, IsTwiceTheMovementOfAQueryAndOfTheErrorOfAWholeMarginal) {
@@ -129,16 +108,16 @@ TEST(CandidateRange, IsTwiceTheMovementOfAQueryAndOfTheErrorOfAWholeMarginal) {
 TEST(SelectWorstCandidateCanary, AWeightThatTheRangeLeavesOutIsCaught) {
   const int64_t unweighted = CandidateRange(Questions(), kUnits[0], Marginals()).value();
   EXPECT_EQ(CandidateRange(Questions(), kUnits[0], WeightedMarginals()).value(), 3 * unweighted);
-  EXPECT_TRUE(LossOfSelection(WeightedMarginals(), kUnits[0], unweighted).exceeds);
+  EXPECT_TRUE(LossOf(WeightedMarginals(), kUnits[0], unweighted).exceeds);
 }
 
 TEST(SelectWorstCandidateCanary, AThresholdTakenForLessThanItsRecordsIsCaught) {
-  EXPECT_TRUE(LossOfSelection(CellsAndThresholds(), kUnits[1], 2 << kScoreLatticeBits).exceeds);
+  EXPECT_TRUE(LossOf(CellsAndThresholds(), kUnits[1], 2 << kScoreLatticeBits).exceeds);
 }
 
 TEST(SelectWorstCandidateCanary, AParityTakenForARangeUnderReplacementIsCaught) {
   std::vector<CandidateFamily> parity = {Families()[1], {{{0}, std::vector<LinearQuery>{{{0, 1}}}}, {100}}};
-  EXPECT_TRUE(LossOfSelection(parity, kUnits[2], 2 << kScoreLatticeBits).exceeds);
+  EXPECT_TRUE(LossOf(parity, kUnits[2], 2 << kScoreLatticeBits).exceeds);
 }
 
 TEST(SelectWorstCandidate, DrawsWithTheProbabilitiesOfItsLikelihoodAndNothingExcluded) {

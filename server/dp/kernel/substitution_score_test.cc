@@ -12,6 +12,7 @@
 #include "dp/domain/testing_domain.h"
 #include "dp/kernel/kernel.h"
 #include "dp/kernel/testing/likelihood.h"
+#include "dp/kernel/testing/selection_loss.h"
 #include "dp/kernel/testing/transcript.h"
 #include "dp/kernel/testing/units.h"
 #include "tests/testing/seeded_bits.h"
@@ -56,38 +57,17 @@ std::vector<SubstitutableMarginal> OnlyMeasured() {
   return candidates;
 }
 
-struct Loss {
-  bool exceeds = false;  // a likelihood ratio of two choices certainly spans more than epsilon = 1
-  double largest = 0;
-};
-
 // Of every choice on neighbouring tables, when the scores are divided by `range`.
-Loss LossOf(const std::vector<SubstitutableMarginal>& candidates, const UnitBound& unit, int64_t range) {
-  const auto log_probabilities = [&](const Units& units) {
-    const SealedTableHandle table = SealUnits(TwoQuestions(), units);
+SelectionLoss LossOf(const std::vector<SubstitutableMarginal>& candidates, const UnitBound& unit,
+                     int64_t range) {
+  return LossOfSelection(TwoQuestions(), unit, kOne, range, [&](const SealedTable& table) {
     ScoredSubstitutions scored;
     for (size_t i = 0; i < candidates.size(); ++i) {
-      const auto counts = CountMarginal(*table, TwoQuestions(), candidates[i].attributes).value();
+      const auto counts = CountMarginal(table, TwoQuestions(), candidates[i].attributes).value();
       AddScores(i, candidates[i], counts, RoundSubstitution(TwoQuestions(), candidates[i]).value(), scored);
     }
-    std::vector<Interval> result;
-    for (size_t i = 0; i < scored.scores.size(); ++i)
-      result.push_back(SelectionLogProbability(scored.scores, FactorForRange(kOne, range), i));
-    return result;
-  };
-  Loss loss;
-  for (const NeighbouringUnits& pair : NeighboursInOneUnit(TwoQuestions(), unit, 20, 4)) {
-    const std::vector<Interval> one = log_probabilities(pair.one);
-    const std::vector<Interval> other = log_probabilities(pair.other);
-    for (size_t i = 0; i < one.size(); ++i) {
-      for (size_t j = 0; j < one.size(); ++j) {
-        const Interval span = (one[i] - other[i]) - (one[j] - other[j]);
-        loss.exceeds = loss.exceeds || span.CertainlyAbove(Interval::Of(kOne));
-        loss.largest = std::max(loss.largest, span.Upper());
-      }
-    }
-  }
-  return loss;
+    return scored.scores;
+  });
 }
 
 int64_t RangeOfAll(const UnitBound& unit, const std::vector<SubstitutableMarginal>& candidates) {
@@ -97,7 +77,7 @@ int64_t RangeOfAll(const UnitBound& unit, const std::vector<SubstitutableMargina
 TEST(SelectMeasuredOrPublic, SpansNoMoreThanEpsilonAndNearlyAllOfIt) {
   for (const UnitBound& unit : kUnits) {
     for (const auto& candidates : {Opposed(), Weighted(), OnlyMeasured()}) {
-      const Loss loss = LossOf(candidates, unit, RangeOfAll(unit, candidates));
+      const SelectionLoss loss = LossOf(candidates, unit, RangeOfAll(unit, candidates));
       EXPECT_FALSE(loss.exceeds);
       EXPECT_GT(loss.largest, 0.5);
     }

@@ -87,6 +87,17 @@ TEST_F(CliqueModelTest, RefusesBytesThatItDidNotWrite) {
             absl::StatusCode::kDataLoss);
 }
 
+TEST_F(CliqueModelTest, ReadsFactorsOfAnySizeInOneStep) {
+  for (const double logarithm : {-1e6, -3e6, -1e300, -1.7e308, 1.7e308}) {
+    CliqueModelParts parts = Chain();
+    parts.factors.push_back({{0, 1}, {logarithm, logarithm, logarithm, logarithm}});
+    parts.factors.push_back(parts.factors.back());
+    const auto restored = Restored(Make(std::move(parts))->Serialize());
+    ASSERT_TRUE(restored.ok()) << logarithm;
+    EXPECT_TRUE((*restored)->Marginal({0, 2}).ok());
+  }
+}
+
 TEST_F(CliqueModelTest, RefusesPartsThatFitNoDomain) {
   CliqueModelParts parts = Chain();
   parts.records = 0;

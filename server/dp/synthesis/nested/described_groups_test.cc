@@ -322,6 +322,19 @@ TEST(DescriptionPlan, CountsPairsAndManyBinsOnlyWhereNoiseLeavesSomethingOfTheGr
   EXPECT_EQ(plan_of(1000, 100).pairs.size(), 0u);
 }
 
+// A guess of very many records makes all pairs legible: of a thousand attributes there are half a million.
+TEST(DescriptionPlan, CountsNoPairsOfVeryManyAttributes) {
+  const Domain domain = CodedDomain(std::vector<int64_t>(1000, 2));
+  AttributeSet all(1000);
+  for (uint32_t i = 0; i < 1000; ++i) all[i] = i;
+  const auto noise_of = [&](int64_t) -> absl::StatusOr<NoiseSpec> {
+    return NoiseSpec{Mechanism::kDiscreteLaplace, {1, 1}};
+  };
+  const DescriptionPlan plan = PlanDescription(domain, all, 1e12, noise_of).value();
+  EXPECT_EQ(plan.pairs.size(), 0u);
+  EXPECT_EQ(plan.measured, 1000 * 2 * plan.bins);
+}
+
 TEST(DescribedGroups, AreTheSameWhenRestoredAndRefusedWhenDamaged) {
   const std::string bytes = WellKnown().Serialize();
   const Domain domain = CodedDomain({81, 2, 3, 2});
