@@ -49,7 +49,8 @@ absl::Status AimRounds::Round(int64_t round) {
   if (public_) {
     ASSIGN_OR_RETURN(said, PublicCountsOf(estimates));
   }
-  ASSIGN_OR_RETURN(const SubstitutionChoice choice, Choose(estimates, said));
+  ASSIGN_OR_RETURN(const SubstitutionChoice choice,
+                   public_ ? ChooseWithPublic(estimates, said) : ChooseMeasurement(estimates));
   const size_t chosen = estimates.candidates[choice.candidate];
   if (!choice.is_public) return Measure(chosen, public_ ? &said[choice.candidate] : nullptr, step);
   ++spared_;
@@ -99,32 +100,44 @@ absl::StatusOr<AimRounds::Estimates> AimRounds::EstimatesOf(std::vector<size_t> 
   return estimates;
 }
 
-absl::StatusOr<SubstitutionChoice> AimRounds::Choose(Estimates& estimates,
-                                                     const std::vector<std::vector<double>>& said) {
+// What a measurement would leave of each candidate's error.
+absl::StatusOr<std::vector<double>> AimRounds::PenaltiesOf(const Estimates& estimates) {
   const double noise = ForecastError(schedule_.loop.noise).expected_absolute_error;
-  std::vector<CandidateFamily> families;
-  std::vector<SubstitutableMarginal> substitutable;
-  for (size_t i = 0; i < estimates.candidates.size(); ++i) {
-    const size_t candidate = estimates.candidates[i];
-    const double penalty = LeftByNoise(estimates.cells[i], noise);
-    RETURN_IF_ERROR(pacer_.Advance(std::ssize(estimates.cells[i])));
-    if (said.empty()) {
-      families.push_back({.group = {.attributes = std::move(estimates.sets[i]), .queries = EveryCell()},
-                          .estimate = std::move(estimates.cells[i]),
-                          .penalty = penalty,
-                          .weight = candidates_[candidate].weight});
-      continue;
-    }
-    substitutable.push_back({.attributes = std::move(estimates.sets[i]),
-                             .estimate = std::move(estimates.cells[i]),
-                             .penalty = penalty,
-                             .weight = candidates_[candidate].weight});
-    if (!public_->is_taken(candidate) && IsBetterThanAMeasurement(candidate, said[i]))
-      substitutable.back().substitute = said[i];
+  std::vector<double> penalties;
+  for (const std::vector<double>& cells : estimates.cells) {
+    RETURN_IF_ERROR(pacer_.Advance(std::ssize(cells)));
+    penalties.push_back(LeftByNoise(cells, noise));
   }
-  if (!said.empty()) return kernel_.SelectMeasuredOrPublic(substitutable, *schedule_.selection);
+  return penalties;
+}
+
+absl::StatusOr<SubstitutionChoice> AimRounds::ChooseMeasurement(Estimates& estimates) {
+  ASSIGN_OR_RETURN(const std::vector<double> penalties, PenaltiesOf(estimates));
+  std::vector<CandidateFamily> families;
+  for (size_t i = 0; i < penalties.size(); ++i) {
+    families.push_back({.group = {.attributes = std::move(estimates.sets[i]), .queries = EveryCell()},
+                        .estimate = std::move(estimates.cells[i]),
+                        .penalty = penalties[i],
+                        .weight = candidates_[estimates.candidates[i]].weight});
+  }
   ASSIGN_OR_RETURN(const FamilyChoice choice, kernel_.SelectWorstCandidate(families, *schedule_.selection));
   return SubstitutionChoice{.candidate = choice.family, .is_public = false};
+}
+
+absl::StatusOr<SubstitutionChoice> AimRounds::ChooseWithPublic(Estimates& estimates,
+                                                               const std::vector<std::vector<double>>& said) {
+  ASSIGN_OR_RETURN(const std::vector<double> penalties, PenaltiesOf(estimates));
+  std::vector<SubstitutableMarginal> marginals;
+  for (size_t i = 0; i < penalties.size(); ++i) {
+    const size_t candidate = estimates.candidates[i];
+    marginals.push_back({.attributes = std::move(estimates.sets[i]),
+                         .estimate = std::move(estimates.cells[i]),
+                         .penalty = penalties[i],
+                         .weight = candidates_[candidate].weight});
+    if (!public_->is_taken(candidate) && IsBetterThanAMeasurement(candidate, said[i]))
+      marginals.back().substitute = said[i];
+  }
+  return kernel_.SelectMeasuredOrPublic(marginals, *schedule_.selection);
 }
 
 absl::StatusOr<std::vector<std::vector<double>>> AimRounds::PublicCountsOf(const Estimates& estimates) {

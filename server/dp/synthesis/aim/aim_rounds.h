@@ -55,10 +55,12 @@ class AimRounds {
   // Of those of `open` whose estimates do not take too much memory.
   absl::StatusOr<Estimates> EstimatesOf(std::vector<size_t> open);
 
-  // The chosen one of `estimates`, and whether public counts stand for it. `said` is not empty where there is
-  // a public table.
-  absl::StatusOr<SubstitutionChoice> Choose(Estimates& estimates,
-                                            const std::vector<std::vector<double>>& said);
+  absl::StatusOr<std::vector<double>> PenaltiesOf(const Estimates& estimates);
+
+  // The chosen one of `estimates`, which are used up, and whether public counts stand for it.
+  absl::StatusOr<SubstitutionChoice> ChooseMeasurement(Estimates& estimates);
+  absl::StatusOr<SubstitutionChoice> ChooseWithPublic(Estimates& estimates,
+                                                      const std::vector<std::vector<double>>& said);
 
   absl::StatusOr<std::vector<std::vector<double>>> PublicCountsOf(const Estimates& estimates);
 
