@@ -3,12 +3,13 @@
 //   synthesis_error TABLES EPSILONS SEEDS METHOD [METHOD ...]
 //
 // TABLES: names of real_tables.h, separated by commas. EPSILONS: the same; a promise of (epsilon, 1e-9), kept
-// under zCDP. METHOD: a name, followed by settings: mwem:rounds=40:selection_percent=15; "declared" among
-// them declares the table's number of records, "one_ways" asks for the one-way marginals alone, and "public"
-// gives the public part of adult_pub_split as the prior of adult_split: as it is; "public_uniform", as many
-// records drawn evenly from the domain; "public_turned", with the codes of every second column in reverse
-// order, so that what rises together there falls together here. The workload is all three-way marginals,
-// without the largest ones where all have more than 2^26 cells together, and errors are always theirs.
+// under zCDP, or with "pure" before it of (epsilon, 0). METHOD: a name, followed by settings:
+// mwem:rounds=40:selection_percent=15; "declared" among them declares the table's number of records,
+// "one_ways" asks for the one-way marginals alone, and "public" gives the public part of adult_pub_split as
+// the prior of adult_split: as it is; "public_uniform", as many records drawn evenly from the domain;
+// "public_turned", with the codes of every second column in reverse order, so that what rises together there
+// falls together here. The workload is all three-way marginals, without the largest ones where all have more
+// than 2^26 cells together, and errors are always theirs.
 //
 // Prints for each, over the seeds: the mean L1 distance between normalised marginals of the table and of the
 // model, with its standard error; the same of as many records as the model says, drawn from it; the largest
@@ -76,6 +77,11 @@ Drbg BitsOf(int seed) {
 }
 
 void SetBudget(const std::string& epsilon, SynthesisInput& input) {
+  if (epsilon.starts_with("pure")) {
+    input.rule.epsilon = Epsilon::Parse(epsilon.substr(4), "epsilon").value();
+    input.spend = {.epsilon = input.rule.epsilon};
+    return;
+  }
   input.rule.kind = RuleKind::kZcdp;
   input.rule.epsilon = Epsilon::Parse(epsilon, "epsilon").value();
   input.rule.delta = Delta(kDeltaUnitsPerOne / 1'000'000'000);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -160,22 +161,38 @@ dp::SynthesisInput InputFor(const dp::Domain& domain, double epsilon, std::vecto
           .assume_records = std::nullopt};
 }
 
-Fitted FitMwem(const dp::SynthesisInput& input, const BenchTable& table, int seed) {
-  const dp::Synthesizer& mwem = *dp::FindSynthesizer("mwem");
+Fitted FitBy(const std::string& method, const dp::SynthesisInput& input, const BenchTable& table, int seed) {
+  const dp::Synthesizer& synthesizer = *dp::FindSynthesizer(method);
   const double start = CpuSeconds();
-  auto plan = mwem.Plan(input);
+  auto plan = synthesizer.Plan(input);
   if (!plan.ok()) {
     std::fprintf(stderr, "%s\n", plan.status().ToString().c_str());
     std::exit(1);
   }
   PaidKernel paid(table, std::move(plan->draws), seed);
   dp::Pacer pacer{std::stop_token()};
-  auto model = mwem.Fit(input, paid.kernel(), pacer, NoProgress());
+  auto model = synthesizer.Fit(input, paid.kernel(), pacer, NoProgress());
   if (!model.ok()) {
     std::fprintf(stderr, "%s\n", model.status().ToString().c_str());
     std::exit(1);
   }
   return {*std::move(model), CpuSeconds() - start};
+}
+
+Fitted FitMwem(const dp::SynthesisInput& input, const BenchTable& table, int seed) {
+  return FitBy("mwem", input, table, seed);
+}
+
+double Repeated::Mean() const {
+  return std::accumulate(values_.begin(), values_.end(), 0.0) / static_cast<double>(values_.size());
+}
+
+double Repeated::StandardError() const {
+  if (values_.size() < 2) return 0;
+  double squares = 0;
+  for (const double value : values_) squares += (value - Mean()) * (value - Mean());
+  const auto n = static_cast<double>(values_.size());
+  return std::sqrt(squares / (n - 1) / n);
 }
 
 PaidKernel::PaidKernel(const BenchTable& table, std::vector<dp::CountedEvent> draws, int seed)

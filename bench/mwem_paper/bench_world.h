@@ -62,7 +62,19 @@ struct Fitted {
   double cpu_seconds = 0;  // of planning, drawing and fitting
 };
 // Draws from the key whose first two bytes are `seed`.
+Fitted FitBy(const std::string& method, const dp::SynthesisInput& input, const BenchTable& table, int seed);
 Fitted FitMwem(const dp::SynthesisInput& input, const BenchTable& table, int seed);
+
+// The results of repetitions.
+class Repeated {
+ public:
+  void Add(double value) { values_.push_back(value); }
+  double Mean() const;
+  double StandardError() const;  // 0 of one
+
+ private:
+  std::vector<double> values_;
+};
 
 // A kernel that admits `draws`, with bits from the same kind of key.
 class PaidKernel {

@@ -2,6 +2,8 @@
 // plain MWEM as in the paper's figure 1, MWEM with its two improvements (replay and a histogram beforehand),
 // and all parities at uniform accuracy. The rows are named "mildew-3-0.1", "mildew-2-10.0", "czech-3-1.0" and
 // so on.
+#include "bench/mwem_paper/contingency_tables.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,35 +15,6 @@
 
 namespace curator::bench {
 namespace {
-
-BenchTable Binary(const std::string& name) {
-  const CsvFile file = ReadCsv(name + "/micro.csv");
-  std::vector<NumberColumn> columns;
-  for (const std::string& column : file.header) columns.push_back({column, 0, 2});
-  return NumbersFrom(file, columns);
-}
-
-dp::AttributeSet Every(const dp::Domain& domain) {
-  dp::AttributeSet every;
-  for (uint32_t a = 0; a < domain.size(); ++a) every.push_back(a);
-  return every;
-}
-
-// Of the data from the model, in natural units. Models may deny cells; no cell counts as less than 1e-9 of a
-// uniform one.
-double RelativeEntropy(const BenchTable& table, const std::vector<double>& weights) {
-  const std::vector<int64_t> counts = CountsOf(table, Every(table.domain));
-  double total = 0;
-  for (const double weight : weights) total += weight;
-  const double least = 1e-9 / static_cast<double>(weights.size());
-  double entropy = 0;
-  for (size_t cell = 0; cell < counts.size(); ++cell) {
-    if (counts[cell] == 0) continue;
-    const double p = static_cast<double>(counts[cell]) / static_cast<double>(table.rows.size());
-    entropy += p * std::log(p / std::max(least, weights[cell] / total));
-  }
-  return entropy;
-}
 
 // The value of a parity's weights in every cell of the whole table.
 std::vector<int> SignsOf(const dp::Domain& domain, const dp::QueryGroup& group) {
@@ -118,12 +91,39 @@ double Best(const std::vector<int>& rounds, size_t candidates, int repetitions, 
 
 }  // namespace
 
+BenchTable BinaryTable(const std::string& name) {
+  const CsvFile file = ReadCsv(name + "/micro.csv");
+  std::vector<NumberColumn> columns;
+  for (const std::string& column : file.header) columns.push_back({column, 0, 2});
+  return NumbersFrom(file, columns);
+}
+
+dp::AttributeSet Every(const dp::Domain& domain) {
+  dp::AttributeSet every;
+  for (uint32_t a = 0; a < domain.size(); ++a) every.push_back(a);
+  return every;
+}
+
+double RelativeEntropy(const BenchTable& table, const std::vector<double>& weights) {
+  const std::vector<int64_t> counts = CountsOf(table, Every(table.domain));
+  double total = 0;
+  for (const double weight : weights) total += weight;
+  const double least = 1e-9 / static_cast<double>(weights.size());
+  double entropy = 0;
+  for (size_t cell = 0; cell < counts.size(); ++cell) {
+    if (counts[cell] == 0) continue;
+    const double p = static_cast<double>(counts[cell]) / static_cast<double>(table.rows.size());
+    entropy += p * std::log(p / std::max(least, weights[cell] / total));
+  }
+  return entropy;
+}
+
 void ContingencyTables(const Options& options) {
   const int repetitions = options.repetitions;
   std::printf("%-8s %3s %8s  %10s %10s %10s %10s\n", "data", "k", "epsilon", "plain", "improved", "default",
               "uniform");
   for (const Case& each : {Case{"mildew", {2, 4, 8}}, Case{"czech", {2, 4, 8}}, Case{"nltcs", {10, 30}}}) {
-    const BenchTable table = Binary(each.name);
+    const BenchTable table = BinaryTable(each.name);
     const dp::AttributeSet every = Every(table.domain);
     for (const int k : {3, 2}) {
       const std::vector<dp::QueryGroup> parities = Parities(table.domain, k);

@@ -18,10 +18,13 @@ struct Options {
   bool Wants(const std::string& name) const { return name.starts_with(only); }
 };
 
-void RangeQueries(const Options& options);       // section 3.1
+void RangeQueries(const Options& options);       // section 3.1, against epsilon
+void RangeCounts(const Options& options);        // section 3.1, against the number of ranges
 void ContingencyTables(const Options& options);  // section 3.2
+void SparseTables(const Options& options);       // section 3.2, on generated tables
 void DataCubes(const Options& options);          // section 3.3
 void Scaling(const Options& options);            // section 4.1
+void AdaptiveRounds(const Options& options);     // the appendix's doubling
 
 // A row of a table, as Options::only names it: epsilon with one decimal.
 std::string RowName(const std::string& data, double epsilon);

@@ -1,7 +1,7 @@
 // The experiments of "A Simple and Practical Algorithm for Differentially Private Data Release" (Hardt,
 // Ligett, McSherry 2012), with this program's MWEM.
 //
-//   mwem_paper ranges|tables|cubes|scaling [repetitions] [beginning of a row's name] [setting=value]...
+//   mwem_paper ranges|range_counts|tables|sparse|cubes|scaling|adaptive [repetitions] [beginning of a row's name] [setting=value]...
 //
 // Reads $CURATOR_SHARED/data (default ../shared).
 //
@@ -35,14 +35,16 @@ Settings Options::With(Settings own) const {
 
 int main(int argc, char** argv) {
   const std::map<std::string, std::function<void(const curator::bench::Options&)>> experiments = {
-      {"ranges", curator::bench::RangeQueries},
-      {"tables", curator::bench::ContingencyTables},
-      {"cubes", curator::bench::DataCubes},
-      {"scaling", curator::bench::Scaling}};
+      {"ranges", curator::bench::RangeQueries},      {"range_counts", curator::bench::RangeCounts},
+      {"tables", curator::bench::ContingencyTables}, {"sparse", curator::bench::SparseTables},
+      {"cubes", curator::bench::DataCubes},          {"scaling", curator::bench::Scaling},
+      {"adaptive", curator::bench::AdaptiveRounds}};
   const auto found = experiments.find(argc > 1 ? argv[1] : "");
   if (found == experiments.end()) {
-    std::fprintf(stderr,
-                 "usage: mwem_paper ranges|tables|cubes|scaling [repetitions] [data] [setting=value]...\n");
+    std::fprintf(
+        stderr,
+        "usage: mwem_paper ranges|range_counts|tables|sparse|cubes|scaling|adaptive [repetitions] [data] "
+        "[setting=value]...\n");
     return 2;
   }
   curator::bench::Options options;

@@ -1,6 +1,8 @@
-// Section 3.1: 2,000 random ranges, mean squared error against epsilon, beside the SVD lower bound on the
-// matrix mechanism (Li, Miklau 2012): total squared error >= P (sum of singular values)^2 / cells with
-// P = 2 ln(2/delta)/epsilon^2, at delta = 1/records.
+// Section 3.1: random ranges, mean squared error against epsilon (2,000 ranges) and against their number (at
+// one epsilon), beside the SVD lower bound on the matrix mechanism (Li, Miklau 2012): total squared error >=
+// P (sum of singular values)^2 / cells with P = 2 ln(2/delta)/epsilon^2, at delta = 1/records.
+#include "bench/mwem_paper/range_queries.h"
+
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
@@ -13,48 +15,13 @@
 namespace curator::bench {
 namespace {
 
-constexpr int kRanges = 2000;
-
-struct RangeData {
-  std::string name;
-  BenchTable table;
-};
-
-std::vector<RangeData> AllData() {
-  const CsvFile adult = ReadAdult();
-  const CsvFile transfusion = ReadCsv("transfusion/transfusion.csv");
-  std::vector<RangeData> all;
-  all.push_back({"adult: capital-loss", NumbersFrom(adult, {{"capital-loss", 0, 4357}})});
-  all.push_back({"adult: age x hours", NumbersFrom(adult, {{"age", 17, 74}, {"hours-per-week", 1, 99}})});
-  all.push_back({"transfusion: recency x frequency",
-                 NumbersFrom(transfusion, {{"recency", 0, 75}, {"frequency", 1, 50}})});
-  all.push_back({"transfusion: monetary", NumbersFrom(transfusion, {{"monetary", 0, 12501}})});
-  return all;
-}
-
-dp::QueryGroup RandomRanges(const dp::Domain& domain, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  dp::QueryGroup group;
-  dp::Boxes boxes;
-  for (uint32_t a = 0; a < domain.size(); ++a) group.attributes.push_back(a);
-  for (int i = 0; i < kRanges; ++i) {
-    for (const uint32_t a : group.attributes) {
-      const auto size = static_cast<uint64_t>(domain.attributes()[a].size());
-      const auto one = static_cast<uint32_t>(random() % size);
-      const auto other = static_cast<uint32_t>(random() % size);
-      boxes.sides.push_back({std::min(one, other), std::max(one, other)});
-    }
-  }
-  group.queries = std::move(boxes);
-  return group;
-}
-
 // The bound divided by the number of queries, at epsilon 1.
 double SvdBound(const BenchTable& table, const dp::QueryGroup& group) {
   const std::vector<dp::CodeInterval>& sides = std::get<dp::Boxes>(group.queries).sides;
   const size_t d = group.attributes.size();
-  Eigen::MatrixXd gram(kRanges, kRanges);
-  for (Eigen::Index i = 0; i < kRanges; ++i) {
+  const auto ranges = static_cast<Eigen::Index>(sides.size() / d);
+  Eigen::MatrixXd gram(ranges, ranges);
+  for (Eigen::Index i = 0; i < ranges; ++i) {
     for (Eigen::Index j = 0; j <= i; ++j) {
       double common = 1;
       for (size_t a = 0; a < d; ++a) {
@@ -72,7 +39,73 @@ double SvdBound(const BenchTable& table, const dp::QueryGroup& group) {
   for (const double eigenvalue : solver.eigenvalues()) sum += std::sqrt(std::max(0.0, eigenvalue));
   const auto cells = static_cast<double>(*table.domain.CellCount(group.attributes));
   const double delta = 1 / static_cast<double>(table.rows.size());
-  return 2 * std::log(2 / delta) * sum * sum / cells / kRanges;
+  return 2 * std::log(2 / delta) * sum * sum / cells / static_cast<double>(ranges);
+}
+
+// One row: the bound, and MWEM with three numbers of rounds and by default.
+void PrintRangeRow(const Options& options, const RangeData& data, const dp::QueryGroup& group, double bound,
+                   double epsilon) {
+  std::printf(" %10.4g", bound / epsilon / epsilon);
+  double seconds = 0;
+  std::string rounds;
+  for (const char* const chosen : {"5", "10", "20", ""}) {
+    const Settings settings = *chosen != 0 ? Settings{{"rounds", chosen}} : Settings{};
+    const dp::SynthesisInput input = RangeInput(data, group, epsilon, options.With(settings));
+    Repeated errors;
+    seconds = 0;
+    for (int seed = 1; seed <= options.repetitions; ++seed) {
+      const Fitted fitted = FitMwem(input, data.table, seed);
+      errors.Add(MeanSquaredError(data.table, group, *fitted.model));
+      seconds += fitted.cpu_seconds / options.repetitions;
+    }
+    std::printf(" %10.4g +- %8.2g", errors.Mean(), errors.StandardError());
+    rounds = RoundsOf(input);
+  }
+  std::printf("  %7s %6.2f\n", rounds.c_str(), seconds);
+  std::fflush(stdout);
+}
+
+void PrintRangeHead(const char* varied) {
+  std::printf("%-34s %7s  %10s %22s %22s %22s %22s  %7s %6s\n", "data", varied, "SVD bound", "T = 5",
+              "T = 10", "T = 20", "default", "(its T)", "CPU s");
+}
+
+}  // namespace
+
+std::vector<RangeData> AllRangeData() {
+  const CsvFile adult = ReadAdult();
+  const CsvFile transfusion = ReadCsv("transfusion/transfusion.csv");
+  std::vector<RangeData> all;
+  all.push_back({"adult: capital-loss", NumbersFrom(adult, {{"capital-loss", 0, 4357}})});
+  all.push_back({"adult: age x hours", NumbersFrom(adult, {{"age", 17, 74}, {"hours-per-week", 1, 99}})});
+  all.push_back({"transfusion: recency x frequency",
+                 NumbersFrom(transfusion, {{"recency", 0, 75}, {"frequency", 1, 50}})});
+  all.push_back({"transfusion: monetary", NumbersFrom(transfusion, {{"monetary", 0, 12501}})});
+  return all;
+}
+
+dp::QueryGroup RandomRanges(const dp::Domain& domain, int ranges) {
+  std::mt19937_64 random(1);
+  dp::QueryGroup group;
+  dp::Boxes boxes;
+  for (uint32_t a = 0; a < domain.size(); ++a) group.attributes.push_back(a);
+  for (int i = 0; i < ranges; ++i) {
+    for (const uint32_t a : group.attributes) {
+      const auto size = static_cast<uint64_t>(domain.attributes()[a].size());
+      const auto one = static_cast<uint32_t>(random() % size);
+      const auto other = static_cast<uint32_t>(random() % size);
+      boxes.sides.push_back({std::min(one, other), std::max(one, other)});
+    }
+  }
+  group.queries = std::move(boxes);
+  return group;
+}
+
+dp::SynthesisInput RangeInput(const RangeData& data, const dp::QueryGroup& group, double epsilon,
+                              Settings settings) {
+  dp::SynthesisInput input = InputFor(data.table.domain, epsilon, {group}, std::move(settings));
+  input.assume_records = static_cast<int64_t>(data.table.rows.size()) / 1000 * 1000 + 1000;
+  return input;
 }
 
 double MeanSquaredError(const BenchTable& table, const dp::QueryGroup& group,
@@ -85,36 +118,28 @@ double MeanSquaredError(const BenchTable& table, const dp::QueryGroup& group,
   return sum;
 }
 
-}  // namespace
-
 void RangeQueries(const Options& options) {
-  const int repetitions = options.repetitions;
-  std::printf("%-34s %7s  %10s %10s %10s %10s %10s  %10s %6s\n", "data", "epsilon", "SVD bound", "T = 5",
-              "T = 10", "T = 20", "default", "(its T)", "CPU s");
-  for (const RangeData& data : AllData()) {
+  PrintRangeHead("epsilon");
+  for (const RangeData& data : AllRangeData()) {
     if (!options.Wants(data.name)) continue;
-    const dp::QueryGroup group = RandomRanges(data.table.domain, 1);
+    const dp::QueryGroup group = RandomRanges(data.table.domain, kUsualRanges);
     const double bound = SvdBound(data.table, group);
     for (const double epsilon : {0.0125, 0.025, 0.05, 0.1}) {
-      std::printf("%-34s %7.4f  %10.4g", data.name.c_str(), epsilon, bound / epsilon / epsilon);
-      double seconds = 0;
-      std::string rounds;
-      for (const char* const chosen : {"5", "10", "20", ""}) {
-        const Settings settings = *chosen != 0 ? Settings{{"rounds", chosen}} : Settings{};
-        dp::SynthesisInput input = InputFor(data.table.domain, epsilon, {group}, options.With(settings));
-        input.assume_records = static_cast<int64_t>(data.table.rows.size()) / 1000 * 1000 + 1000;
-        double error = 0;
-        seconds = 0;
-        for (int seed = 1; seed <= repetitions; ++seed) {
-          const Fitted fitted = FitMwem(input, data.table, seed);
-          error += MeanSquaredError(data.table, group, *fitted.model) / repetitions;
-          seconds += fitted.cpu_seconds / repetitions;
-        }
-        std::printf(" %10.4g", error);
-        rounds = RoundsOf(input);
-      }
-      std::printf("  %10s %6.2f\n", rounds.c_str(), seconds);
-      std::fflush(stdout);
+      std::printf("%-34s %7.4f ", data.name.c_str(), epsilon);
+      PrintRangeRow(options, data, group, bound, epsilon);
+    }
+  }
+}
+
+void RangeCounts(const Options& options) {
+  constexpr double kEpsilon = 0.05;
+  PrintRangeHead("ranges");
+  for (const RangeData& data : AllRangeData()) {
+    if (!options.Wants(data.name)) continue;
+    for (const int ranges : {125, 250, 500, 1000, 2000, 4000}) {
+      const dp::QueryGroup group = RandomRanges(data.table.domain, ranges);
+      std::printf("%-34s %7d ", data.name.c_str(), ranges);
+      PrintRangeRow(options, data, group, SvdBound(data.table, group), kEpsilon);
     }
   }
 }

@@ -28,7 +28,7 @@ class Aim final : public Synthesizer {
   std::string_view summary() const override;
   // 2: chooses where not all candidates fit, however many rounds there are; follows answers less the more are
   // measured; and joins whatever a small domain has.
-  int64_t version() const override { return 3; }
+  int64_t version() const override { return 4; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,

@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kFewCells = 256;
 constexpr double kMostNoise = 0.5;
 constexpr int64_t kCellsOfOneTable = int64_t{1} << 18;
+constexpr double kFewCellsOfAPair = 64;
 
 bool IsOfWholeMarginals(const std::vector<QueryGroup>& workload) {
   return std::ranges::all_of(
@@ -61,10 +62,25 @@ bool MeasuresAllPairs(int64_t cells, double attributes, double noise) {
   return noise <= std::min(kMostNoise, 0.4 / (crowd * crowd * crowd));
 }
 
-// All pairs, also where the method by itself would select some. Making more records than this takes longer,
-// and hardly comes closer to the views.
-MethodChoice Views() {
-  return {.method = "priview", .settings = {{"max_records", "262144"}, {"views", "design"}}};
+// Epsilons add up, so under a pure budget few views at once have less noise than many rounds, unless views
+// are of so many cells that rounds which choose find more in them.
+bool MeasuresFewViews(const std::vector<double>& cells_of_pairs, double noise) {
+  double cells = 0;
+  for (const double of_a_pair : cells_of_pairs)
+    cells += of_a_pair / static_cast<double>(cells_of_pairs.size());
+  return cells <= kFewCellsOfAPair || noise >= 0.7;
+}
+
+// Views of its own choice: all pairs or selected ones. Making more records than this takes longer, and hardly
+// comes closer to the views.
+MethodChoice ViewsByItsRule() {
+  return {.method = "priview", .settings = {{"max_records", "262144"}}};
+}
+
+MethodChoice ViewsOfAllPairs() {
+  MethodChoice choice = ViewsByItsRule();
+  choice.settings["views"] = "design";
+  return choice;
 }
 
 }  // namespace
@@ -82,11 +98,15 @@ std::vector<MethodChoice> ChooseMethods(const SynthesisInput& input, const Budge
   const AttributeSet attributes = Union(sets);
   const double noise = NoiseOfPairs(pairs, whole, records);
   const int64_t cells = CellsUpTo(input.domain, attributes, kCellsOfOneTable + 1);
-  if (MeasuresAllPairs(cells, static_cast<double>(attributes.size()), noise)) return {Views(), selected};
+  if (MeasuresAllPairs(cells, static_cast<double>(attributes.size()), noise))
+    return {ViewsOfAllPairs(), selected};
+  const bool is_one_table = cells <= kCellsOfOneTable;
+  const MethodChoice histogram{.method = "mwem", .settings = {}};
   // One table of few cells follows what little is measured best where it starts from nothing.
-  if (cells <= kCellsOfOneTable && (cells > kFewCells || noise >= 0.9))
-    return {{.method = "mwem", .settings = {}}, selected};
-  return {selected, Views()};
+  if (is_one_table && noise >= 0.9) return {histogram, selected};
+  if (whole.is_pure && MeasuresFewViews(pairs, noise)) return {ViewsByItsRule(), selected};
+  if (is_one_table && cells > kFewCells) return {histogram, selected};
+  return {selected, ViewsOfAllPairs()};
 }
 
 }  // namespace curator::dp

@@ -25,6 +25,11 @@ std::string FirstChoice(const SynthesisInput& input, int64_t rho_units, int64_t 
   return ChooseMethods(input, {.is_pure = false, .units = rho_units}, records).front().method;
 }
 
+std::string FirstPureChoice(const SynthesisInput& input, double epsilon, int64_t records) {
+  const auto units = static_cast<int64_t>(epsilon * 1e12);
+  return ChooseMethods(input, {.is_pure = true, .units = units}, records).front().method;
+}
+
 constexpr int64_t kRho = 1'000'000'000'000;
 
 // Fourteen attributes of a census, up to a hundred values.
@@ -58,6 +63,19 @@ TEST(ChooseMethods, ATableOfAFewCellsThatNoiseHidesIsLeftToSingleMeasurements) {
   const SynthesisInput input = InputOver(std::vector<int64_t>(6, 2), 3);
   EXPECT_EQ(FirstChoice(input, kRho / 50, 64), "mwem");
   EXPECT_EQ(FirstChoice(input, kRho / 50, 4096), "priview");
+}
+
+TEST(ChooseMethods, UnderAPureBudgetFewViewsAreMeasuredAtOnce) {
+  const SynthesisInput narrow = InputOver(std::vector<int64_t>(17, 2), 3);
+  EXPECT_EQ(FirstPureChoice(narrow, 0.1, 16'384), "priview");
+  EXPECT_EQ(FirstPureChoice(narrow, 1, 16'384), "priview");
+  EXPECT_EQ(FirstPureChoice(InputOver(std::vector<int64_t>(110, 2), 2), 1, 4096), "priview");
+}
+
+TEST(ChooseMethods, UnderAPureBudgetRoundsChooseAmongWidePairsUnlessAllAreHidden) {
+  const SynthesisInput census = InputOver({85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2}, 3);
+  EXPECT_EQ(FirstPureChoice(census, 1, 32'768), "aim");
+  EXPECT_EQ(FirstPureChoice(census, 0.1, 32'768), "priview");
 }
 
 TEST(ChooseMethods, OneWayMarginalsNeedNoPairs) {

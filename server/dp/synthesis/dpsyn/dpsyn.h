@@ -21,7 +21,7 @@ class Dpsyn : public Synthesizer {
   std::string_view name() const override { return "dpsyn"; }
   std::string_view summary() const override;
   // 2: other defaults of what is measured.
-  int64_t version() const override { return 3; }
+  int64_t version() const override { return 4; }
   bool redraws_version_1() const override { return true; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
@@ -37,7 +37,7 @@ class Priview : public Synthesizer {
   std::string_view name() const override { return "priview"; }
   std::string_view summary() const override;
   // 2: as in dpsyn, and samples are dealt out of records.
-  int64_t version() const override { return 3; }
+  int64_t version() const override { return 4; }
   bool redraws_version_1() const override { return true; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;

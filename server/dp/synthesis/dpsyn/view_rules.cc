@@ -1,6 +1,7 @@
 #include "dp/synthesis/dpsyn/view_rules.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "dp/synthesis/dpsyn/view_table.h"
@@ -13,10 +14,20 @@ constexpr double kMostSinglePercent = 85;
 constexpr double kPercentOfEveryPair = 32;  // of single attributes, if every pair were selected
 constexpr double kAttributesPerSelection = 16;
 constexpr double kMostNoiseOfAPair = 0.25;
+constexpr double kStrongDependence = 0.2;  // L1 distance from independence, in proportion to the records
 
 double SinglePercent(double selections, double pairs) {
   const double rising = kPercentOfEveryPair / std::sqrt(selections / pairs);
   return std::floor(std::clamp(rising, kLeastSinglePercent, kMostSinglePercent));
+}
+
+// Whether a selection that costs this share finds a strongly dependent pair among all: its score moves by 1
+// either way with a record, and exp(epsilon score / 2) has to outweigh the number of pairs.
+bool FindsStrongDependence(const ViewBudget& whole, double share, double records, double pairs) {
+  const double amount = whole.amount * share;
+  const double epsilon = whole.pure ? amount : std::sqrt(8 * amount);
+  const double log_of_pairs = 0.7 * static_cast<double>(std::bit_width(static_cast<uint64_t>(pairs)));
+  return epsilon * kStrongDependence * records / 2 >= log_of_pairs;
 }
 
 }  // namespace
@@ -39,8 +50,10 @@ SelectionRule RuleOfSelections(const Domain& domain, const AttributeSet& attribu
   for (const AttributeSet& pair : candidates) smallest = std::min(smallest, CellsOf(domain, pair));
   for (; selections > 0; --selections) {
     const double single_percent = SinglePercent(selections, pairs);
-    const double share = (100 - single_percent) * static_cast<double>(100 - selection_percent) / 10'000;
-    if (NoiseShare(smallest, NoiseVariance(whole, share / selections), records) <= kMostNoiseOfAPair)
+    const double each = (100 - single_percent) / 100 / selections;
+    const double selecting = each * static_cast<double>(selection_percent) / 100;
+    if (!FindsStrongDependence(whole, selecting, records, pairs)) continue;
+    if (NoiseShare(smallest, NoiseVariance(whole, each - selecting), records) <= kMostNoiseOfAPair)
       return {.selections = static_cast<int64_t>(selections),
               .single_percent = static_cast<int64_t>(single_percent)};
   }

@@ -32,6 +32,13 @@ TEST(RuleOfSelections, SelectsNoPairThatNoiseWouldHide) {
   EXPECT_EQ(RuleFor(12, 0.1, 100).selections, 0);
 }
 
+// A choice among thousands of pairs that costs next to nothing is as good as random.
+TEST(RuleOfSelections, SelectsNoMoreOfManyPairsThanItCanTellApart) {
+  EXPECT_LE(RuleFor(110, 1, 4000).selections, 3);
+  EXPECT_GT(RuleFor(110, 1, 40'000).selections, 10);
+  EXPECT_EQ(RuleFor(110, 1, 400).selections, 0);
+}
+
 TEST(MostPairNoise, IsLowerWhereEachAttributeDependsOnFewOfTheOthers) {
   EXPECT_EQ(MostPairNoise(2), MostPairNoise(14));
   EXPECT_LT(MostPairNoise(110), MostPairNoise(16));

@@ -34,13 +34,20 @@ double NoiseShare(const LoopFacts& facts, double counts) {
 int64_t UsualOneWayPercent(const LoopFacts& facts) {
   if (facts.candidates == 0) return 99;
   const double lost = facts.mean_size * NoiseShare(facts, facts.attributes);
-  return std::clamp<int64_t>(static_cast<int64_t>(180 * std::sqrt(lost)), 2, 80);
+  double percent = 180 * std::sqrt(lost);
+  if (facts.budget.is_pure) {
+    const double share =
+        facts.attributes / (facts.attributes + static_cast<double>(UsualMeasurements(facts)));
+    percent = 100 * share * std::sqrt(share);
+  }
+  return std::clamp<int64_t>(static_cast<int64_t>(percent), 2, 80);
 }
 
 int64_t UsualMeasurements(const LoopFacts& facts) {
   const double signal = 0.004 / NoiseShare(facts, 1);
   const double narrow = std::sqrt(std::sqrt(8 / std::max(8.0, facts.candidate_cells)));
-  const double measurements = 1.5 * facts.attributes * std::sqrt(signal) * narrow;
+  double measurements = 1.5 * facts.attributes * std::sqrt(signal) * narrow;
+  if (facts.budget.is_pure) measurements = std::min(measurements, 13 * std::sqrt(std::sqrt(signal)));
   return std::max<int64_t>(1, static_cast<int64_t>(std::min(measurements, 1.0 * kMostMeasurements)));
 }
 

@@ -45,6 +45,11 @@ constexpr int64_t kDefaultWork = int64_t{45'000'000'000};
 constexpr int64_t kDefaultSteps = 1000;
 constexpr int64_t kDefaultRows = 256;
 
+// Of more attributes each depends on a smaller share of the others: one-way marginals say more, marginals
+// that noise moves far do more harm, and few rows by themselves make attributes depend on each other.
+constexpr size_t kManyAttributes = 64;
+constexpr int64_t kDefaultRowsForMany = 1024;
+
 constexpr Choices<RapMeasure, 2> kRapMeasures = {
     {{"marginals", RapMeasure::kMarginals}, {"queries", RapMeasure::kQueries}}};
 constexpr Choices<Relaxation, 2> kRelaxations = {
@@ -239,9 +244,10 @@ SynthesisMemory MemoryOfRap(const Domain& domain, const RapSchedule& schedule, c
   return MemoryOf(memory);
 }
 
-int64_t DefaultRows(int64_t columns) {
+int64_t DefaultRows(int64_t columns, size_t attributes) {
   constexpr int64_t kMostElements = int64_t{1} << 22;
-  return std::clamp<int64_t>(kMostElements / columns / 16 * 16, 16, kDefaultRows);
+  const int64_t most = attributes > kManyAttributes ? kDefaultRowsForMany : kDefaultRows;
+  return std::clamp<int64_t>(kMostElements / columns / 16 * 16, 16, most);
 }
 
 // What the single queries, such terms of which may be fitted, hold in memory at once.
@@ -299,20 +305,21 @@ int64_t MarginalsWorked(const Domain& domain, const std::vector<AttributeSet>& s
   return std::min({worked, held, kMostMeasured});
 }
 
-// How many marginals the budget measures so that noise moves a sixth of the records at most, in marginals of
-// up to 64 cells; at least 64. Where there are hundreds of pairs, and each is mostly noise, a fit to all of
-// them is worse than independence.
-int64_t LegibleMarginals(const SynthesisInput& input, const Budget& budget,
-                         const std::vector<AttributeSet>& sets) {
+// How many marginals the budget measures so that noise moves a sixth of the records at most, or a thirtieth
+// where there are many attributes, in marginals of up to 64 cells; at least 64. Where there are hundreds of
+// pairs, and each is mostly noise, a fit to all of them is worse than independence.
+int64_t LegibleMarginals(const SynthesisInput& input, const Budget& budget, const RapSchedule& schedule) {
   constexpr int64_t kCellsAtMost = 64;
   constexpr int64_t kAlwaysMeasured = 64;
   const BudgetShare whole = WholeOf(budget);
   const double amount = static_cast<double>(whole.units) / 1e12;
+  const std::vector<AttributeSet>& sets = schedule.sets;
   double cells = 0;
   for (const AttributeSet& set : sets)
     cells +=
         static_cast<double>(CellsUpTo(input.domain, set, kCellsAtMost)) / static_cast<double>(sets.size());
-  const double moved = DeclaredRecords(input.assume_records.value_or(kRapGuessedRecords)) / 6 / cells;
+  const double part = schedule.attributes.size() > kManyAttributes ? 30 : 6;
+  const double moved = DeclaredRecords(input.assume_records.value_or(kRapGuessedRecords)) / part / cells;
   const double legible = whole.is_pure ? moved * amount : 2 * amount * moved * moved / 0.64;
   return std::max(kAlwaysMeasured,
                   static_cast<int64_t>(std::min(legible, static_cast<double>(kMostMeasured))));
@@ -328,18 +335,19 @@ RapRounds AutomaticRounds(const SynthesisInput& input, const Budget& budget, con
     return {.rounds = 1, .per_round = most};
   return DefaultRounds(schedule.attributes, schedule.sets,
                        MarginalsWorked(input.domain, schedule.sets, schedule.settings.rows),
-                       LegibleMarginals(input, budget, schedule.sets));
+                       LegibleMarginals(input, budget, schedule));
 }
 
 // The least share that leaves the one-way marginals more signal than noise, as far as 10,000 records or the
 // caller's guess of them have any: they are where the rows start from, and fits that follow are short. The
-// least there is where nothing would help.
+// least there is where nothing would help; the most there is where there are many attributes.
 int64_t DefaultOneWayPercent(const SynthesisInput& input, const Budget& budget,
                              const AttributeSet& attributes) {
   constexpr double kMeanOfDeviation = 0.8;  // the expected noise, of a standard deviation
   constexpr double kHopeless = 100;
   const absl::StatusOr<Sensitivity> one = MarginalsSensitivity(input.unit_bound, 1);
   if (!one.ok()) return kLeastOneWayPercent;  // refused later
+  if (attributes.size() > kManyAttributes) return kMostOneWayPercent;
   const BudgetShare whole = WholeOf(budget);
   const auto number = static_cast<double>(attributes.size());
   const double values = static_cast<double>(OneHotColumns(input.domain, attributes)) / number;
@@ -372,7 +380,7 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
     const absl::Status valid = ValidateQueries(input.domain, input.workload);
     if (!valid.ok()) return InvalidField("workload", std::string(valid.message()));
   }
-  ASSIGN_OR_RETURN(settings.rows, reader.Integer("rows", DefaultRows(columns)));
+  ASSIGN_OR_RETURN(settings.rows, reader.Integer("rows", DefaultRows(columns, schedule.attributes.size())));
   const int64_t candidates =
       marginals ? static_cast<int64_t>(schedule.sets.size()) : CountQueries(input.domain, schedule.queries);
   const int64_t most = std::min(candidates, kMostMeasured);
@@ -582,7 +590,8 @@ const std::vector<Setting>& RapSettingsTable() {
           "the paper's descent",
           kRelaxations),
       IntegerSetting("rows", "how many relaxed rows represent the data",
-                     absl::StrCat(kDefaultRows, ", fewer for many columns"),
+                     absl::StrCat(kDefaultRows, ", or ", kDefaultRowsForMany, " of more than ",
+                                  kManyAttributes, " attributes; fewer for very many columns"),
                      IntegerRange{1, kMostRelaxedRows}),
       IntegerSetting(
           "steps",

@@ -22,7 +22,7 @@ class Swift final : public Synthesizer {
  public:
   std::string_view name() const override { return "swift"; }
   std::string_view summary() const override;
-  int64_t version() const override { return 2; }
+  int64_t version() const override { return 3; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,
