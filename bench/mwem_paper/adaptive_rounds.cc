@@ -1,5 +1,5 @@
-// adaptive=yes beside fixed rounds, on an experiment of each section: ranges (mean squared error), parities of
-// up to three attributes (relative entropy), and two-way cuboids of Adult (mean absolute error of a cell).
+// adaptive=yes beside fixed rounds, on an experiment of each section: ranges (mean squared error), parities
+// of up to three attributes (relative entropy), and two-way cuboids of Adult (mean absolute error of a cell).
 #include <cmath>
 #include <cstdio>
 #include <functional>

@@ -24,7 +24,7 @@ void ContingencyTables(const Options& options);  // section 3.2
 void SparseTables(const Options& options);       // section 3.2, on generated tables
 void DataCubes(const Options& options);          // section 3.3
 void Scaling(const Options& options);            // section 4.1
-void AdaptiveRounds(const Options& options);     // the appendix's doubling
+void AdaptiveRounds(const Options& options);     // rounds that double their budget
 
 // A row of a table, as Options::only names it: epsilon with one decimal.
 std::string RowName(const std::string& data, double epsilon);

@@ -1,7 +1,9 @@
 // The experiments of "A Simple and Practical Algorithm for Differentially Private Data Release" (Hardt,
 // Ligett, McSherry 2012), with this program's MWEM.
 //
-//   mwem_paper ranges|range_counts|tables|sparse|cubes|scaling|adaptive [repetitions] [beginning of a row's name] [setting=value]...
+//   mwem_paper EXPERIMENT [repetitions] [beginning of a row's name] [setting=value]...
+//
+// EXPERIMENT: ranges, range_counts, tables, sparse, cubes, scaling or adaptive (experiments.h).
 //
 // Reads $CURATOR_SHARED/data (default ../shared).
 //

@@ -1,7 +1,7 @@
 // Contingency tables of a few hundred cells and records, most cells empty: relative entropy of the models of
 // mwem, auto and independence. The tables are generated: each of four kinds of records has one likely value
-// of each attribute (likely_percent) and any value else. Repetition r makes its own table from the seed r.
-#include <cmath>
+// of each attribute (likely_percent) and else any value. Repetition r makes its own table from the seed r.
+#include <algorithm>
 #include <cstdio>
 #include <random>
 
@@ -101,6 +101,7 @@ void PrintSparseRow(const Options& options, const SparseKind& kind, const std::v
 
 void SparseTables(const Options& options) {
   const std::vector<Way> ways = {{"mwem", "mwem", 3, {}},
+                                 {"mwem slack=1", "mwem", 3, {{"slack", "1"}}},
                                  {"mwem domain", "mwem", 3, {{"init", "domain"}}},
                                  {"auto", "auto", 3, {}},
                                  {"one-ways", "aim", 1, {}}};
