@@ -2,7 +2,7 @@
 //
 //   dpsyn marginals TABLE K METHOD RULE EPSILON [REPETITIONS] [key=value]...
 //   dpsyn squares   TABLE METHOD RULE EPSILON [REPETITIONS] [key=value]...
-//   dpsyn classify  TABLE METHOD RULE EPSILON [REPETITIONS] [key=value]...
+//   dpsyn uses      TABLE METHOD RULE EPSILON [REPETITIONS] [key=value]...
 //   dpsyn speed     [ROWS] [ATTRIBUTES] [key=value]...
 //   dpsyn designs
 //
@@ -16,9 +16,8 @@
 //   squares    for each k from 3 to 8, the mean over 30 random k-way marginals of the sum of squared errors
 //              of shares (marginals of more than 2^18 cells are left out); the workload of the synthesis is
 //              all pairs
-//   classify   every fifth record is held out; a classifier of the last attribute is trained on as many
-//              records drawn from the model as the rest has, and on the rest itself; the shares of held-out
-//              records that each gets wrong
+//   uses       what a classifier, a regression and centres learn from records; also each by itself, and
+//              what explains them: classify, regress, cluster, omit, pairs (dpsyn_uses.h)
 //   speed      a table of ROWS records of ATTRIBUTES binary attributes, end to end
 //   designs    how many views of how many binary attributes hold every pair, or triple, and the lower bound
 //
@@ -28,24 +27,21 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <random>
 #include <set>
 #include <string>
 
-#include "dp/accounting/rule.h"
 #include "dp/data/count_marginals.h"
 #include "dp/data/testing/seal_rows.h"
 #include "dp/kernel/kernel.h"
 #include "dp/noise/drbg.h"
 #include "dp/queries/marginals.h"
-#include "dp/sensitivity/sensitivity.h"
-#include "dp/sensitivity/spend.h"
 #include "dp/synthesis/dpsyn/covering_design.h"
 #include "dp/synthesis/synthesis_workload.h"
 #include "dp/synthesis/synthesizers.h"
-#include "income_classifier.h"
+#include "dpsyn_uses.h"
+#include "fitting.h"
 #include "real_tables.h"
 
 namespace curator::dp {
@@ -53,97 +49,15 @@ namespace {
 
 using bench::RealTable;
 
-double CpuSeconds() {
-  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-}
-
 PublicTable Published(const RealTable& table) {
   CodedColumns columns(SizesOf(table.domain));
   for (const auto& row : table.rows) (void)columns.AppendRow(row);
   return PublicTable::Create(std::move(columns)).value();
 }
 
-Drbg BitsOf(int repetition) {
-  DrawKey::Bytes key{};
-  key[0] = static_cast<uint8_t>(repetition);
-  return Drbg{DrawKey(key)};
-}
-
-void SetBudget(const std::string& rule, const std::string& epsilon, SynthesisInput& input) {
-  const Epsilon amount = Epsilon::Parse(epsilon, "epsilon").value();
-  const Delta delta(kDeltaUnitsPerOne / 1'000'000'000);
-  input.rule.epsilon = Epsilon(std::max<int64_t>(amount.units(), kEpsilonUnitsPerOne) * 100);
-  if (rule == "pure") {
-    input.rule.kind = RuleKind::kPure;
-    input.spend = {.epsilon = amount};
-  } else if (rule == "certified") {
-    input.rule.kind = RuleKind::kAdvanced;
-    input.rule.delta = Delta(2 * delta.units());
-    input.spend = {.epsilon = amount, .delta = delta};
-  } else {
-    input.rule.kind = RuleKind::kZcdp;
-    input.rule.epsilon = amount;
-    input.rule.delta = delta;
-    input.spend = {.rho = Rho(LimitsOf(input.rule).value()[0].amount)};
-  }
-}
-
-// A fitted model; for `direct`, the noisy answers themselves.
-struct Fitted {
-  std::unique_ptr<SynthesisModel> model;
-  std::vector<std::vector<int64_t>> answers;
-  double cpu_seconds = 0;
-};
-
-Fitted FitOnce(const std::string& method, const SynthesisInput& input, const SealedTableHandle& table,
-               int repetition) {
-  Drbg bits = BitsOf(repetition);
-  const double start = CpuSeconds();
-  Fitted fitted;
-  if (method == "direct") {
-    const std::vector<AttributeSet> sets = SetsOf(input.workload);
-    const Sensitivity sensitivity =
-        MarginalsSensitivity(input.unit_bound, static_cast<int64_t>(sets.size())).value();
-    const NoisePurchase bought =
-        BuyNoise(input.rule, input.spend, sensitivity, sensitivity, std::nullopt).value();
-    Kernel kernel(table, input.domain, input.unit_bound, Meter(bought.draws), bits);
-    fitted.answers = kernel.NoisyCounts(sets, bought.noise).value();
-  } else {
-    const Synthesizer& synthesizer = *FindSynthesizer(method);
-    SynthesisPlan plan = synthesizer.Plan(input).value();
-    Kernel kernel(table, input.domain, input.unit_bound, Meter(std::move(plan.draws)), bits);
-    Pacer pacer{std::stop_token()};
-    fitted.model = synthesizer.Fit(input, kernel, pacer, NoProgress()).value();
-  }
-  fitted.cpu_seconds = CpuSeconds() - start;
-  return fitted;
-}
-
 std::vector<double> AnswerOf(const Fitted& fitted, const SynthesisInput& input, size_t marginal) {
   if (fitted.model != nullptr) return fitted.model->Marginal(input.workload[marginal].attributes).value();
   return {fitted.answers[marginal].begin(), fitted.answers[marginal].end()};
-}
-
-SynthesisInput InputFor(const RealTable& table, std::vector<AttributeSet> workload, int argc, char** argv,
-                        int first) {
-  SynthesisInput input{.domain = table.domain,
-                       .unit_bound = {},
-                       .rule = {},
-                       .spend = {},
-                       .workload = WholeMarginals(workload),
-                       .settings = {},
-                       .assume_records = std::nullopt};
-  for (int i = first; i < argc; ++i) {
-    const std::string setting = argv[i];
-    const size_t equals = setting.find('=');
-    const std::string value = setting.substr(equals + 1);
-    if (setting.substr(0, equals) == "assume_records") {
-      input.assume_records = std::atoll(value.c_str());
-    } else {
-      input.settings[setting.substr(0, equals)] = value;
-    }
-  }
-  return input;
 }
 
 double Total(const std::vector<double>& cells) {
@@ -268,35 +182,6 @@ int Squares(int argc, char** argv) {
   return 0;
 }
 
-int Classify(int argc, char** argv) {
-  RealTable table = bench::ReadNamedTable(argv[2]);
-  const std::string method = argv[3];
-  const int repetitions = argc > 6 ? std::atoi(argv[6]) : 3;
-  bench::CodedRows training;
-  bench::CodedRows test;
-  for (size_t row = 0; row < table.rows.size(); ++row)
-    (row % 5 == 0 ? test : training).push_back(table.rows[row]);
-  SynthesisInput input = InputFor(table, AllKWayMarginals(table.domain, 2, {}).value(), argc, argv, 7);
-  SetBudget(argv[4], argv[5], input);
-  const SealedTableHandle sealed = SealRows(table.domain, training).value();
-  const std::vector<int64_t> sizes = SizesOf(table.domain);
-  double wrong = 0;
-  for (int repetition = 1; repetition <= repetitions; ++repetition) {
-    const Fitted fitted = FitOnce(method, input, sealed, repetition);
-    bench::CodedRows drawn;
-    Drbg bits = BitsOf(100 + repetition);
-    (void)fitted.model->Sample(bits, fitted.model->records(), [&](std::span<const uint32_t> codes) {
-      drawn.emplace_back(codes.begin(), codes.end());
-      return absl::OkStatus();
-    });
-    wrong += bench::Misclassification(drawn, test, sizes) / repetitions;
-  }
-  std::printf("%s %s %s eps %s: misclassified %.4f, real records %.4f, guess %.4f\n", argv[2], method.c_str(),
-              argv[4], argv[5], wrong, bench::Misclassification(training, test, sizes),
-              bench::MisclassificationByGuess(test));
-  return 0;
-}
-
 // Attributes in chains: each copies the one before with probability 3/4.
 int Speed(int argc, char** argv) {
   const int rows = argc > 2 ? std::atoi(argv[2]) : 1'000'000;
@@ -370,7 +255,7 @@ int Main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "marginals" && argc > 6) return Marginals(argc, argv);
   if (what == "squares" && argc > 5) return Squares(argc, argv);
-  if (what == "classify" && argc > 5) return Classify(argc, argv);
+  if (argc > 5 && IsUse(what)) return MeasureUse(argc, argv);
   if (what == "speed") return Speed(argc, argv);
   if (what == "designs") return Designs();
   std::fprintf(stderr, "see the head of bench/dpsyn.cc\n");
