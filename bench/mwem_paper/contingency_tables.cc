@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <set>
+#include <optional>
+#include <utility>
 
 #include "bench/mwem_paper/experiments.h"
 #include "bench/mwem_paper/parity_baseline.h"
@@ -76,17 +77,45 @@ struct Case {
   std::vector<int> rounds;
 };
 
-// The least mean over the given numbers of rounds, as in the paper ("the best setting of T").
+// Those of the least mean over the given numbers of rounds, as in the paper ("the best setting of T").
 template <typename Entropy>
-double Best(const std::vector<int>& rounds, size_t candidates, int repetitions, Entropy entropy) {
-  double best = 1e300;
+Repeated Best(const std::vector<int>& rounds, size_t candidates, int repetitions, Entropy entropy) {
+  std::optional<Repeated> best;
   for (const int t : rounds) {
     if (static_cast<size_t>(t) >= candidates) continue;
-    double mean = 0;
-    for (int seed = 1; seed <= repetitions; ++seed) mean += entropy(t, seed) / repetitions;
-    best = std::min(best, mean);
+    Repeated entropies;
+    for (int seed = 1; seed <= repetitions; ++seed) entropies.Add(entropy(t, seed));
+    if (!best || entropies.Mean() < best->Mean()) best = entropies;
   }
-  return best;
+  return *best;
+}
+
+void PrintEntropyRow(const Options& options, const Case& each, const BenchTable& table, int k,
+                     double epsilon) {
+  const std::vector<dp::QueryGroup> parities = Parities(table.domain, k);
+  const auto mwem = [&](Settings settings, int seed) {
+    dp::SynthesisInput input = InputFor(table.domain, epsilon, parities, options.With(std::move(settings)));
+    input.assume_records = static_cast<int64_t>(table.rows.size()) / 100 * 100 + 100;
+    return RelativeEntropy(table, FitMwem(input, table, seed).model->Marginal(Every(table.domain)).value());
+  };
+  const auto best = [&](const auto& entropy) {
+    return Best(each.rounds, parities.size(), options.repetitions, entropy);
+  };
+  std::vector<Repeated> columns(4);
+  columns[0] =
+      best([&](int t, int seed) { return RelativeEntropy(table, PlainMwem(table, epsilon, k, t, seed)); });
+  columns[1] = best([&](int t, int seed) {
+    return mwem({{"rounds", std::to_string(t)}, {"init", "domain"}}, seed);
+  });
+  for (int seed = 1; seed <= options.repetitions; ++seed) {
+    columns[2].Add(mwem({}, seed));
+    columns[3].Add(RelativeEntropy(table, FitAllParities(table, epsilon, k, seed)));
+  }
+  std::printf("%-8s %3d %8.1f ", each.name.c_str(), k, epsilon);
+  for (const Repeated& column : columns)
+    std::printf(" %8.4f +- %6.4f", column.Mean(), column.StandardError());
+  std::printf("\n");
+  std::fflush(stdout);
 }
 
 }  // namespace
@@ -119,37 +148,14 @@ double RelativeEntropy(const BenchTable& table, const std::vector<double>& weigh
 }
 
 void ContingencyTables(const Options& options) {
-  const int repetitions = options.repetitions;
-  std::printf("%-8s %3s %8s  %10s %10s %10s %10s\n", "data", "k", "epsilon", "plain", "improved", "default",
+  std::printf("%-8s %3s %8s  %18s %18s %18s %18s\n", "data", "k", "epsilon", "plain", "improved", "default",
               "uniform");
   for (const Case& each : {Case{"mildew", {2, 4, 8}}, Case{"czech", {2, 4, 8}}, Case{"nltcs", {10, 30}}}) {
     const BenchTable table = BinaryTable(each.name);
-    const dp::AttributeSet every = Every(table.domain);
     for (const int k : {3, 2}) {
-      const std::vector<dp::QueryGroup> parities = Parities(table.domain, k);
       for (const double epsilon : {0.1, 0.3, 1.0, 3.0, 10.0}) {
-        if (!options.Wants(RowName(each.name + "-" + std::to_string(k), epsilon))) continue;
-        const auto mwem = [&](Settings settings, int seed) {
-          dp::SynthesisInput input =
-              InputFor(table.domain, epsilon, parities, options.With(std::move(settings)));
-          input.assume_records = static_cast<int64_t>(table.rows.size()) / 100 * 100 + 100;
-          return RelativeEntropy(table, FitMwem(input, table, seed).model->Marginal(every).value());
-        };
-        const double plain = Best(each.rounds, parities.size(), repetitions, [&](int t, int seed) {
-          return RelativeEntropy(table, PlainMwem(table, epsilon, k, t, seed));
-        });
-        const double improved = Best(each.rounds, parities.size(), repetitions, [&](int t, int seed) {
-          return mwem({{"rounds", std::to_string(t)}, {"init", "domain"}}, seed);
-        });
-        double defaults = 0;
-        double uniform = 0;
-        for (int seed = 1; seed <= repetitions; ++seed) {
-          defaults += mwem({}, seed) / repetitions;
-          uniform += RelativeEntropy(table, FitAllParities(table, epsilon, k, seed)) / repetitions;
-        }
-        std::printf("%-8s %3d %8.1f  %10.4f %10.4f %10.4f %10.4f\n", each.name.c_str(), k, epsilon, plain,
-                    improved, defaults, uniform);
-        std::fflush(stdout);
+        if (options.Wants(RowName(each.name + "-" + std::to_string(k), epsilon)))
+          PrintEntropyRow(options, each, table, k, epsilon);
       }
     }
   }
