@@ -33,7 +33,8 @@ absl::Status ReadAimSettings(const SynthesisInput& input, const BudgetShare& bud
   const LoopFacts facts = FactsOf(input, loop, budget);
   const int64_t most_rounds = std::clamp<int64_t>(facts.candidates, 1, kMostMeasurements);
   ASSIGN_OR_RETURN(settings.rounds, reader.Integer("rounds", std::min(most_rounds, UsualMeasurements(facts)),
-                                                   IntegerRange{1, most_rounds}));
+                                                   IntegerRange{0, most_rounds}));
+  if (settings.rounds == 0) loop.candidates.clear();
   ASSIGN_OR_RETURN(settings.one_way_percent, reader.Integer("one_way_percent", UsualOneWayPercent(facts)));
   ASSIGN_OR_RETURN(settings.selection_percent, reader.Integer("selection_percent"));
   ASSIGN_OR_RETURN(settings.sweeps, reader.Integer("sweeps"));
@@ -68,7 +69,7 @@ absl::Status BuyRounds(const Domain& domain, Purse& purse, AimSchedule& schedule
 
 const std::vector<Setting>& AimSettingsTable() {
   static const auto* const settings = new std::vector<Setting>{
-      IntegerSetting("rounds", "how many marginals are measured beside the one-way marginals",
+      IntegerSetting("rounds", "how many marginals are measured beside the one-way marginals; 0: none",
                      "chosen from the budget, the domain and the assumed number of records"),
       IntegerSetting("one_way_percent", "the share of the budget that measures the one-way marginals",
                      "chosen from the budget, the domain and the assumed number of records",

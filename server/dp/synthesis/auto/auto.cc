@@ -49,7 +49,7 @@ std::string_view Auto::summary() const {
 }
 
 int64_t Auto::version() const {
-  int64_t version = 2;
+  int64_t version = 3;
   for (const Synthesizer* method : methods_) version += method->version() - 1;
   return version;
 }
@@ -92,7 +92,7 @@ absl::StatusOr<std::unique_ptr<SynthesisModel>> Auto::Fit(const SynthesisInput& 
   }
   ASSIGN_OR_RETURN(const CountFirst first, SplitOffCount(input));
   ASSIGN_OR_RETURN(const int64_t noisy, kernel.NoisyRecordCount(first.noise));
-  const int64_t records = RoundedRecords(noisy - 2 * static_cast<int64_t>(DeviationForFit(first.noise)));
+  const int64_t records = RoundedRecords(noisy - static_cast<int64_t>(DeviationForFit(first.noise)));
   ASSIGN_OR_RETURN(const Branch branch, BranchFor(input, first.rest, records, methods_, pacer));
   RETURN_IF_ERROR(kernel.SpendAs(branch.plan.draws));
   std::string why = absl::StrCat("noisy number of records: ", noisy, ", rounded to ", records, ": ",

@@ -1,8 +1,8 @@
 // Chooses the method and its settings by public facts and a noisy number of records.
 //
-// The first draw counts the records, for half a percent of the budget; the rest is charged as one amount, and
-// spent on the draws of the method that is chosen then (PrivateQueries::SpendAs). With a declared number of
-// records nothing is counted, and the plan is that of the method.
+// The first draw counts the records, for a hundredth of the budget (a fiftieth of a pure one); the rest is
+// charged as one amount, and spent on the draws of the method that is chosen then (PrivateQueries::SpendAs).
+// With a declared number of records nothing is counted, and the plan is that of the method.
 #pragma once
 
 #include <cstdint>

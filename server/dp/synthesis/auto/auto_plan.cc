@@ -22,7 +22,9 @@
 namespace curator::dp {
 namespace {
 
-constexpr int64_t kCountParts = 200;  // see RecordCountUnits()
+// See RecordCountUnits(). A pure count's deviation falls in proportion to its share, another's by the root.
+constexpr int64_t kPureCountParts = 50;
+constexpr int64_t kCountParts = 100;
 constexpr int64_t kFewestRecords = 64;
 constexpr int64_t kMostRoundedRecords = int64_t{1} << 30;
 constexpr int64_t kFactorOfRecords = 4;
@@ -187,7 +189,8 @@ class Accumulated {
 absl::StatusOr<CountFirst> SplitOffCount(const SynthesisInput& input) {
   ASSIGN_OR_RETURN(const Budget budget, BudgetOf(input.rule, input.spend));
   const BudgetShare whole = WholeOf(budget);
-  const BudgetShare count = whole.Of(RecordCountUnits(whole.units, kCountParts));
+  const BudgetShare count =
+      whole.Of(RecordCountUnits(whole.units, whole.is_pure ? kPureCountParts : kCountParts));
   const BudgetShare rest = whole.Of(whole.units - count.units);
   if (rest.units < 1) return whole.TooSmallFor("the number of records and a method");
   ASSIGN_OR_RETURN(const Sensitivity sensitivity, RecordCountSensitivity(input.unit_bound));

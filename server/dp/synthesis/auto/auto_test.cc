@@ -76,10 +76,10 @@ TEST(Auto, IsChargedForTheCountAndForTheRestAsOneAmount) {
   constexpr int64_t kRho = 1'000'000'000;
   const SynthesisPlan plan = AutoMethod().Plan(ZcdpWorld(kRho).input).value();
   ASSERT_EQ(plan.draws.size(), 2);
-  EXPECT_EQ(plan.draws[1], (CountedEvent{{ZcdpEvent{Rho(kRho - kRho / 200)}}, 1}));
+  EXPECT_EQ(plan.draws[1], (CountedEvent{{ZcdpEvent{Rho(kRho - kRho / 100)}}, 1}));
   const SynthesisPlan pure = AutoMethod().Plan(FullWorld().input).value();
   ASSERT_EQ(pure.draws.size(), 2);
-  EXPECT_EQ(pure.draws[1], (CountedEvent{{PureEvent{Epsilon(995'000'000'000)}}, 1}));
+  EXPECT_EQ(pure.draws[1], (CountedEvent{{PureEvent{Epsilon(980'000'000'000)}}, 1}));
 }
 
 TEST(Auto, KeepsAPromiseOfEpsilonAndDelta) {

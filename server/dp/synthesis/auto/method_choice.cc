@@ -15,6 +15,7 @@ constexpr int64_t kFewCells = 256;
 constexpr double kMostNoise = 0.5;
 constexpr int64_t kCellsOfOneTable = int64_t{1} << 18;
 constexpr double kFewCellsOfAPair = 64;
+constexpr double kHopelessNoise = 1.5;  // of one-way marginals
 
 bool IsOfWholeMarginals(const std::vector<QueryGroup>& workload) {
   return std::ranges::all_of(
@@ -38,12 +39,17 @@ std::vector<double> CellsOfPairs(const Domain& domain, const std::vector<Attribu
   return cells;
 }
 
+// The expected noise of a count, where so many marginals share all of the budget.
+double NoiseOfACell(const BudgetShare& whole, double marginals) {
+  const double amount = static_cast<double>(whole.units) / 1e12;
+  return whole.is_pure ? marginals / amount : 0.8 * std::sqrt(marginals / (2 * amount));
+}
+
 // What noise would move of a pair, as a share of the records and at most all of them, if all were measured:
 // the mean over the pairs, of which there is at least one.
 double NoiseOfPairs(const std::vector<double>& cells_of_pairs, const BudgetShare& whole, int64_t records) {
-  const double amount = static_cast<double>(whole.units) / 1e12;
   const auto pairs = static_cast<double>(cells_of_pairs.size());
-  const double of_a_cell = whole.is_pure ? pairs / amount : 0.8 * std::sqrt(pairs / (2 * amount));
+  const double of_a_cell = NoiseOfACell(whole, pairs);
   double sum = 0;
   for (const double cells : cells_of_pairs)
     sum += std::min(1.0, cells * of_a_cell / static_cast<double>(records));
@@ -60,6 +66,16 @@ bool MeasuresAllPairs(int64_t cells, double attributes, double noise) {
   if (cells <= kCellsOfOneTable) return noise <= 0.004;
   const double crowd = attributes / 14;
   return noise <= std::min(kMostNoise, 0.4 / (crowd * crowd * crowd));
+}
+
+// What noise would move of a one-way marginal in the mean, in proportion to the records, if nothing else were
+// measured.
+double NoiseOfOneWays(const Domain& domain, const AttributeSet& attributes, const BudgetShare& whole,
+                      int64_t records) {
+  const auto marginals = static_cast<double>(attributes.size());
+  double cells = 0;
+  for (const int64_t size : domain.SizesOf(attributes)) cells += static_cast<double>(size) / marginals;
+  return cells * NoiseOfACell(whole, marginals) / static_cast<double>(records);
 }
 
 // Epsilons add up, so under a pure budget few views at once have less noise than many rounds, unless views
@@ -96,6 +112,8 @@ std::vector<MethodChoice> ChooseMethods(const SynthesisInput& input, const Budge
   const std::vector<double> pairs = CellsOfPairs(input.domain, sets);
   if (pairs.empty()) return {selected};
   const AttributeSet attributes = Union(sets);
+  if (NoiseOfOneWays(input.domain, attributes, whole, records) >= kHopelessNoise)
+    return {{.method = "aim", .settings = {{"rounds", "0"}}}, ViewsByItsRule()};
   const double noise = NoiseOfPairs(pairs, whole, records);
   const int64_t cells = CellsUpTo(input.domain, attributes, kCellsOfOneTable + 1);
   if (MeasuresAllPairs(cells, static_cast<double>(attributes.size()), noise))

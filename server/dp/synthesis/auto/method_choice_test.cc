@@ -78,6 +78,17 @@ TEST(ChooseMethods, UnderAPureBudgetRoundsChooseAmongWidePairsUnlessAllAreHidden
   EXPECT_EQ(FirstPureChoice(census, 0.1, 32'768), "priview");
 }
 
+TEST(ChooseMethods, NothingButOneWayMarginalsIsMeasuredWhereNoiseHidesEvenThem) {
+  const SynthesisInput input = InputOver(std::vector<int64_t>(6, 2), 3);
+  const MethodChoice hidden = ChooseMethods(input, {.is_pure = false, .units = kRho / 10'000}, 64).front();
+  EXPECT_EQ(hidden.method, "aim");
+  EXPECT_EQ(hidden.settings.at("rounds"), "0");
+  const MethodChoice pure = ChooseMethods(input, {.is_pure = true, .units = kRho / 10}, 64).front();
+  EXPECT_EQ(pure.settings, hidden.settings);
+  EXPECT_NE(ChooseMethods(input, {.is_pure = true, .units = kRho / 10}, 1024).front().settings,
+            hidden.settings);
+}
+
 TEST(ChooseMethods, OneWayMarginalsNeedNoPairs) {
   EXPECT_EQ(FirstChoice(InputOver({100, 3, 4}, 1), kRho, 65'536), "aim");
 }

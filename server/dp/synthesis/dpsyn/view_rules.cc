@@ -14,7 +14,7 @@ constexpr double kMostSinglePercent = 85;
 constexpr double kPercentOfEveryPair = 32;  // of single attributes, if every pair were selected
 constexpr double kAttributesPerSelection = 16;
 constexpr double kMostNoiseOfAPair = 0.25;
-constexpr double kStrongDependence = 0.2;  // L1 distance from independence, in proportion to the records
+constexpr double kStrongDependence = 0.5;  // L1 distance from independence, in proportion to the records
 
 double SinglePercent(double selections, double pairs) {
   const double rising = kPercentOfEveryPair / std::sqrt(selections / pairs);

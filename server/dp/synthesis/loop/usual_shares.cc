@@ -38,7 +38,7 @@ int64_t UsualOneWayPercent(const LoopFacts& facts) {
   if (facts.budget.is_pure) {
     const double share =
         facts.attributes / (facts.attributes + static_cast<double>(UsualMeasurements(facts)));
-    percent = 100 * share * std::sqrt(share);
+    percent = std::max(percent, 100 * share * std::sqrt(share));
   }
   return std::clamp<int64_t>(static_cast<int64_t>(percent), 2, 80);
 }

@@ -29,13 +29,14 @@ double NoiseShare(const LoopFacts& facts, double counts);
 
 // From 2 to 80, or 99 where there are no candidates: the more the one-way marginals suffer from noise the
 // more they get, for nothing is known without them; where they do not, the marginals of several attributes
-// say them, too.
+// say them, too. Of a pure budget they get more where the attributes outnumber the measurements.
 int64_t UsualOneWayPercent(const LoopFacts& facts);
 
 inline constexpr int64_t kMostMeasurements = 1000;
 
 // As many measurements as leave each of them about as much noise as it has signal, which is less the more
-// cells it has. From 1 to kMostMeasurements.
+// cells it has. Of a pure budget fewer: there noise grows with their number, not with its root. From 1 to
+// kMostMeasurements.
 int64_t UsualMeasurements(const LoopFacts& facts);
 
 }  // namespace curator::dp
