@@ -176,7 +176,10 @@ Fitted FitBy(const std::string& method, const dp::SynthesisInput& input, const B
     std::fprintf(stderr, "%s\n", model.status().ToString().c_str());
     std::exit(1);
   }
-  return {*std::move(model), CpuSeconds() - start};
+  const double seconds = CpuSeconds() - start;
+  if (std::getenv("TRANSCRIPT") != nullptr && !(*model)->Transcript().empty())
+    std::fprintf(stderr, "%s\n", (*model)->Transcript().front().c_str());
+  return {*std::move(model), seconds};
 }
 
 Fitted FitMwem(const dp::SynthesisInput& input, const BenchTable& table, int seed) {

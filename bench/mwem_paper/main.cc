@@ -5,7 +5,8 @@
 //
 // EXPERIMENT: ranges, range_counts, tables, sparse, cubes, scaling or adaptive (experiments.h).
 //
-// Reads $CURATOR_SHARED/data (default ../shared).
+// Reads $CURATOR_SHARED/data (default ../shared). With $TRANSCRIPT set, the first line of each fit's
+// transcript goes to the standard error.
 //
 // Repetition r draws from the key whose first bytes are r. Times are of one thread.
 #include <algorithm>
