@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <random>
+#include <string>
 
 #include "dp/data/count_marginals.h"
 #include "dp/data/testing/seal_rows.h"
@@ -164,6 +165,32 @@ TEST(AimWithAPublicTable, ThatContradictsTheRecordsIsOutweighed) {
   EXPECT_LT(with.error, without.error + 0.1);
 }
 
+std::vector<std::string> TranscriptOf(const SynthesisInput& input) {
+  const SealedTableHandle table = SealRows(input.domain, ChainRows(kRecords, 1)).value();
+  seeded::SeededBits bits(5);
+  Kernel kernel(table, input.domain, input.unit_bound, Meter(Aim().Plan(input)->draws), bits);
+  Pacer pacer{std::stop_token()};
+  return Aim().Fit(input, kernel, pacer, NoProgress()).value()->Transcript();
+}
+
+// What is taken before the rounds stays in the cliques, where nothing else has room then.
+TEST(AimWithAPublicTable, TakesLittleOfTheCliquesRoomBeforeTheRounds) {
+  constexpr int64_t kMostCells = 1500;
+  constexpr int64_t kCellsOfAPair = 16;
+  SynthesisInput input = InputWith(ChainRows(kRecords, 2), kTenth);
+  const auto taken_before = [](const SynthesisInput& request) {
+    return std::ranges::count_if(TranscriptOf(request), [](const std::string& line) {
+      return line.find("before the rounds") != std::string::npos;
+    });
+  };
+  const int64_t with_room = taken_before(input);
+  EXPECT_GT(with_room * kCellsOfAPair, kMostCells / 16);
+  input.settings["max_cells"] = std::to_string(kMostCells);
+  const int64_t without = taken_before(input);
+  EXPECT_GT(without, 0);
+  EXPECT_LE(without * kCellsOfAPair, kMostCells / 16);
+}
+
 TEST(AimWithAPublicTable, RefusesAPriorWithOtherColumnsAsPriorDoes) {
   SynthesisInput input = InputWith(ChainRows(10, 1), kTenth);
   input.prior = PublicRows(CodedDomain({4, 4}), {{1, 1}});
@@ -180,12 +207,7 @@ TEST(AimWithAPublicTable, SaysSoInItsPlanAndItsTranscript) {
   EXPECT_THAT(Aim().Plan(InputWith({}, kTenth))->schedule, Not(Contains(HasSubstr("public"))));
   EXPECT_EQ(Aim().Plan(input)->draws, Aim().Plan(InputWith({}, kTenth))->draws);
   EXPECT_GT(Aim().Plan(input)->memory.fitting, Aim().Plan(InputWith({}, kTenth))->memory.fitting);
-  const SealedTableHandle table = SealRows(input.domain, ChainRows(kRecords, 1)).value();
-  seeded::SeededBits bits(5);
-  Kernel kernel(table, input.domain, input.unit_bound, Meter(Aim().Plan(input)->draws), bits);
-  Pacer pacer{std::stop_token()};
-  EXPECT_THAT(Aim().Fit(input, kernel, pacer, NoProgress()).value()->Transcript(),
-              Contains(HasSubstr("from the public table")));
+  EXPECT_THAT(TranscriptOf(input), Contains(HasSubstr("from the public table")));
 }
 
 }  // namespace

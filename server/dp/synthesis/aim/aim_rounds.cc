@@ -13,6 +13,8 @@ namespace curator::dp {
 namespace {
 
 constexpr double kConvergedInRounds = 0.05;
+// Of the cliques' cells: what public marginals take before the rounds is room that no measurement has.
+constexpr int64_t kPartBeforeTheRounds = 16;
 // Of a measurement's deviation: answers that are trusted far more than that take very many sweeps to fit.
 constexpr double kLeastOfNoise = 1.0 / 16;
 
@@ -34,7 +36,8 @@ absl::Status AimRounds::Begin() {
   ASSIGN_OR_RETURN(const std::vector<std::vector<double>> one_ways,
                    run_.fit().Marginals(loop.one_ways, pacer_));
   RETURN_IF_ERROR(public_->LearnFromOneWays(one_ways, DeviationForFit(loop.one_way_noise), pacer_));
-  for (int64_t i = 0; i < kPublicForests; ++i) RETURN_IF_ERROR(TakeForest("before the rounds"));
+  for (int64_t i = 0; i < kPublicForests; ++i)
+    RETURN_IF_ERROR(TakeForest(schedule_.loop.all_cells / kPartBeforeTheRounds, "before the rounds"));
   return absl::OkStatus();
 }
 
@@ -66,7 +69,8 @@ absl::Status AimRounds::End() {
     const size_t furthest = FurthestOf(estimates, said);
     RETURN_IF_ERROR(Measure(estimates.candidates[furthest], &said[furthest], "after the rounds"));
   }
-  for (int64_t i = 0; i < kPublicForests; ++i) RETURN_IF_ERROR(TakeForest("after the rounds"));
+  for (int64_t i = 0; i < kPublicForests; ++i)
+    RETURN_IF_ERROR(TakeForest(schedule_.loop.all_cells, "after the rounds"));
   return absl::OkStatus();
 }
 
@@ -168,11 +172,11 @@ bool AimRounds::IsBetterThanAMeasurement(size_t candidate, const std::vector<dou
   return public_->DeviationOf(candidate, said) < DeviationForFit(schedule_.loop.noise);
 }
 
-absl::Status AimRounds::TakeForest(const std::string& step) {
+absl::Status AimRounds::TakeForest(int64_t most_cells, const std::string& step) {
   std::vector<size_t> left;
   for (size_t i = 0; i < candidates_.size(); ++i) {
     const bool is_new = !public_->is_taken(i) && times_measured_[i] == 0;
-    if (is_new && run_.fit().Fits(candidates_[i].attributes)) left.push_back(i);
+    if (is_new && run_.fit().FitsInto(candidates_[i].attributes, most_cells)) left.push_back(i);
   }
   ASSIGN_OR_RETURN(const Estimates estimates, EstimatesOf(std::move(left)));
   ASSIGN_OR_RETURN(std::vector<std::vector<double>> said, PublicCountsOf(estimates));
@@ -187,7 +191,8 @@ absl::Status AimRounds::TakeForest(const std::string& step) {
   std::ranges::stable_sort(order, [&](size_t a, size_t b) { return distances[a] > distances[b]; });
   Components components(schedule_.loop.attributes);
   for (const size_t i : order) {
-    if (!run_.fit().Fits(estimates.sets[i]) || !components.Separates(estimates.sets[i])) continue;
+    if (!run_.fit().FitsInto(estimates.sets[i], most_cells) || !components.Separates(estimates.sets[i]))
+      continue;
     components.Join(estimates.sets[i]);
     RETURN_IF_ERROR(Take(estimates.candidates[i], std::move(said[i]), step));
   }

@@ -71,8 +71,9 @@ class AimRounds {
   bool IsBetterThanAMeasurement(size_t candidate, const std::vector<double>& said) const;
 
   // Takes those candidates from the public table that say most against the model, at most one path between
-  // any two attributes; none that a measurement would say better.
-  absl::Status TakeForest(const std::string& step);
+  // any two attributes; none that a measurement would say better, and none for which the cliques would need
+  // more than `most_cells`.
+  absl::Status TakeForest(int64_t most_cells, const std::string& step);
 
   // The one of `estimates` from which the public table is furthest, beyond what a measurement would leave.
   size_t FurthestOf(const Estimates& estimates, const std::vector<std::vector<double>>& said) const;

@@ -43,6 +43,10 @@ bool CliqueFit::Fits(const AttributeSet& set) const {
   return false;
 }
 
+bool CliqueFit::FitsInto(const AttributeSet& set, int64_t most_cells) const {
+  return Fits(set) && (most_cells >= max_cells_ || graph_.HasRoomFor(set, most_cells, max_separator_));
+}
+
 absl::Status CliqueFit::Join(const AttributeSet& set) {
   RETURN_IF_ERROR(domain_.CheckSet(set));
   if (!IsSubset(set, graph_.attributes()))

@@ -54,6 +54,9 @@ class CliqueFit {
   // would not, it is taken not to for ever.
   bool Fits(const AttributeSet& set) const;
 
+  // The same with at most `most_cells` instead of max_cells, for this time alone.
+  bool FitsInto(const AttributeSet& set, int64_t most_cells) const;
+
   // Has a clique hold `set`, from the next replay on. Errors: INVALID_ARGUMENT when it does not fit, or for a
   // set that is not within the attributes.
   absl::Status Join(const AttributeSet& set);
