@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "dp/domain/attribute_set.h"
+#include "dp/synthesis/loop/usual_shares.h"
 #include "dp/synthesis/synthesis_memory.h"
 #include "dp/synthesis/synthesis_workload.h"
 
@@ -39,17 +40,11 @@ std::vector<double> CellsOfPairs(const Domain& domain, const std::vector<Attribu
   return cells;
 }
 
-// The expected noise of a count, where so many marginals share all of the budget.
-double NoiseOfACell(const BudgetShare& whole, double marginals) {
-  const double amount = static_cast<double>(whole.units) / 1e12;
-  return whole.is_pure ? marginals / amount : 0.8 * std::sqrt(marginals / (2 * amount));
-}
-
 // What noise would move of a pair, as a share of the records and at most all of them, if all were measured:
 // the mean over the pairs, of which there is at least one.
 double NoiseOfPairs(const std::vector<double>& cells_of_pairs, const BudgetShare& whole, int64_t records) {
   const auto pairs = static_cast<double>(cells_of_pairs.size());
-  const double of_a_cell = NoiseOfACell(whole, pairs);
+  const double of_a_cell = ExpectedNoise(whole, pairs);
   double sum = 0;
   for (const double cells : cells_of_pairs)
     sum += std::min(1.0, cells * of_a_cell / static_cast<double>(records));
@@ -75,7 +70,7 @@ double NoiseOfOneWays(const Domain& domain, const AttributeSet& attributes, cons
   const auto marginals = static_cast<double>(attributes.size());
   double cells = 0;
   for (const int64_t size : domain.SizesOf(attributes)) cells += static_cast<double>(size) / marginals;
-  return cells * NoiseOfACell(whole, marginals) / static_cast<double>(records);
+  return cells * ExpectedNoise(whole, marginals) / static_cast<double>(records);
 }
 
 // Epsilons add up, so under a pure budget few views at once have less noise than many rounds, unless views

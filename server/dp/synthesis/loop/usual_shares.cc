@@ -25,10 +25,13 @@ LoopFacts FactsOf(const SynthesisInput& input, const LoopSchedule& schedule, con
   return facts;
 }
 
+double ExpectedNoise(const BudgetShare& whole, double counts) {
+  const double amount = static_cast<double>(whole.units) / 1e12;
+  return whole.is_pure ? counts / amount : 0.8 * std::sqrt(counts / (2 * amount));
+}
+
 double NoiseShare(const LoopFacts& facts, double counts) {
-  const double amount = static_cast<double>(facts.budget.units) / 1e12;
-  const double noise = facts.budget.is_pure ? counts / amount : 0.8 * std::sqrt(counts / (2 * amount));
-  return noise / facts.records;
+  return ExpectedNoise(facts.budget, counts) / facts.records;
 }
 
 int64_t UsualOneWayPercent(const LoopFacts& facts) {

@@ -23,6 +23,9 @@ struct LoopFacts {
 };
 LoopFacts FactsOf(const SynthesisInput& input, const LoopSchedule& schedule, const BudgetShare& budget);
 
+// The expected noise of one count, when `counts` marginals share the whole budget.
+double ExpectedNoise(const BudgetShare& whole, double counts);
+
 // How far noise of the whole budget moves one count, when `counts` marginals share it, in proportion to the
 // records.
 double NoiseShare(const LoopFacts& facts, double counts);
