@@ -30,9 +30,9 @@ struct SelectionRule {
 // `whole` is what all views may cost together, `candidates` the pairs to select from. The number of pairs
 // rises with the number of attributes, of which each depends on a few others, and slowly with the budget, as
 // what more money finds is less and less dependent. No more are selected than leave the smallest with noise
-// of a quarter of the records, and each selection able to find a strongly dependent pair among all. Where few of all pairs are measured, independence answers the others, so
-// single attributes get up to 85% of the budget; they get less the larger the share of pairs that is
-// measured.
+// of a quarter of the records, and each selection able to find a strongly dependent pair among all. Where few
+// of all pairs are measured, independence answers the others, so single attributes get up to 85% of the
+// budget; they get less the larger the share of pairs that is measured.
 SelectionRule RuleOfSelections(const Domain& domain, const AttributeSet& attributes,
                                const std::vector<AttributeSet>& candidates, const ViewBudget& whole,
                                double records, int64_t selection_percent);
