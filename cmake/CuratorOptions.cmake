@@ -22,6 +22,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_compile_options(-march=x86-64-v2)
 endif()
 
+# GCC would collect garbage often: without that a file takes a sixth less time, and a sixth more memory.
+add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=1000000>)
+
 # Two machines must decide alike: no fused or reordered floating point.
 add_compile_options(-ffp-contract=off)
 

@@ -131,7 +131,7 @@ phase_failed() {
   local what=$1 log=$2 because=""
   if grep -q 'No space left on device' "$log"; then because=": the disk is full"; fi
   if grep -q 'Killed signal terminated program' "$log"; then
-    because=": a compiler was killed, most likely for lack of memory (each of the $(nproc) at a time takes up to 1 GB)"
+    because=": a compiler was killed, most likely for lack of memory (each of the $(nproc) at a time takes up to 1.5 GB)"
   fi
   printf '\n%s: %s failed%s. The whole output is in %s; from it:\n\n' "${0##*/}" "$what" "$because" "$log" >&2
   excerpt "$log" >&2

@@ -70,7 +70,7 @@ absl::Duration LifetimeOf(const google::protobuf::Duration& lifetime) {
   return absl::Seconds(lifetime.seconds()) + absl::Nanoseconds(lifetime.nanos());
 }
 
-absl::StatusOr<service::ReservationRequest> FromProto(const v1::ReserveBudgetRequest& request) {
+absl::StatusOr<service::ReservationRequest> ReservationFromProto(const v1::ReserveBudgetRequest& request) {
   ASSIGN_OR_RETURN(RequestId request_id, RequestId::Parse(request.request_id()));
   service::ReservationRequest result{.request_id = std::move(request_id),
                                      .dataset = DatasetName(request.dataset()),
@@ -109,7 +109,7 @@ absl::Status BatchReserveBudget(service::Services& services, const Call& call,
   RETURN_IF_ERROR(service::CheckNumber(static_cast<size_t>(request.requests_size())));
   std::vector<service::ReservationRequest> reservations;
   for (int i = 0; i < request.requests_size(); ++i) {
-    absl::StatusOr<service::ReservationRequest> reservation = FromProto(request.requests(i));
+    absl::StatusOr<service::ReservationRequest> reservation = ReservationFromProto(request.requests(i));
     if (!reservation.ok()) return WithinField(absl::StrCat("requests[", i, "]"), reservation.status());
     if (request.requests(i).validate_only()) {
       return InvalidField(absl::StrCat("requests[", i, "].validate_only"), "has no meaning in a batch");
@@ -127,7 +127,7 @@ absl::Status BatchReserveBudget(service::Services& services, const Call& call,
 
 absl::Status ReserveBudget(service::Services& services, const Call& call,
                            const v1::ReserveBudgetRequest& request, v1::Charge& response) {
-  ASSIGN_OR_RETURN(const service::ReservationRequest reservation, FromProto(request));
+  ASSIGN_OR_RETURN(const service::ReservationRequest reservation, ReservationFromProto(request));
   ASSIGN_OR_RETURN(const std::vector<service::ChargeView> views,
                    service::ReserveBudget(services, call.principal(), {reservation}, IntentOf(request),
                                           call.client_left()));

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string JsonOf(const absl::StatusOr<v1::Workload>& workload) {
+std::string WorkloadJson(const absl::StatusOr<v1::Workload>& workload) {
   if (!workload.ok()) return workload.status().ToString();
   std::string json;
   EXPECT_TRUE(google::protobuf::util::MessageToJsonString(*workload, &json).ok());
@@ -33,7 +33,7 @@ TEST(WorkloadChoice, BecomesQuerySetsInOrder) {
   choice.by = {"sex"};
   choice.strategy = v1::STRATEGY_TREE;
   EXPECT_EQ(
-      JsonOf(WorkloadOf(choice, {})),
+      WorkloadJson(WorkloadOf(choice, {})),
       R"({"querySets":[{"marginals":{"allKWay":{"k":2,"attributes":["a","b"]}}},)"
       R"({"ranges":{"attributes":["age"]},"strategy":"STRATEGY_TREE"},)"
       R"({"ranges":{"attributes":["age","income"]},"strategy":"STRATEGY_TREE"},)"
@@ -53,13 +53,13 @@ TEST(WorkloadChoice, AFileComesFirstAndKeepsItsStrategies) {
   choice.strategy = v1::STRATEGY_DIRECT;
   std::ofstream(choice.file) << R"({"query_sets": [{"marginals": {"sets": [{"names": ["a"]}]}},
       {"ranges": {"attributes": ["age"]}, "strategy": "STRATEGY_TREE"}, {"prefixes": {"attribute": "b"}}]})";
-  EXPECT_EQ(JsonOf(WorkloadOf(choice, {})),
+  EXPECT_EQ(WorkloadJson(WorkloadOf(choice, {})),
             R"({"querySets":[{"marginals":{"sets":[{"names":["a"]}]},"strategy":"STRATEGY_DIRECT"},)"
             R"({"ranges":{"attributes":["age"]},"strategy":"STRATEGY_TREE"},)"
             R"({"prefixes":{"attribute":"b"},"strategy":"STRATEGY_DIRECT"},)"
             R"({"prefixes":{"attribute":"age"},"strategy":"STRATEGY_DIRECT"}]})");
   std::ofstream(choice.file) << R"({"query_sets": [{"histograms": {}}]})";
-  EXPECT_THAT(JsonOf(WorkloadOf(choice, {})), HasSubstr("histograms"));
+  EXPECT_THAT(WorkloadJson(WorkloadOf(choice, {})), HasSubstr("histograms"));
 }
 
 TEST(WorkloadChoice, MarginalsTakeTheStrategiesThatTheyCanHave) {
@@ -87,7 +87,7 @@ TEST(WorkloadChoice, WeightsAreOfTheSetsOfTheirOptionsAndNotOfTheFile) {
   choice.ranges = {{"age"}, {"zone"}};
   choice.where = {"a = 1"};
   choice.weights = {{.option = "ranges", .weight = 20}};
-  EXPECT_EQ(JsonOf(WorkloadOf(choice, {})),
+  EXPECT_EQ(WorkloadJson(WorkloadOf(choice, {})),
             R"({"querySets":[{"ranges":{"attributes":["age"]},"weight":0.5},)"
             R"({"ranges":{"attributes":["zone"]}},)"
             R"({"ranges":{"attributes":["age"]},"weight":20},)"

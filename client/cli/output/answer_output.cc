@@ -212,8 +212,8 @@ std::vector<std::optional<size_t>> PositionsOf(const std::vector<std::string>& a
 void WriteCsvRows(const AnswerRows& rows, const std::vector<std::string>& attributes,
                   const std::string& processing, std::ostream& out) {
   const std::string begin = absl::StrCat(rows.query_set(), ",", CsvText(rows.query_class()), ",");
-  const Value level = rows.level() > 0 ? Value(rows.level()) : Value();
-  const std::string end = absl::StrCat(",", CsvField(level), ",", rows.method(), ",",
+  const std::string level = rows.level() > 0 ? CsvField(Value(rows.level())) : std::string();
+  const std::string end = absl::StrCat(",", level, ",", rows.method(), ",",
                                        rows.noise() == nullptr ? "" : NameOf(rows.noise()->mechanism()), ",",
                                        CsvText(processing));
   const std::vector<std::optional<size_t>> positions = PositionsOf(attributes, rows);

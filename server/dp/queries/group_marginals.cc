@@ -9,7 +9,6 @@ namespace curator::dp {
 namespace {
 
 constexpr size_t kMostGroupMarginals = size_t{1} << 18;
-constexpr int64_t kMostCellsOfGroups = int64_t{1} << 26;
 
 absl::Status CheckMean(const Domain& domain, const MeanBins& mean) {
   RETURN_IF_ERROR(domain.CheckSet({mean.attribute}));

@@ -36,6 +36,9 @@ struct GroupMarginal {
   bool operator==(const GroupMarginal&) const = default;
 };
 
+// No request counts groups in more cells.
+inline constexpr int64_t kMostCellsOfGroups = int64_t{1} << 26;
+
 // Of a valid marginal.
 int64_t CellsOf(const Domain& domain, const GroupMarginal& marginal);
 

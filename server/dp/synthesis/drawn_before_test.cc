@@ -116,26 +116,26 @@ struct DrawnBefore {
 
 TEST(SynthesizerVersion, IsRaisedWhereTheSameBitsDrawSomethingElse) {
   const std::vector<DrawnBefore> all = {
-      {"auto", {}, 18, 2881571525821729460U},
-      {"mwem", {}, 4, 5424190267907710895U},
-      {"mwem", {{"init", "domain"}}, 4, 6755605479979186198U},
-      {"mwem", {{"rounds", "3"}}, 4, 10708207839765905700U},
+      {"auto", {}, 21, 2881571525821729460U},
+      {"mwem", {}, 5, 5424190267907710895U},
+      {"mwem", {{"init", "domain"}}, 5, 6755605479979186198U},
+      {"mwem", {{"rounds", "3"}}, 5, 10708207839765905700U},
       {"aim", {}, 4, 7234087112765902681U},
       {"aim", {{"rounds", "3"}, {"candidates", "both"}, {"weights", "overlap"}}, 4, 3640786490204631194U},
       {"aim", {{"prior", "public"}}, 4, 7234087112765902681U},
       {"aim", {{"prior", "public"}, {"rounds", "3"}}, 4, 13878091538483678092U},
       {"swift", {}, 3, 7234087112765902681U},
       {"swift", {{"measurements", "3"}, {"looks", "2"}, {"candidates", "both"}}, 3, 8544779113878836772U},
-      {"mst", {}, 2, 7050874011294858887U},
-      {"rap", {{"rounds", "2"}, {"per_round", "2"}}, 4, 12219200888682589124U},
-      {"rap", {}, 4, 6342264127200333425U},
-      {"rap", {{"measure", "queries"}}, 4, 14124718375065938450U},
-      {"dpsyn", {}, 4, 8245322560382080386U},
-      {"dpsyn", {{"views", "selected"}}, 4, 9146853737590962863U},
+      {"mst", {}, 3, 7050874011294858887U},
+      {"rap", {{"rounds", "2"}, {"per_round", "2"}}, 5, 12219200888682589124U},
+      {"rap", {}, 5, 6342264127200333425U},
+      {"rap", {{"measure", "queries"}}, 5, 14124718375065938450U},
+      {"dpsyn", {}, 5, 8245322560382080386U},
+      {"dpsyn", {{"views", "selected"}}, 5, 9146853737590962863U},
       {"priview", {}, 4, 8245322560382080386U},
       {"prior", {}, 2, 2857743212472724527U},
       {"prior", {{"region", "a0"}, {"group", "a1"}}, 2, 17226207115472383515U},
-      {"nested", {}, 11, 3190554676993742325U},
+      {"nested", {}, 14, 3190554676993742325U},
   };
   std::set<std::string_view> tried;
   for (const DrawnBefore& before : all) {

@@ -41,9 +41,9 @@ void AddTo(ErrorClass& found, const ErrorClass& each) {
   found.answers += each.answers;
 }
 
-using Key = std::pair<bool, double>;  // sums of values apart from estimates, by variance
+using ClassKey = std::pair<bool, double>;  // sums of values apart from estimates, by variance
 
-Key KeyOf(const AnswerError& error) {
+ClassKey KeyOf(const AnswerError& error) {
   return {error.terms > 0, error.variance_factor};
 }
 
@@ -71,14 +71,14 @@ double HalfWidthOf(const GaussianErrors& noise, const AnswerError& error, double
 }
 
 ErrorClasses Merged(std::span<const ErrorClass> classes) {
-  std::map<Key, ErrorClass> counted;
+  std::map<ClassKey, ErrorClass> counted;
   for (const ErrorClass& each : classes) AddTo(counted[KeyOf(each.error)], each);
   // Ever coarser grids of variances, until few enough classes are left.
   for (double step = 1.02; counted.size() > kMostErrorClasses; step = step * step) {
-    std::map<Key, ErrorClass> coarse;
+    std::map<ClassKey, ErrorClass> coarse;
     for (const auto& [key, each] : counted)
       AddTo(coarse[{key.first, std::floor(std::log(key.second) / std::log(step))}], each);
-    std::map<Key, ErrorClass> again;
+    std::map<ClassKey, ErrorClass> again;
     for (const auto& [key, each] : coarse) again[KeyOf(each.error)] = each;
     counted = std::move(again);
   }
@@ -90,12 +90,13 @@ ErrorClasses Merged(std::span<const ErrorClass> classes) {
 ErrorClasses Classified(std::span<const AnswerError> errors) {
   constexpr size_t kMostExact = 1024;
   const double step = std::log(1.01);
-  std::map<Key, ErrorClass> counted;
+  std::map<ClassKey, ErrorClass> counted;
   for (const AnswerError& error : errors) {
     // Beyond kMostExact classes, further errors are counted on a grid of variances.
     const bool is_exact = counted.size() < kMostExact;
-    const Key key = is_exact ? KeyOf(error)
-                             : Key{error.terms > 0, -1 - std::ceil(std::log(error.variance_factor) / step)};
+    const ClassKey key =
+        is_exact ? KeyOf(error)
+                 : ClassKey{error.terms > 0, -1 - std::ceil(std::log(error.variance_factor) / step)};
     AddTo(counted[key], {error, 1});
   }
   ErrorClasses classes;

@@ -23,7 +23,7 @@ using ::testing::Ge;
 using ::testing::Pointwise;
 
 constexpr dp::Rho kRho(dp::kRhoUnitsPerOne / 10);
-constexpr double kLevel = 0.95;
+constexpr double kLevelOfIntervals = 0.95;
 
 class ResidualAnswersTest : public ServiceTest {
  protected:
@@ -61,7 +61,8 @@ class ResidualAnswersTest : public ServiceTest {
 
   // The groups of that answer, as `steps` leave them.
   std::vector<AnsweredGroup> GroupsOf(const dp::WorkloadRelease& release, const dp::PostProcessing& steps) {
-    ReleaseAnswers answers = ReleaseAnswers::Create(census_.schema.domain, release, kLevel, steps).value();
+    ReleaseAnswers answers =
+        ReleaseAnswers::Create(census_.schema.domain, release, kLevelOfIntervals, steps).value();
     std::vector<AnsweredGroup> groups;
     for (const dp::AskedSet& asked : release.asked)
       for (size_t i = 0; i < asked.queries.groups.size(); ++i) groups.push_back(answers.Next().value());

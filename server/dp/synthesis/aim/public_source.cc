@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -22,6 +23,8 @@ constexpr double kWeightOfExpectation = 2;
 // How far squared differences exceed what chance explains before they count as knowledge.
 constexpr double kContradiction = 1;
 constexpr double kRecordsOfTheModel = 1;
+// So many records, each once for every marginal, are counted between two looks at the pacer, or one marginal.
+constexpr int64_t kRecordsAtOnce = int64_t{1} << 22;
 
 // One attribute of a row-major marginal: cell (o * size + code) * inner + i has the code.
 struct Axis {
@@ -76,6 +79,23 @@ double SquaredDistance(std::span<const double> one, std::span<const double> othe
   return squares;
 }
 
+absl::StatusOr<std::vector<std::vector<int64_t>>> CountInTurn(const Domain& domain, const PublicTable& table,
+                                                              const std::vector<AttributeSet>& sets,
+                                                              Executor& executor, Pacer& pacer) {
+  const int64_t rows = std::max<int64_t>(1, table.rows());
+  const auto at_once = static_cast<ptrdiff_t>(std::max<int64_t>(1, kRecordsAtOnce / rows));
+  std::vector<std::vector<int64_t>> counts;
+  for (auto next = sets.begin(); next != sets.end();) {
+    RETURN_IF_ERROR(pacer.Check());
+    const auto last = next + std::min(at_once, sets.end() - next);
+    ASSIGN_OR_RETURN(auto counted,
+                     CountMarginals(table, domain, std::vector<AttributeSet>(next, last), executor));
+    std::ranges::move(counted, std::back_inserter(counts));
+    next = last;
+  }
+  return counts;
+}
+
 double SpreadOf(const std::vector<int64_t>& counts, double rows) {
   double squares = 0;
   for (const int64_t count : counts) {
@@ -110,12 +130,10 @@ absl::StatusOr<PublicSource> PublicSource::Of(const Domain& domain, const Public
                                               std::vector<AttributeSet> candidates,
                                               const std::vector<AttributeSet>& one_ways, Executor& executor,
                                               Pacer& pacer) {
-  RETURN_IF_ERROR(pacer.Check());
   PublicSource source(static_cast<double>(table.rows()));
   source.rows_ = static_cast<double>(table.rows());
-  ASSIGN_OR_RETURN(source.one_way_counts_, CountMarginals(table, domain, one_ways, executor));
-  RETURN_IF_ERROR(pacer.Check());
-  ASSIGN_OR_RETURN(source.counts_, CountMarginals(table, domain, candidates, executor));
+  ASSIGN_OR_RETURN(source.one_way_counts_, CountInTurn(domain, table, one_ways, executor, pacer));
+  ASSIGN_OR_RETURN(source.counts_, CountInTurn(domain, table, candidates, executor, pacer));
   for (size_t i = 0; i < candidates.size(); ++i) {
     RETURN_IF_ERROR(pacer.Advance(std::ssize(source.counts_[i])));
     source.sizes_.push_back(domain.SizesOf(candidates[i]));

@@ -32,7 +32,8 @@ struct CountFirst {
   BudgetShare rest;
 };
 
-// Half a percent of the budget for the count, at least one unit. Errors: INVALID_ARGUMENT ("spend...").
+// A hundredth of the budget for the count, a fiftieth of a pure one, at least one unit. Errors:
+// INVALID_ARGUMENT ("spend...").
 absl::StatusOr<CountFirst> SplitOffCount(const SynthesisInput& input);
 
 // The number among 64, 256, 1,024, ..., 2^30 to which a noisy number of records is rounded, to within a

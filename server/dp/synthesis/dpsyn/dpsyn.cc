@@ -26,6 +26,7 @@ namespace {
 
 constexpr int64_t kMostPasses = 100;                    // of flow, by default
 constexpr int64_t kMostSortedCells = int64_t{1} << 23;  // STS holds about 50 bytes for each
+constexpr size_t kManyAttributes = 64;
 
 // How records are made from views: by minimum-cost flow (MCF), or from topologically sorted views (STS).
 enum class RecordMethod { kFlow, kSorted };
@@ -48,6 +49,13 @@ struct RecordSettings {
   AnswerFrom answers = AnswerFrom::kRecords;
 };
 
+// Of many attributes few pairs are in a view. Of the others records show how they were drawn, which views do
+// not.
+AnswerFrom UsualAnswers(const SynthesisInput& input) {
+  const bool has_many = Union(SetsOf(input.workload)).size() > kManyAttributes;
+  return has_many && !input.is_of_version_1 ? AnswerFrom::kEntropy : AnswerFrom::kRecords;
+}
+
 absl::StatusOr<RecordSettings> ReadRecordSettings(const SynthesisInput& input, SettingsReader& reader) {
   RecordSettings settings;
   ASSIGN_OR_RETURN(settings.method, reader.Choice("records", kRecordMethods));
@@ -57,7 +65,7 @@ absl::StatusOr<RecordSettings> ReadRecordSettings(const SynthesisInput& input, S
   ASSIGN_OR_RETURN(
       settings.max_records,
       reader.Integer("max_records", DefaultMostRecords(input.domain, Union(SetsOf(input.workload)))));
-  ASSIGN_OR_RETURN(settings.answers, reader.Choice("answers", kAnswers));
+  ASSIGN_OR_RETURN(settings.answers, reader.Choice("answers", kAnswers, std::optional(UsualAnswers(input))));
   return settings;
 }
 
@@ -209,9 +217,9 @@ const std::vector<Setting>& Dpsyn::settings() const {
                       "with sts: runs that start with different views, each for a share of the records", 4,
                       {1, 1000}),
        MostRecordsSetting(),
-       ChoiceSetting("answers",
-                     "what answers questions about marginals: the records, or the views (as priview does)",
-                     kAnswers)}));
+       ChoiceSetting(
+           "answers", "what answers questions about marginals: the records, or the views (as priview does)",
+           kAnswers, absl::StrCat("records; views of more than ", kManyAttributes, " attributes"))}));
   return *settings;
 }
 

@@ -20,8 +20,8 @@ class Dpsyn : public Synthesizer {
  public:
   std::string_view name() const override { return "dpsyn"; }
   std::string_view summary() const override;
-  // 2: other defaults of what is measured.
-  int64_t version() const override { return 4; }
+  // 2: other defaults of what is measured. 5: of many attributes views answer.
+  int64_t version() const override { return 5; }
   bool redraws_version_1() const override { return true; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;

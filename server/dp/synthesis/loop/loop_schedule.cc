@@ -44,6 +44,12 @@ absl::Status CheckOneWays(const Domain& domain, const LoopSchedule& schedule) {
                                    " cells, more than max_cells (", schedule.fit.max_cells, ")"));
 }
 
+void HoldConstraints(const Domain& domain, LoopSchedule& schedule) {
+  schedule.max_separator = MostOfASeparator(domain, schedule.attributes, schedule.fit.max_cells);
+  schedule.constraints =
+      HeldConstraints(domain, schedule.attributes, schedule.fit.max_cells, schedule.max_separator);
+}
+
 absl::StatusOr<CandidateSets> ReadFitAndCandidates(const SynthesisInput& input, CandidateWeights weights,
                                                    SettingsReader& reader, LoopSchedule& schedule) {
   const std::vector<AttributeSet> sets = SetsOf(input.workload);
@@ -51,9 +57,7 @@ absl::StatusOr<CandidateSets> ReadFitAndCandidates(const SynthesisInput& input, 
   RETURN_IF_ERROR(CheckOneWays(input.domain, schedule));
   ASSIGN_OR_RETURN(const CandidateSets kind, ReadCandidates(input.domain, sets, reader));
   schedule.candidates = CandidatesOf(input.domain, sets, kind, weights, schedule.fit.max_cells);
-  schedule.max_separator = MostOfASeparator(input.domain, schedule.attributes, schedule.fit.max_cells);
-  schedule.constraints =
-      HeldConstraints(input.domain, schedule.attributes, schedule.fit.max_cells, schedule.max_separator);
+  HoldConstraints(input.domain, schedule);
   return kind;
 }
 

@@ -47,6 +47,9 @@ absl::StatusOr<LoopSchedule> StartSchedule(const SynthesisInput& input);
 // INVALID_ARGUMENT ("settings.max_cells") unless the one-way marginals, from which cliques grow, fit.
 absl::Status CheckOneWays(const Domain& domain, const LoopSchedule& schedule);
 
+// Fills in the largest separator, and the constraints that cliques of at most fit.max_cells hold.
+void HoldConstraints(const Domain& domain, LoopSchedule& schedule);
+
 // Reads how measurements are fitted and what may be measured, and fills in the candidates and constraints.
 // Returns the kind of candidates in use. Errors: those of SettingsReader and CheckOneWays().
 absl::StatusOr<CandidateSets> ReadFitAndCandidates(const SynthesisInput& input, CandidateWeights weights,

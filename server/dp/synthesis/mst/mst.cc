@@ -35,8 +35,9 @@ absl::StatusOr<std::vector<CandidateFamily>> FamiliesOf(const MstSchedule& sched
   return families;
 }
 
-// Whether every spanning tree fits, so that no pair needs to be checked by itself.
-bool EveryTreeFits(const Domain& domain, const LoopSchedule& loop) {
+// Whether the pairs of every spanning tree fit. The cliques of a tree may be larger than its pairs, so one
+// may not fit all the same.
+bool PairsOfEveryTreeFit(const Domain& domain, const LoopSchedule& loop) {
   if (!loop.constraints.empty()) return false;
   std::vector<int64_t> cells;
   for (const MarginalCandidate& candidate : loop.candidates)
@@ -53,23 +54,28 @@ bool EveryTreeFits(const Domain& domain, const LoopSchedule& loop) {
 }
 
 // The pairs of a spanning tree, as far as they fit into memory together. Once a pair joins nothing, or does
-// not fit, it never will again.
+// not fit, it never will again. Only where all are likely to fit, a pair is checked after it is chosen.
 absl::StatusOr<std::vector<AttributeSet>> ChooseTree(const Domain& domain, const MstSchedule& schedule,
                                                      PrivateQueries& kernel, Pacer& pacer, CliqueRun& run) {
   if (!schedule.selection) return run.JoinAllThatFit();
   ASSIGN_OR_RETURN(std::vector<CandidateFamily> open, FamiliesOf(schedule, pacer, run));
-  const bool always_fits = EveryTreeFits(domain, schedule.loop);
+  bool checks_all = !PairsOfEveryTreeFit(domain, schedule.loop);
   Components components(schedule.loop.attributes);
   std::vector<AttributeSet> tree;
   for (int64_t i = 0; i < schedule.loop.measurements; ++i) {
     RETURN_IF_ERROR(pacer.Check());
     std::erase_if(open, [&](const CandidateFamily& family) {
       const AttributeSet& pair = family.group.attributes;
-      return !components.Separates(pair) || !(always_fits || run.fit().Fits(pair));
+      return !components.Separates(pair) || (checks_all && !run.fit().Fits(pair));
     });
     if (open.empty()) break;
     ASSIGN_OR_RETURN(const FamilyChoice choice, kernel.SelectWorstCandidate(open, *schedule.selection));
-    tree.push_back(open[choice.family].group.attributes);
+    const AttributeSet& chosen = open[choice.family].group.attributes;
+    if (!run.fit().Fits(chosen)) {
+      checks_all = true;
+      continue;
+    }
+    tree.push_back(chosen);
     components.Join(tree.back());
     RETURN_IF_ERROR(run.fit().Join(tree.back()));
   }
@@ -78,7 +84,7 @@ absl::StatusOr<std::vector<AttributeSet>> ChooseTree(const Domain& domain, const
 
 LoopWork WorkOfMst(const Domain& domain, const MstSchedule& schedule) {
   if (!schedule.selection) return {};
-  const int64_t checks = EveryTreeFits(domain, schedule.loop) ? 0 : schedule.loop.measurements;
+  const int64_t checks = PairsOfEveryTreeFit(domain, schedule.loop) ? 0 : schedule.loop.measurements;
   return {.estimates = 1, .checks = checks, .early_sweeps = 1};
 }
 

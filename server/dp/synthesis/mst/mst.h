@@ -19,7 +19,8 @@ class Mst final : public Synthesizer {
  public:
   std::string_view name() const override { return "mst"; }
   std::string_view summary() const override;
-  int64_t version() const override { return 2; }
+  // 3: keeps to constraints.
+  int64_t version() const override { return 3; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,

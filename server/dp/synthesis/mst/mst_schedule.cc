@@ -79,6 +79,7 @@ absl::StatusOr<MstSchedule> MakeMstSchedule(const SynthesisInput& input) {
   ASSIGN_OR_RETURN(Purse purse, Purse::Open(input));
   ASSIGN_OR_RETURN(const MstShares shares, ReadMstSettings(input, loop));
   RETURN_IF_ERROR(CheckOneWays(input.domain, loop));
+  HoldConstraints(input.domain, loop);
   const int64_t most_cells = std::min(loop.fit.max_cells, kMostCellsOfAnEstimate);
   loop.candidates = CandidatesOf(input.domain, SetsOf(input.workload), CandidateSets::kPairs,
                                  CandidateWeights::kNone, most_cells);

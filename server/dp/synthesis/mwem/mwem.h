@@ -23,7 +23,7 @@ class Mwem : public Synthesizer {
   // 2: weights below the least float rise again. 3: cliques in place of independent tables; more rounds, with
   // less of each for the selection; single attributes are measured first one by one, as counts that a table
   // can have.
-  int64_t version() const override { return 4; }
+  int64_t version() const override { return 5; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,

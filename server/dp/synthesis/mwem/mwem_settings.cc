@@ -34,6 +34,8 @@ constexpr int64_t kUsualCellsOfCliques = int64_t{1} << 16;
 constexpr int64_t kMarginalsInCliques = 8;
 
 constexpr double kRoundsOfMarginals = 1.9;
+constexpr size_t kManyAttributes = 64;
+constexpr double kLeastSlackOfMany = 4;
 
 constexpr Choices<MwemIterate, 2> kIterates = {
     {{"last", MwemIterate::kLast}, {"average", MwemIterate::kAverage}}};
@@ -89,10 +91,14 @@ double ComplexityOf(const SynthesisInput& input, const Budget& budget, const Att
 }
 
 // Noise in cells and parities is followed less: few answers bear on the same records, so nothing averages it
-// out, and a cell that noise denies is lost.
-double DefaultSlack(const SynthesisInput& input, const MwemSettings& settings) {
+// out, and a cell that noise denies is lost. Of many attributes each depends on a smaller share of the
+// others, so what is measured is mostly noise.
+double DefaultSlack(const SynthesisInput& input, const AttributeSet& attributes,
+                    const MwemSettings& settings) {
   if (settings.init == MwemInit::kDomain || HasListedQueries(input)) return 1;
-  return static_cast<double>(settings.rounds) / 100;
+  const double slack = static_cast<double>(settings.rounds) / 100;
+  const bool has_many = attributes.size() > kManyAttributes && !input.is_of_version_1;
+  return has_many ? std::max(kLeastSlackOfMany, slack) : slack;
 }
 
 // So many that cliques can hold some marginals of the workload, beside the single attributes.
@@ -221,7 +227,7 @@ absl::StatusOr<ReadMwemSettings> ReadSettings(const SynthesisInput& input, const
   ASSIGN_OR_RETURN(settings.converged, reader.Real("settled"));
   ASSIGN_OR_RETURN(settings.iterate, reader.Choice("iterate", kIterates));
   RETURN_IF_ERROR(ReadInit(input, budget, attributes, reader, settings));
-  ASSIGN_OR_RETURN(settings.slack, reader.Real("slack", DefaultSlack(input, settings)));
+  ASSIGN_OR_RETURN(settings.slack, reader.Real("slack", DefaultSlack(input, attributes, settings)));
   ASSIGN_OR_RETURN(settings.adaptive, reader.Choice("adaptive", kAdaptive));
   const std::optional<int64_t> cells = input.domain.CellCount(attributes);
   RETURN_IF_ERROR(CheckForm(settings, cells && *cells <= settings.max_cells));
@@ -273,8 +279,9 @@ const std::vector<Setting>& MwemSettingsTable() {
                   "deviations of its noise",
                   0.01, {1e-9, 10}),
       RealSetting("slack", "how far answers may be missed in favour of uniformity, in units of their noise",
-                  "a hundredth of the rounds for marginals and ranges; 1 for other queries, and after "
-                  "measuring every cell",
+                  absl::StrCat("a hundredth of the rounds for marginals and ranges, at least ",
+                               kLeastSlackOfMany, " of more than ", kManyAttributes,
+                               " attributes; 1 for other queries, and after measuring every cell"),
                   RealRange{0.001, 1000}),
       ChoiceSetting(
           "init",

@@ -88,6 +88,8 @@ absl::StatusOr<DescriptionPlan> PlanDescription(
     plan.pairs.push_back(std::move(pair));
   }
   plan.clique_cells = CellsOfTree(graph.Tree());
+  if (plan.measured > kMostCellsOfGroups || plan.clique_cells > kMostDenseCells)
+    return absl::InvalidArgumentError("the attributes of groups have more than 2^26 cells together");
   return plan;
 }
 

@@ -45,7 +45,7 @@ struct DescriptionPlan {
 inline constexpr int64_t kMostCodesOfGroups = int64_t{1} << 16;
 
 // The bins and pairs whose noise leaves something of about `groups` groups. `noise_of`: the noise of so many
-// marginals. Errors: those of `noise_of`.
+// marginals. Errors: those of `noise_of`; INVALID_ARGUMENT for more cells than are counted or held.
 absl::StatusOr<DescriptionPlan> PlanDescription(
     const Domain& domain, AttributeSet attributes, double groups,
     const std::function<absl::StatusOr<NoiseSpec>(int64_t marginals)>& noise_of);

@@ -28,7 +28,7 @@ class Rap : public Synthesizer {
   std::string_view name() const override { return "rap"; }
   std::string_view summary() const override;
   // 2: starts from shrunk one-way marginals, stops by what a shadow shows, and measures more marginals.
-  int64_t version() const override { return 4; }
+  int64_t version() const override { return 5; }
   const std::vector<Setting>& settings() const override;
   absl::StatusOr<SynthesisPlan> PlanWith(const SynthesisInput& input, Pacer& pacer) const override;
   absl::StatusOr<std::unique_ptr<SynthesisModel>> Fit(const SynthesisInput& input, PrivateQueries& kernel,

@@ -49,6 +49,8 @@ constexpr int64_t kDefaultRows = 256;
 // that noise moves far do more harm, and few rows by themselves make attributes depend on each other.
 constexpr size_t kManyAttributes = 64;
 constexpr int64_t kDefaultRowsForMany = 1024;
+constexpr double kDefaultSpread = 3;
+constexpr double kDefaultSpreadForMany = 0.5;
 
 constexpr Choices<RapMeasure, 2> kRapMeasures = {
     {{"marginals", RapMeasure::kMarginals}, {"queries", RapMeasure::kQueries}}};
@@ -417,7 +419,8 @@ absl::Status ReadSettings(const SynthesisInput& input, RapSchedule& schedule, Bu
   if (!input.settings.contains("steps")) settings.work = kDefaultWork;
   ASSIGN_OR_RETURN(settings.rate, reader.Real("rate", softmax ? kRate : kRateOfSparseMax));
   ASSIGN_OR_RETURN(settings.fit, reader.Real("fit"));
-  ASSIGN_OR_RETURN(settings.spread, reader.Real("spread"));
+  const bool has_many = schedule.attributes.size() > kManyAttributes;
+  ASSIGN_OR_RETURN(settings.spread, reader.Real("spread", has_many ? kDefaultSpreadForMany : kDefaultSpread));
   ASSIGN_OR_RETURN(settings.start, reader.Choice("start", kStarts));
   ASSIGN_OR_RETURN(const Conversion conversion, reader.Choice("conversion", kConversions));
   if (conversion == Conversion::kLoose) {
@@ -607,7 +610,10 @@ const std::vector<Setting>& RapSettingsTable() {
           "fit",
           "how closely answers are fitted: until the loss is this many squared deviations of their noise",
           0.9, {0, 1000}),
-      RealSetting("spread", "how far apart the rows start", 3, {0, 100}),
+      RealSetting("spread", "how far apart the rows start",
+                  absl::StrCat(kDefaultSpread, ", or ", kDefaultSpreadForMany, " of more than ",
+                               kManyAttributes, " attributes"),
+                  RealRange{0, 100}),
       ChoiceSetting("conversion",
                     "how much noise epsilon and delta buy: tight, or loose, by the paper's formula, for "
                     "comparison",

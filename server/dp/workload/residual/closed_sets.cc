@@ -13,37 +13,37 @@ namespace curator::dp {
 namespace {
 
 // A set as a number: those of one size are ordered as their sets are.
-using Key = absl::uint128;
+using SetKey = absl::uint128;
 constexpr int kKeyBits = 13;  // of an attribute
 static_assert(kMaxAttributes <= (1 << kKeyBits) && kMostProductAxes * kKeyBits <= 128);
 
-Key KeyOf(const AttributeSet& set) {
-  Key key = 0;
+SetKey KeyOf(const AttributeSet& set) {
+  SetKey key = 0;
   for (const uint32_t attribute : set) key = key << kKeyBits | attribute;
   return key;
 }
 
 // Without the attribute that is followed by `behind` others.
-Key Without(Key key, size_t behind) {
+SetKey Without(SetKey key, size_t behind) {
   const int bits = kKeyBits * static_cast<int>(behind);
-  const Key low = key & ((Key(1) << bits) - 1);
+  const SetKey low = key & ((SetKey(1) << bits) - 1);
   return (key >> bits >> kKeyBits) << bits | low;
 }
 
-AttributeSet SetOf(Key key, size_t size) {
+AttributeSet SetOf(SetKey key, size_t size) {
   AttributeSet set(size);
   for (size_t i = size; i-- > 0; key >>= kKeyBits)
     set[i] = static_cast<uint32_t>(absl::Uint128Low64(key) & ((1U << kKeyBits) - 1));
   return set;
 }
 
-void SortEachOnce(std::vector<Key>& keys) {
+void SortEachOnce(std::vector<SetKey>& keys) {
   if (!std::ranges::is_sorted(keys)) std::ranges::sort(keys);
   const auto repeated = std::ranges::unique(keys);
   keys.erase(repeated.begin(), repeated.end());
 }
 
-using KeysBySize = std::array<std::vector<Key>, kMostProductAxes + 1>;
+using KeysBySize = std::array<std::vector<SetKey>, kMostProductAxes + 1>;
 
 // Adds to the keys of sets of each size those of the next larger one without one attribute. False for more
 // than `most` in all.
@@ -54,10 +54,10 @@ bool Close(KeysBySize& keys, size_t most) {
     if (keys[size].size() > left) return false;
     left -= keys[size].size();
     if (size == 0) break;
-    absl::flat_hash_set<Key> seen;
-    for (const Key key : keys[size]) {
+    absl::flat_hash_set<SetKey> seen;
+    for (const SetKey key : keys[size]) {
       for (size_t behind = 0; behind < size; ++behind) {
-        const Key fewer = Without(key, behind);
+        const SetKey fewer = Without(key, behind);
         if (seen.insert(fewer).second) keys[size - 1].push_back(fewer);
       }
       if (seen.size() > left) return false;
@@ -78,7 +78,7 @@ std::optional<ClosedSets> ClosedSets::Create(std::span<const AttributeSet> sets,
   if (!Close(keys, most)) return std::nullopt;
   ClosedSets closed;
   for (size_t size = 0; size < keys.size(); ++size) {
-    for (const Key key : keys[size]) closed.sets_.push_back(SetOf(key, size));
+    for (const SetKey key : keys[size]) closed.sets_.push_back(SetOf(key, size));
     keys[size] = {};
   }
   std::vector<const AttributeSet*> pointers;
