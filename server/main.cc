@@ -21,6 +21,7 @@
 #include "app_server_history.h"
 #include "host/logging.h"
 #include "host/scheduling.h"
+#include "host/service_manager.h"
 
 namespace {
 
@@ -101,15 +102,24 @@ curator::host::LogLevel LowestLevel(const curator::AppOptions& options) {
   return curator::host::LogLevel::kError;
 }
 
+// systemd ends a service that it has not heard of in time, so the log says why.
+void LogUnlessSent(const absl::Status& status) {
+  if (!status.ok())
+    curator::host::Log(curator::host::LogLevel::kWarning, "systemd_not_notified",
+                       {{"cause", std::string(status.message())}});
+}
+
 int Serve(const curator::AppOptions& options) {
   const sigset_t signals = BlockSignals();
   curator::host::SetUpLogging(LowestLevel(options));
   absl::StatusOr<std::unique_ptr<curator::App>> app = curator::App::Start(options);
   if (!app.ok()) return Refuse(app.status());
   curator::host::Log(curator::host::LogLevel::kInfo, "serving", {{"address", (*app)->address()}});
+  LogUnlessSent(curator::host::ReportReady());
   int signal = 0;
   sigwait(&signals, &signal);
   curator::host::Log(curator::host::LogLevel::kInfo, "draining", {{"signal", signal}});
+  LogUnlessSent(curator::host::ReportStopping());
   StopWithin(*std::move(app), signals, options.drain_grace + kLongestEnding);
   curator::host::Log(curator::host::LogLevel::kInfo, "stopped");
   return 0;

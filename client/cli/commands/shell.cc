@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/output/files.h"
+#include "client/cli/shell/command_tree.h"
 #include "client/cli/shell/completion.h"
 #include "client/cli/shell/man_page.h"
 
@@ -33,7 +34,7 @@ absl::StatusOr<const CLI::App*> CommandOf(const CLI::App& program, const std::ve
   const CLI::App* command = &program;
   for (const std::string& word : words) {
     const CLI::App* next = nullptr;
-    for (const CLI::App* const each : command->get_subcommands([](const CLI::App*) { return true; })) {
+    for (const CLI::App* const each : CommandsOf(*command)) {
       if (each->get_name() == word) next = each;
     }
     if (next == nullptr) {
@@ -50,8 +51,7 @@ absl::Status WriteAllPages(const CLI::App& command, const std::string& folder, s
   ASSIGN_OR_RETURN(const std::unique_ptr<OutputFile> file, CreateOutput({"--out", "pages"}, path, out));
   file->stream() << ManPage(command);
   RETURN_IF_ERROR(file->Commit());
-  for (const CLI::App* const each : command.get_subcommands([](const CLI::App*) { return true; }))
-    RETURN_IF_ERROR(WriteAllPages(*each, folder, out));
+  for (const CLI::App* const each : CommandsOf(command)) RETURN_IF_ERROR(WriteAllPages(*each, folder, out));
   return absl::OkStatus();
 }
 

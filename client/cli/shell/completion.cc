@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "client/cli/shell/command_tree.h"
+
 namespace curator::cli {
 namespace {
 
@@ -78,7 +80,7 @@ std::vector<std::string> PutTogether(const std::vector<std::string>& cut) {
 // The flag's option in `app` or above it, where it counts, too.
 const CLI::Option* FindFlag(const CLI::App& app, const std::string& flag) {
   for (const CLI::App* each = &app; each != nullptr; each = each->get_parent()) {
-    for (const CLI::Option* const option : each->get_options()) {
+    for (const CLI::Option* const option : OptionsOf(*each)) {
       if (option->nonpositional() && option->check_name(flag)) return option;
     }
   }
@@ -86,7 +88,7 @@ const CLI::Option* FindFlag(const CLI::App& app, const std::string& flag) {
 }
 
 const CLI::App* FindCommand(const CLI::App& app, const std::string& name) {
-  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* const command : CommandsOf(app)) {
     if (command->get_name() == name) return command;
   }
   return nullptr;
@@ -139,8 +141,7 @@ class Completer {
     } else if (typed_.starts_with("-")) {
       OfferFlags();
     } else {
-      for (const CLI::App* const next : command_->get_subcommands([](const CLI::App*) { return true; }))
-        Offer(next->get_name());
+      for (const CLI::App* const next : CommandsOf(*command_)) Offer(next->get_name());
       if (const CLI::Option* const positional = NextPositional()) OfferValue(*positional);
     }
     return std::move(completion_);
@@ -157,7 +158,7 @@ class Completer {
   }
   void OfferFlags() {
     for (const CLI::App* each = command_; each != nullptr; each = each->get_parent()) {
-      for (const CLI::Option* const option : each->get_options()) {
+      for (const CLI::Option* const option : OptionsOf(*each)) {
         for (const std::string& name : option->get_lnames()) {
           if (each == root_ || command_ == each) Offer("--" + name);
         }
@@ -184,7 +185,7 @@ class Completer {
   }
   const CLI::Option* NextPositional() const {
     int place = 0;
-    for (const CLI::Option* const option : command_->get_options()) {
+    for (const CLI::Option* const option : OptionsOf(*command_)) {
       if (!option->get_positional()) continue;
       if (place == positionals_ || option->get_items_expected_max() > 1) return option;
       ++place;

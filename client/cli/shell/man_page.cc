@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "client/cli/shell/command_tree.h"
+
 namespace curator::cli {
 namespace {
 
@@ -44,10 +46,6 @@ std::string Flowing(std::string text) {
   return Roff(text) + "\n";
 }
 
-std::vector<const CLI::App*> CommandsOf(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
 // "curator dataset import".
 std::string WordsOf(const CLI::App& command) {
   const CLI::App* const parent = command.get_parent();
@@ -76,7 +74,7 @@ std::string DescriptionOf(const CLI::Option& option) {
 
 void AddOptions(const CLI::App& command, bool positionals, const char* title, std::string& page) {
   std::string body;
-  for (const CLI::Option* const option : command.get_options()) {
+  for (const CLI::Option* const option : OptionsOf(command)) {
     if (option->get_positional() != positionals || option->get_group().empty()) continue;
     body += ".TP\n" + HeadingOf(*option) + "\n" + DescriptionOf(*option);
   }
@@ -87,7 +85,7 @@ std::string SynopsisOf(const CLI::App& command) {
   std::string line = ".B " + Roff(WordsOf(command)) + "\n";
   if (!CommandsOf(command).empty()) return line + "\\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n";
   line += "[\\fIOPTIONS\\fR]";
-  for (const CLI::Option* const option : command.get_options()) {
+  for (const CLI::Option* const option : OptionsOf(command)) {
     if (!option->get_positional()) continue;
     const std::string name = "\\fI" + Roff(option->get_name()) + "\\fR";
     line += option->get_required() ? " " + name : " [" + name + "]";

@@ -16,6 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -67,6 +68,11 @@ TEST(Completion, BashOffersTheWordsOfAChoice) {
   EXPECT_THAT(OfferedByBash("completion f"), ElementsAre("fish"));
 }
 
+TEST(Completion, BashOffersFlagsOfAGroupOfOptions) {
+  EXPECT_THAT(OfferedByBash("workload answer census --eps"), ElementsAre("--epsilon"));
+  EXPECT_THAT(OfferedByBash("account create census --ana"), ElementsAre("--analyst"));
+}
+
 TEST(Completion, BashOffersFiles) {
   const testing::CommandLine command_line;
   command_line.File("people.csv", "a\n");
@@ -100,6 +106,16 @@ TEST(ManPages, OfAllCommandsAreWrittenWithoutAWarningOfRoff) {
   }
   EXPECT_GT(pages, 60);
   EXPECT_TRUE(std::filesystem::exists(command_line.Path("man/curator-dataset-import.1")));
+}
+
+TEST(ManPages, AreOfCommandsAloneAndHaveTheOptionsOfTheirGroups) {
+  testing::CommandLine command_line;
+  ASSERT_EQ(command_line.Run("man --out " + command_line.Path("man")), ExitStatus::kDone);
+  for (const auto& page : std::filesystem::directory_iterator(command_line.Path("man")))
+    EXPECT_THAT(page.path().stem().string(), Not(EndsWith("-"))) << "a group of options is no command";
+  ASSERT_EQ(command_line.Run("man workload answer"), ExitStatus::kDone);
+  EXPECT_THAT(command_line.out(), AllOf(HasSubstr("\\fB\\-\\-epsilon\\fR"), HasSubstr("[\\fIOPTIONS\\fR]"),
+                                        Not(HasSubstr("\\fICOMMAND\\fR"))));
 }
 
 TEST(ManPages, SayWhatTheHelpSays) {
