@@ -12,6 +12,7 @@
 #include "client/cli/output/document.h"
 #include "client/cli/output/line_writer.h"
 #include "client/cli/output/text.h"
+#include "client/cli/syntax/number_checks.h"
 #include "client/client.h"
 #include "google/protobuf/util/time_util.h"
 
@@ -149,7 +150,7 @@ void AddAuditCommands(CLI::App& app, Chosen& chosen) {
   command->add_option("--until", list->until, "Of before this time")->type_name("TIME")->check(CheckTime);
   command->add_option("--limit", list->most, "At most this many. Default: 1000")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(PositiveNumber);
   Choose(command, list, chosen);
 
   const auto watch = std::make_shared<WatchAudit>();
@@ -158,7 +159,7 @@ void AddAuditCommands(CLI::App& app, Chosen& chosen) {
   command
       ->add_option("--after", watch->after, "Begin after the record with this id. Default: with what is new")
       ->type_name("ID")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegativeNumber);
   Choose(command, watch, chosen);
 }
 

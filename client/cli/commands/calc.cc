@@ -12,6 +12,7 @@
 #include "client/cli/output/document.h"
 #include "client/cli/output/text.h"
 #include "client/cli/syntax/calc_schedule.h"
+#include "client/cli/syntax/number_checks.h"
 #include "dp/accounting/calculators/gaussian.h"
 #include "dp/accounting/calculators/renyi.h"
 #include "dp/accounting/comparison.h"
@@ -435,7 +436,7 @@ void AddConvert(CLI::App& group, Chosen& chosen) {
   command->add_option("--rho", options->rho, "An exact decimal")->type_name("R");
   command->add_option("--group", options->group, "Records that one unit owns at most")
       ->type_name("K")
-      ->check(CLI::PositiveNumber);
+      ->check(PositiveNumber);
   Choose(command, options, chosen, [](const ConvertPrivacy& given) {
     const bool has_epsilon = !given.epsilon.empty();
     const bool has_delta = !given.delta.empty();

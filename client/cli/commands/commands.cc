@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "client/cli/output/document.h"
+#include "client/cli/syntax/number_checks.h"
 #include "client/request_id.h"
 
 namespace curator::cli {
@@ -127,7 +128,7 @@ void Session::Print(const Document& document) {
 void AddMost(CLI::App* command, int64_t& most) {
   command->add_option("--limit", most, "At most this many. Default: all")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(PositiveNumber);
 }
 
 }  // namespace curator::cli

@@ -15,6 +15,7 @@
 #include "client/cli/output/text.h"
 #include "client/cli/plot/bar_chart.h"
 #include "client/cli/plot/svg_chart.h"
+#include "client/cli/syntax/number_checks.h"
 #include "client/receipt.h"
 
 namespace curator::cli {
@@ -259,7 +260,7 @@ void AddSample(CLI::App* command, SampleChoice& sample, CLI::Option* needed) {
   CLI::Option* rows =
       command->add_option("--rows", sample.rows, "How many. Default: the model's own noisy number of records")
           ->type_name("N")
-          ->check(CLI::PositiveNumber);
+          ->check(PositiveNumber);
   CLI::Option* as_bins =
       command->add_flag("--as-bins", sample.as_bins, "Bins as intervals instead of a value inside the bin");
   if (needed == nullptr) return;

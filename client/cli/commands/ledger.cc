@@ -18,6 +18,7 @@
 #include "client/cli/output/line_writer.h"
 #include "client/cli/output/tables.h"
 #include "client/cli/output/text.h"
+#include "client/cli/syntax/number_checks.h"
 #include "client/client.h"
 #include "client/receipt.h"
 #include "google/protobuf/util/json_util.h"
@@ -593,16 +594,16 @@ void AddLedgerCommands(CLI::App& app, Chosen& chosen) {
   command->add_option("NAME", show->dataset, "The dataset")->required();
   command->add_option("--after", show->after, "Only entries with a greater number. Default: 0")
       ->type_name("ENTRY")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegativeNumber);
   command->add_option("--before", show->before, "Only entries with a smaller number")
       ->type_name("ENTRY")
-      ->check(CLI::PositiveNumber);
+      ->check(PositiveNumber);
   command->add_option("--newest", show->newest, "Of these the newest, at most this many. Default: all")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   command->add_option("--limit", show->limit, "At most this many entries. Default: all")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegativeNumber);
   Choose(command, show, chosen);
   AddNameCommand(*group, "refusals",
                  "Charges that did not fit: what was asked, and what was left; owners see all",
@@ -617,7 +618,7 @@ void AddLedgerCommands(CLI::App& app, Chosen& chosen) {
       ->expected(1, 100);
   command->add_option("--after", watch->after, "Begin after the entry with this number. Default: 0")
       ->type_name("ENTRY")
-      ->check(CLI::NonNegativeNumber);
+      ->check(NonNegativeNumber);
   Choose(command, watch, chosen);
   const auto exported = std::make_shared<ExportLedger>();
   command =

@@ -13,6 +13,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/output/files.h"
 #include "client/cli/output/text.h"
+#include "client/cli/syntax/number_checks.h"
 #include "client/cli/syntax/where.h"
 #include "client/release_total.h"
 
@@ -121,7 +122,7 @@ void AddQuestions(CLI::Option_group& group, WorkloadChoice& workload) {
       ->type_name("FILE.json");
   group.add_option("--marginals", workload.marginals, "All K-way marginals: counts over every K attributes")
       ->type_name("K")
-      ->check(CLI::PositiveNumber);
+      ->check(PositiveNumber);
   group
       .add_option_function<std::vector<std::string>>(
           "--ranges",
@@ -143,7 +144,7 @@ void AddQuestions(CLI::Option_group& group, WorkloadChoice& workload) {
       .add_option("--parities", workload.parities,
                   "Parities (Hadamard) of all sets of up to K attributes, of two values each")
       ->type_name("K")
-      ->check(CLI::PositiveNumber);
+      ->check(PositiveNumber);
   AddTexts(
       group, "--where", workload.where, "TEXT",
       "How many records fulfil conditions: 'age in [30,40] and sex = Female and zone in {1,2}', "
@@ -432,7 +433,7 @@ void AddWorkload(CLI::App* command, WorkloadChoice& workload, WorkloadNeed need,
       ->add_option("--max-cells", workload.max_cells,
                    "Leave out those of --marginals that have more cells than this")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(PositiveNumber);
   AddChoice<v1::Strategy>(
       *command, "--strategy", "auto|direct|histogram|tree|residual|parity", workload.strategy,
       {{"auto", v1::STRATEGY_UNSPECIFIED},
@@ -601,7 +602,7 @@ void AddConfidence(CLI::App* command, std::optional<double>& confidence) {
 }
 
 void AddAssumedRows(CLI::App* command, std::optional<int64_t>& rows, const std::string& summary) {
-  command->add_option("--assume-rows", rows, summary)->type_name("N")->check(CLI::PositiveNumber);
+  command->add_option("--assume-rows", rows, summary)->type_name("N")->check(PositiveNumber);
 }
 
 }  // namespace curator::cli
