@@ -54,4 +54,5 @@ def test_the_debian_package_has_the_same_modules(built: Path, tmp_path: Path) ->
     installed = tmp_path / "usr" / "lib" / "python3" / "dist-packages"
     names = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
     assert names == {name for name in zipfile.ZipFile(wheel_of(built)).namelist() if not name.endswith("/")}
-    assert [path.name for path in (tmp_path / "usr").iterdir()] == ["lib"]
+    others = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file() and not path.is_relative_to(installed)}
+    assert others == {f"usr/share/doc/python3-curator-dp/{name}" for name in ("changelog.gz", "copyright")}
