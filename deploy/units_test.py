@@ -99,15 +99,14 @@ class ManualPages(unittest.TestCase):
 
 class Scripts(unittest.TestCase):
     def test_an_older_version_is_refused_over_a_newer_one(self):
-        script = (PACKAGES / "scripts" / "preinst").read_text().replace("@PROJECT_VERSION@", "1.2.0")
-        script = script.replace("@PACKAGE@", "curator-server")
+        script = (PACKAGES / "server" / "preinst").read_text().replace("@PROJECT_VERSION@", "1.2.0")
         for arguments, status in ((["upgrade", "1.3.0"], 1), (["upgrade", "1.1.0"], 0), (["install"], 0)):
             done = subprocess.run(["sh", "-c", script, "preinst", *arguments], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, status, arguments)
             self.assertEqual("is refused" in done.stderr, status == 1)
 
     def test_a_purge_keeps_records_and_says_so(self):
-        script = (PACKAGES / "scripts" / "postrm").read_text()
+        script = "".join((PACKAGES / folder / "postrm").read_text() for folder in ("scripts", "server"))
         self.assertNotRegex(script, r"(?m)^\s*rm ")
         self.assertIn("is kept", script)
 

@@ -3,9 +3,6 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/security/tls_certificate_provider.h>
 #include <grpcpp/security/tls_credentials_options.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -18,6 +15,7 @@
 #include "base/errors.h"
 #include "base/status_macros.h"
 #include "edge_secret.h"
+#include "host/datagram.h"
 #include "host/entropy.h"
 #include "host/logging.h"
 
@@ -27,16 +25,9 @@ namespace {
 // A datagram with the issuer's alias, to the program that fetches keys. Nothing waits for it, and where
 // nobody listens nothing is fetched before its time.
 void Wake(const std::string& socket_path, const std::string& alias) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  if (socket_path.empty() || socket_path.size() >= sizeof(address.sun_path)) return;
-  std::ranges::copy(socket_path, address.sun_path);
-  const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (descriptor < 0) return;
-  const bool is_sent = sendto(descriptor, alias.data(), alias.size(), MSG_NOSIGNAL,
-                              reinterpret_cast<const sockaddr*>(&address), sizeof(address)) >= 0;
-  if (!is_sent) host::Log(host::LogLevel::kWarning, "jwks_not_woken", {{"socket", socket_path}});
-  close(descriptor);
+  if (socket_path.empty()) return;
+  if (!host::SendDatagram(socket_path, alias, host::WhenFull::kFail).ok())
+    host::Log(host::LogLevel::kWarning, "jwks_not_woken", {{"socket", socket_path}});
 }
 
 std::vector<auth::Issuer> IssuersOf(const config::ServerConfig& config) {

@@ -8,8 +8,8 @@
 
 namespace curator::host {
 
-// The server accepts calls: what waits for the unit may start. Errors, here and below: UNAVAILABLE where the
-// datagram cannot be sent, INVALID_ARGUMENT where NOTIFY_SOCKET names no socket.
+// The server accepts calls: what waits for the unit may start. Errors, here and below: those of
+// SendDatagram(), INVALID_ARGUMENT for a relative path.
 absl::Status ReportReady();
 
 // The server was asked to stop, and drains.

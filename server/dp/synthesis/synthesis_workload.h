@@ -28,6 +28,10 @@ inline constexpr WorkloadLimits kSynthesisLimits{.max_marginals = 1'000'000,
                                                  .max_cells = std::numeric_limits<int64_t>::max(),
                                                  .max_cells_of_one = WorkloadLimits{}.max_cells};
 
+// Of more attributes than this each depends on a smaller share of the others: single attributes say more of
+// the workload, and measured pairs are mostly noise.
+inline constexpr size_t kManyAttributes = 64;
+
 // One group of every cell for each set, in their order.
 std::vector<QueryGroup> WholeMarginals(std::span<const AttributeSet> sets);
 

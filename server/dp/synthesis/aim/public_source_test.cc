@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "dp/domain/testing_domain.h"
+#include "dp/queries/marginals.h"
+#include "dp/synthesis/testing/pacer_probe.h"
 #include "dp/synthesis/testing/public_rows.h"
 
 namespace curator::dp {
@@ -126,6 +128,18 @@ TEST(PublicSource, OfEqualRecordsIsOffByARecord) {
   const std::vector<int64_t> measured = {100, 200, 300, 400};
   ASSERT_TRUE(source.LearnFrom(0, measured, said, 5, pacer).ok());
   EXPECT_EQ(source.DeviationOf(0, said), 1);
+}
+
+// Of 2^20 records, four marginals are counted between two checks.
+TEST(PublicSource, ChecksWhetherToStopWhileItCounts) {
+  const std::vector<int64_t> sizes(12, 2);
+  const Domain domain = CodedDomain(sizes);
+  const auto table =
+      PublicRows(domain, std::vector<std::vector<uint32_t>>(1 << 20, std::vector<uint32_t>(12)));
+  const std::vector<AttributeSet> candidates = AllKWayMarginals(domain, 2, {}).value();
+  Pacer pacer{std::stop_token()};
+  ASSERT_TRUE(PublicSource::Of(domain, *table, candidates, {{0}, {1}}, OnlyThisThread(), pacer).ok());
+  EXPECT_GE(PacerProbe::Checks(pacer), std::ssize(candidates) / 4);
 }
 
 TEST(PublicSource, StopsWhenAsked) {

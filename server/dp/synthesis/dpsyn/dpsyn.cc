@@ -26,7 +26,6 @@ namespace {
 
 constexpr int64_t kMostPasses = 100;                    // of flow, by default
 constexpr int64_t kMostSortedCells = int64_t{1} << 23;  // STS holds about 50 bytes for each
-constexpr size_t kManyAttributes = 64;
 
 // How records are made from views: by minimum-cost flow (MCF), or from topologically sorted views (STS).
 enum class RecordMethod { kFlow, kSorted };

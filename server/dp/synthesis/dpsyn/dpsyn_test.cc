@@ -150,6 +150,17 @@ TEST(Dpsyn, IsNoWorseThanSingleAttributesWhereThereAreManyOfThem) {
   EXPECT_LE(by_default, Distance(*Fit(Priview(), input, rows), input, rows));
 }
 
+TEST(Dpsyn, AnswersFromViewsWhereThereAreManyAttributes) {
+  const auto answers = [](size_t attributes, bool is_of_version_1) {
+    SynthesisInput input = ZcdpInput(std::vector<int64_t>(attributes, 2), 2, 10);
+    input.is_of_version_1 = is_of_version_1;
+    return Dpsyn().Plan(input).value().settings.at("answers");
+  };
+  EXPECT_EQ(answers(64, false), "records");
+  EXPECT_EQ(answers(65, false), "views");
+  EXPECT_EQ(answers(65, true), "records");
+}
+
 TEST(ViewSchedule, MeasuresADesignOnlyWhereNoiseLeavesItsPairsLegible) {
   const std::vector<int64_t> sizes = {85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2};
   const auto settings = [&](int64_t tenths_of_epsilon) {

@@ -289,6 +289,19 @@ TEST(MwemSettings, OfVersion1AreThoseOfVersion1) {
   EXPECT_EQ(now.at("last_sweeps"), "300");
 }
 
+TEST(MwemSettings, FollowAnswersLessWhereThereAreManyAttributes) {
+  const auto slack = [](size_t attributes, bool is_of_version_1) {
+    SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
+    input.domain = CodedDomain(std::vector<int64_t>(attributes, 2));
+    input.workload = WholeMarginals(AllKWayMarginals(input.domain, 2, {}).value());
+    input.is_of_version_1 = is_of_version_1;
+    return std::stod(MakeMwemSchedule(input)->used_settings.at("slack"));
+  };
+  EXPECT_LT(slack(64, false), 4);
+  EXPECT_EQ(slack(65, false), 4);
+  EXPECT_LT(slack(65, true), 4);
+}
+
 TEST(DefaultInit, GivesEachMarginalWhatARoundGets) {
   SynthesisInput input = Input(RuleKind::kPure, {.epsilon = Epsilon(kEpsilonUnitsPerOne)});
   input.settings = {{"init", "marginals"}, {"rounds", "5"}};

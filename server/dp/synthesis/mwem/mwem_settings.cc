@@ -34,7 +34,6 @@ constexpr int64_t kUsualCellsOfCliques = int64_t{1} << 16;
 constexpr int64_t kMarginalsInCliques = 8;
 
 constexpr double kRoundsOfMarginals = 1.9;
-constexpr size_t kManyAttributes = 64;
 constexpr double kLeastSlackOfMany = 4;
 
 constexpr Choices<MwemIterate, 2> kIterates = {
@@ -91,8 +90,7 @@ double ComplexityOf(const SynthesisInput& input, const Budget& budget, const Att
 }
 
 // Noise in cells and parities is followed less: few answers bear on the same records, so nothing averages it
-// out, and a cell that noise denies is lost. Of many attributes each depends on a smaller share of the
-// others, so what is measured is mostly noise.
+// out, and a cell that noise denies is lost. Of many attributes more is noise.
 double DefaultSlack(const SynthesisInput& input, const AttributeSet& attributes,
                     const MwemSettings& settings) {
   if (settings.init == MwemInit::kDomain || HasListedQueries(input)) return 1;

@@ -335,6 +335,21 @@ TEST(DescriptionPlan, CountsNoPairsOfVeryManyAttributes) {
   EXPECT_EQ(plan.measured, 1000 * 2 * plan.bins);
 }
 
+// The draw would refuse them, after the charge.
+TEST(DescriptionPlan, RefusesMoreCellsThanAreCounted) {
+  const auto plan_of = [](size_t attributes) {
+    const Domain domain = CodedDomain(std::vector<int64_t>(attributes, 65'536));
+    AttributeSet all(attributes);
+    for (uint32_t i = 0; i < attributes; ++i) all[i] = i;
+    const auto noise_of = [](int64_t) -> absl::StatusOr<NoiseSpec> {
+      return NoiseSpec{Mechanism::kDiscreteLaplace, {1000, 1}};
+    };
+    return PlanDescription(domain, all, 100, noise_of).status();
+  };
+  EXPECT_TRUE(plan_of(200).ok());
+  EXPECT_EQ(plan_of(260).code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(DescribedGroups, AreTheSameWhenRestoredAndRefusedWhenDamaged) {
   const std::string bytes = WellKnown().Serialize();
   const Domain domain = CodedDomain({81, 2, 3, 2});

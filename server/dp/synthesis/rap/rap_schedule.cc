@@ -45,9 +45,8 @@ constexpr int64_t kDefaultWork = int64_t{45'000'000'000};
 constexpr int64_t kDefaultSteps = 1000;
 constexpr int64_t kDefaultRows = 256;
 
-// Of more attributes each depends on a smaller share of the others: one-way marginals say more, marginals
-// that noise moves far do more harm, and few rows by themselves make attributes depend on each other.
-constexpr size_t kManyAttributes = 64;
+// Of kManyAttributes: few rows, and rows that start far apart, by themselves make attributes depend on each
+// other.
 constexpr int64_t kDefaultRowsForMany = 1024;
 constexpr double kDefaultSpread = 3;
 constexpr double kDefaultSpreadForMany = 0.5;

@@ -179,6 +179,16 @@ TEST(Rap, StatesMoreStepsWhereThereAreManyRounds) {
   EXPECT_EQ(MostStepsOf(schedule.settings, 0), kLeastStepsOfARound);
 }
 
+TEST(Rap, HasMoreRowsThatStartCloserWhereThereAreManyAttributes) {
+  const auto settings = [](size_t attributes) {
+    return MakeRapSchedule(WorldOf(std::vector<int64_t>(attributes, 2), 2, {}).input).value().settings;
+  };
+  EXPECT_EQ(settings(64).rows, 256);
+  EXPECT_EQ(settings(64).spread, 3);
+  EXPECT_EQ(settings(65).rows, 1024);
+  EXPECT_EQ(settings(65).spread, 0.5);
+}
+
 TEST(Rap, RefusesToMeasureQueriesThatCostDifferently) {
   World world = ZcdpWorld(kRhoUnitsPerOne);
   world.input.workload.push_back({.attributes = {0}, .queries = std::vector<LinearQuery>{{{0, 1}, {1, -1}}}});

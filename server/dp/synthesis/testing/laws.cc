@@ -356,26 +356,11 @@ Violations SamplesWhatItAnswers(const Synthesizer& synthesizer) {
   return found;
 }
 
-// Attribute 1 is at most attribute 2, of which noise at epsilon 1 knows nothing.
-World ConstrainedWorld() {
-  const std::vector<int64_t> sizes = {2, 5, 5, 3};
-  Rows rows = RandomRows(sizes, 300, 5);
-  for (std::vector<uint32_t>& row : rows) {
-    if (row[1] > row[2]) std::swap(row[1], row[2]);
-  }
-  World world = WorldOf(sizes, 2, rows);
-  world.input.domain = world.input.domain.WithConstraints({OrderRule{.lower = 1, .upper = 2}}).value();
-  return world;
-}
-
 Violations KeepsConstraintsOrWarns(const Synthesizer& synthesizer) {
   const World world = ConstrainedWorld();
   const auto plan = synthesizer.Plan(world.input);
   if (!plan.ok()) return {plan.status().ToString()};
-  const bool warns = std::ranges::any_of(plan->schedule, [](const std::string& line) {
-    return absl::StrContains(line, "records may break the constraints between:");
-  });
-  if (warns) return {};
+  if (WarnsOfConstraints(*plan)) return {};
   const Fitted fitted = FitOn(synthesizer, world, plan->draws);
   if (!fitted.status.ok()) return {fitted.status.ToString()};
   const auto restored = synthesizer.Restore(world.input.domain, fitted.bytes());
@@ -434,6 +419,23 @@ World FullWorld() {
 }
 World OtherWorld() {
   return WorldOf({2, 3, 4, 3}, 2, Rows(37, {1, 2, 3, 2}));
+}
+
+World ConstrainedWorld() {
+  const std::vector<int64_t> sizes = {2, 5, 5, 3};
+  Rows rows = RandomRows(sizes, 300, 5);
+  for (std::vector<uint32_t>& row : rows) {
+    if (row[1] > row[2]) std::swap(row[1], row[2]);
+  }
+  World world = WorldOf(sizes, 2, rows);
+  world.input.domain = world.input.domain.WithConstraints({OrderRule{.lower = 1, .upper = 2}}).value();
+  return world;
+}
+
+bool WarnsOfConstraints(const SynthesisPlan& plan) {
+  return std::ranges::any_of(plan.schedule, [](const std::string& line) {
+    return absl::StrContains(line, "records may break the constraints between:");
+  });
 }
 
 const std::vector<Law>& SynthesizerLaws() {

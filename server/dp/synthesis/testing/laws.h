@@ -28,6 +28,12 @@ Rows RandomRows(const std::vector<int64_t>& sizes, int count, uint64_t seed);
 World FullWorld();
 World OtherWorld();
 
+// Attribute 1 is at most attribute 2, of which noise at epsilon 1 knows nothing.
+World ConstrainedWorld();
+
+// Whether the plan says that records may break constraints.
+bool WarnsOfConstraints(const SynthesisPlan& plan);
+
 using Violations = std::vector<std::string>;
 
 // One law: its name, and what `synthesizer` violates of it.
